@@ -202,7 +202,7 @@ export default {
       "content-in-ipfs",
       ["@ipld", "ipfs-unixfs-.*", "interface-blockstore", "file-type"],
       ["ipfs"],
-      "Only api/ipfs turns content into blocks.",
+      "Only api/content turns content into blocks.",
     ),
     packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["ipfs-node"]),
     {

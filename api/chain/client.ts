@@ -1,14 +1,12 @@
 import type { Transaction } from "ethers";
 import { z } from "zod";
 
-import { AMBIGUOUS, BURNER_RESERVE, memoryWords, ranAndReverted, revertOf } from "./call-errors.ts";
-import { ChainUnavailable } from "./errors.ts";
-import { hash, hex, quantity, small } from "./json-rpc-values.ts";
+import { AMBIGUOUS, BURNER_RESERVE, ChainUnavailable, memoryWords, ranAndReverted, revertOf } from "./errors.ts";
+import { hash, hex, hexQuantity, small } from "./values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
-import { parseLogs, type RawLog } from "./raw-logs.ts";
-import { type Receipt, receipt } from "./receipt.ts";
-import { readTransaction } from "./signed-transaction.ts";
+import { parseLogs, type RawLog } from "./query-logs.ts";
+import { readTransaction, type Receipt, receipt } from "./transaction.ts";
 import type { Rpc, RpcBounds, RpcCall, RpcResult } from "./rpc.ts";
 
 const block = z.object({
@@ -16,8 +14,8 @@ const block = z.object({
   hash,
   parentHash: hash,
   timestamp: small,
-  baseFeePerGas: quantity.optional(),
-  gasLimit: quantity,
+  baseFeePerGas: hexQuantity.optional(),
+  gasLimit: hexQuantity,
 });
 export type Block = z.infer<typeof block>;
 
@@ -43,7 +41,7 @@ export class ChainClient {
   }
 
   async chainId(): Promise<bigint> {
-    return parse(quantity, await this.#rpc.call("eth_chainId", []));
+    return parse(hexQuantity, await this.#rpc.call("eth_chainId", []));
   }
 
   async headNumber(): Promise<number> {
@@ -109,14 +107,14 @@ export class ChainClient {
   }
 
   async balance(account: string): Promise<bigint> {
-    return parse(quantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
+    return parse(hexQuantity, await this.#rpc.call("eth_getBalance", [account, "latest"]));
   }
 
   async balances(accounts: string[]): Promise<bigint[]> {
     const answers = await this.#rpc.all(
       accounts.map((account) => ({ method: "eth_getBalance", params: [account, "latest"] })),
     );
-    return answers.map((answer) => parse(quantity, answer));
+    return answers.map((answer) => parse(hexQuantity, answer));
   }
 
   /** Number of mined transactions of each account; with `pending` also those in the node's transaction pool. */
@@ -213,7 +211,7 @@ export class ChainClient {
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
     const bounds = { answerBytes: MAX_SIMULATION_ANSWER, ...(abort === undefined ? {} : { abort }) };
     return (await this.#rpc.batch(requests, bounds)).map((result) => {
-      if (result.ok) return { gas: parse(quantity, result.value) };
+      if (result.ok) return { gas: parse(hexQuantity, result.value) };
       return revertOf(result.error);
     });
   }
@@ -231,7 +229,7 @@ export class ChainClient {
     const results = await this.#rpc.batch(requests);
     return calls.map((_call, index) => {
       const found = tags.map((_tag, at) => results[at * calls.length + index]).find((result) => result?.ok === true);
-      return found?.ok === true ? parse(quantity, found.value) : null;
+      return found?.ok === true ? parse(hexQuantity, found.value) : null;
     });
   }
 

@@ -4,12 +4,10 @@ import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe_
 import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
 import { type GasMeasurement, type LinearGas, MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
 import { abi } from "./abi.ts";
-import { uintWord } from "./abi-words.ts";
+import { type CallSite, type EncodedCall, encodeServiceCall, encodeTransfer, uintWord } from "./codec/encode.ts";
 import { addressOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import type { ContractAddresses } from "./contracts.ts";
-import type { EncodedCall } from "./encode-batch.ts";
-import { type CallSite, encodeServiceCall, encodeTransfer } from "./encode-call.ts";
 
 /** Numbers of the probe's calls. Requests have smaller ones, so the probe's collections have addresses of their own. */
 const FIRST_NUMBER = 1n << 255n;

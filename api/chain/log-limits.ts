@@ -1,6 +1,5 @@
-import { AdaptiveLimit } from "./adaptive-limit.ts";
+import { AdaptiveLimit, limitOf } from "./limits.ts";
 import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
-import { limitOf } from "./provider-limits.ts";
 import type { Rpc, RpcBounds, RpcResult } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */

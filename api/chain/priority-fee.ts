@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { ChainUnavailable, RpcError } from "./errors.ts";
-import { quantity } from "./json-rpc-values.ts";
+import { hexQuantity } from "./values.ts";
 import type { Rpc } from "./rpc.ts";
 
 /** Blocks whose fees are read when the node suggests no priority fee. */
@@ -9,8 +9,8 @@ const HISTORY_BLOCKS = "0x14";
 /** JSON-RPC code of a method that the node does not have. */
 const METHOD_NOT_FOUND = -32_601;
 
-const feeHistory = z.object({ reward: z.array(z.array(quantity)).nullish() });
-const pricedBlock = z.object({ baseFeePerGas: quantity.optional() });
+const feeHistory = z.object({ reward: z.array(z.array(hexQuantity)).nullish() });
+const pricedBlock = z.object({ baseFeePerGas: hexQuantity.optional() });
 
 /**
  * What transactions pay above the base fee. Asks for the node's suggestion. Some chains do not have that method: then the
@@ -34,7 +34,7 @@ export class PriorityFee {
     const answer = await this.#ask("eth_maxPriorityFeePerGas", [], (code) => {
       this.#hasSuggestion = code !== METHOD_NOT_FOUND;
     });
-    return answer === null ? null : parse(quantity, answer);
+    return answer === null ? null : parse(hexQuantity, answer);
   }
 
   async #recent(): Promise<bigint | null> {
@@ -50,7 +50,7 @@ export class PriorityFee {
       { method: "eth_gasPrice", params: [] },
       { method: "eth_getBlockByNumber", params: ["latest", false] },
     ]);
-    const tip = parse(quantity, price) - (parse(pricedBlock, block).baseFeePerGas ?? 0n);
+    const tip = parse(hexQuantity, price) - (parse(pricedBlock, block).baseFeePerGas ?? 0n);
     return tip > 0n ? tip : 0n;
   }
 

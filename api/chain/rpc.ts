@@ -1,12 +1,9 @@
 import { z } from "zod";
-
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
-import { AdaptiveLimit } from "./adaptive-limit.ts";
-import { CallPause } from "./call-pause.ts";
+import { pause } from "../shared/pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
-import { parseJson, readText } from "./http-body.ts";
-import { limitOf, retryAfterOf } from "./provider-limits.ts";
+import { AdaptiveLimit, limitOf, retryAfterOf } from "./limits.ts";
 
 export interface RpcCall {
   method: string;
@@ -255,4 +252,93 @@ function revertData(data: unknown): string | null {
   if (typeof data === "string" && data.startsWith("0x")) return data;
   if (typeof data === "object" && data !== null && "data" in data) return revertData(data.data);
   return null;
+}
+
+/** Undefined when the text is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // Providers refuse calls with pages of HTML. The status then says more than the body.
+    return undefined;
+  }
+}
+
+/** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */
+export async function readText(response: Response, limit: number): Promise<string> {
+  if (response.body === null) return "";
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Leaving the loop by an error cancels the stream, which closes the connection.
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength;
+    if (length > limit) throw new AnswerTooLarge(limit);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Wait after a refusal that names no time, in milliseconds. It doubles with each further refusal up to `LONGEST`. */
+const FIRST = 1_000;
+const LONGEST = 30_000;
+/** Shortest wait, whatever the provider says. */
+const SHORTEST = 250;
+/**
+ * Most milliseconds of the random time that is added after a rate limit. Providers count calls by the second. Two callers that
+ * always waited exactly as told would come back in the same order within each second, and the later one would never get a call.
+ */
+const JITTER = 1_000;
+const NEVER = new AbortController().signal;
+
+/** While a provider refuses all calls, none is sent: after a rate limit, or for as long as `Retry-After` says. */
+export class CallPause {
+  /** Monotonic clock. */
+  #until = 0;
+  #isRateLimit = false;
+  #refusals = 0;
+
+  /**
+   * Waits until calls may be sent again.
+   * @param most longest wait in milliseconds.
+   * @throws RateLimited, or ChainUnavailable during an outage, if the wait is longer.
+   */
+  async wait(most: number, abort: AbortSignal = NEVER): Promise<void> {
+    for (;;) {
+      const left = this.#until - performance.now();
+      if (left <= 0) return;
+      if (left > most || abort.aborted) throw this.#error(left);
+      await pause(left, abort);
+    }
+  }
+
+  /** The provider limits the rate of calls. @param retryAfter milliseconds, if it said so. */
+  rateLimited(retryAfter: number | null): RateLimited {
+    const told = Math.max(SHORTEST, retryAfter ?? Math.min(FIRST * 2 ** this.#refusals, LONGEST));
+    const wait = told + Math.random() * JITTER;
+    this.#refusals += 1;
+    this.#start(wait, true);
+    return new RateLimited(wait);
+  }
+
+  /** The provider is not available, and says for how long. */
+  unavailable(retryAfter: number): ChainUnavailable {
+    this.#start(Math.max(SHORTEST, retryAfter), false);
+    return this.#error(retryAfter);
+  }
+
+  accepted(): void {
+    this.#refusals = 0;
+  }
+
+  #start(wait: number, isRateLimit: boolean): void {
+    this.#until = Math.max(this.#until, performance.now() + wait);
+    this.#isRateLimit = isRateLimit;
+  }
+
+  #error(left: number): ChainUnavailable {
+    if (this.#isRateLimit) return new RateLimited(left);
+    return new ChainUnavailable("the node is not available (HTTP status 503): the service tries again when it said", {
+      retryAfter: left,
+    });
+  }
 }

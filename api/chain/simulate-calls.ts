@@ -1,9 +1,8 @@
 import type { Command } from "../domain/command.ts";
 import type { CallResult, ChainClient } from "./client.ts";
-import type { EncodedCall } from "./encode-batch.ts";
-import { encodeForeignCall } from "./encode-call.ts";
+import { type EncodedCall, encodeForeignCall } from "./codec/encode.ts";
 import { AnswerTooLarge, ChainUnavailable } from "./errors.ts";
-import { type CallFailure, decodeRevert } from "./revert-reasons.ts";
+import { type CallFailure, decodeRevert } from "./codec/decode.ts";
 
 /** A call of a batch, as the relay would run it. */
 export interface PlannedCall extends EncodedCall {

@@ -3,8 +3,8 @@ import { resolve } from "node:path";
 import type { Command } from "commander";
 
 import { parseSettings } from "../config/settings.ts";
-import { backUp } from "../operator/backup/back-up.ts";
-import type { Manifest } from "../operator/backup/manifest.ts";
+import { backUp } from "../operate/backup/back-up.ts";
+import type { Manifest } from "../operate/backup/manifest.ts";
 import { plural } from "../shared/plural.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 

@@ -1,12 +1,154 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-
+import { type Command, InvalidArgumentError } from "commander";
+import { pino } from "pino";
+import { databaseUrl } from "../config/parsers.ts";
+import { parsePruneSettings } from "../config/settings-parts.ts";
 import { parseDatabaseSettings, parseSettings } from "../config/settings.ts";
 import { withWorkplace, type Workplace } from "../context/workplace.ts";
-import { OperatorError } from "../operator/operator-error.ts";
+import { PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
+import { moveDatabase } from "../operate/move-database.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { addPruned, countPrunable, prune as pruneOldRows, type Pruned } from "../operate/prune.ts";
+import { plural } from "../shared/plural.ts";
 import { type Database, openDatabase, openExistingDatabase } from "../store/db/database.ts";
-import { DatabaseMissing } from "../store/db/database-error.ts";
-import { PROGRAM, type Terminal } from "./terminal.ts";
+import { DatabaseMissing, isPostgres } from "../store/db/errors.ts";
+import { applyGrants } from "../store/db/migrate.ts";
+import type { MovedTable, MoveProgress } from "../store/move/move.ts";
+import { announced } from "./announced.ts";
+import { printResult, PROGRAM, resultCommand, table, type Terminal } from "./terminal.ts";
+
+export function migrate(terminal: Terminal): Command {
+  return resultCommand("migrate", "Create the tables of the database, or bring them up to date.", {
+    examples: ["migrate"],
+    json: "{migrated: true, roles: [name]}",
+    notes:
+      "The service does the same when it starts. Use this command to do it once, before many processes start.\n" +
+      "The chain need not run, and no key is needed.\n" +
+      "PostgreSQL: gives the roles moneta_service, moneta_media and moneta_ipfs their rights, if they exist. Run it as the owner of " +
+      "the database, after each upgrade.",
+  }).action(async ({ json }: { json?: boolean }) => {
+    // Opening the database brings it up to date.
+    const roles = await withNewDatabase(terminal, (database) => database.write(applyGrants));
+    const granted = roles.length === 0 ? "" : ` These roles have their rights: ${roles.join(", ")}.`;
+    printResult(terminal, json, { migrated: true, roles }, `The database is up to date.${granted}`);
+  });
+}
+
+/** Characters of the progress bar. */
+const BAR = 24;
+
+export function migrateTo(terminal: Terminal): Command {
+  return resultCommand(
+    "migrate-to",
+    "Copy the whole database into another, empty one: to PostgreSQL, or back to SQLite.",
+    {
+      examples: ["migrate-to postgres://moneta@db.internal/moneta", "migrate-to file:data/moneta.sqlite"],
+      json: "{tables: [{table, rows, checksum}]}",
+      notes:
+        "1. Stop every process of the service. 2. Run this command with the settings of the service.\n" +
+        "3. Set DATABASE_URL to the new database, and MEDIA_STORE as before, for every process. 4. Start them.\n" +
+        "Every table is read again from the new database and compared. The old database is not changed: keep it as a backup,\n" +
+        "and never start the service with it again. If the command is interrupted, run it again.",
+    },
+  )
+    .argument("<url>", "the new database: postgres://user:password@host/database, or file:<path>", readUrl)
+    .action(async (to: string, { json }: { json?: boolean }) => {
+      const { databaseUrl: from, mediaStore } = parseSettings(terminal.env);
+      const tables = await moveDatabase(from, to, progress(terminal));
+      printResult(terminal, json, { tables }, describe(tables, mediaStore.kind));
+    });
+}
+
+function readUrl(text: string): string {
+  const parsed = databaseUrl.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(parsed.error.issues.map(({ message }) => message).join("; "));
+}
+
+function describe(tables: readonly MovedTable[], media: "files" | "database" | "s3"): string {
+  const place = { files: "`files`", database: "`database`", s3: "the same bucket" }[media];
+  const rows = tables.reduce((sum, each) => sum + each.rows, 0);
+  const lines = tables.map(({ table: name, rows: count, checksum }) => [name, count.toString(), checksum.slice(0, 16)]);
+  return [
+    table(["TABLE", "ROWS", "SHA-256"], lines, ""),
+    "",
+    `Moved ${plural(rows, "row")}. Each table of the new database has the same rows and the same checksum as its source.`,
+    `Now set DATABASE_URL to the new database and MEDIA_STORE to ${place} for every process, and start them.`,
+    "Do not start the service with the old database again.",
+  ].join("\n");
+}
+
+/** One line for each table. On a terminal it is rewritten while the table is copied. */
+function progress(terminal: Terminal): MoveProgress {
+  let written = -1;
+  let current = "";
+  return ({ table: name, checking, rows, total }) => {
+    const share = total === 0 ? 1 : (rows / total + (checking ? 1 : 0)) / 2;
+    const percent = Math.floor(100 * Math.min(1, share));
+    const done = checking && rows >= total;
+    if (name === current && percent === written) return;
+    [current, written] = [name, percent];
+    const filled = Math.round((BAR * percent) / 100);
+    const line = `${"#".repeat(filled)}${".".repeat(BAR - filled)} ${percent.toString().padStart(3)} %  ${name} (${plural(total, "row")})`;
+    if (terminal.rewrite !== undefined) terminal.rewrite(done ? `${line}\n` : line);
+    else if (done) terminal.remark?.(`${line}\n`);
+  };
+}
+
+const HEAD = ["KIND", "KEPT FOR", "ROWS", "BYTES"];
+
+export function prune(terminal: Terminal): Command {
+  return resultCommand("prune", "Delete rows that are older than the settings RETAIN_... allow.", {
+    examples: ["prune --dry-run", "prune --json"],
+    json: "{dry_run, rows, bytes, kinds: [{kind, days, rows, bytes}]} (days null: kept forever)",
+    notes:
+      "The service may run; it prunes by itself too, every ten minutes. Bytes are an estimate.\n" +
+      "The database reuses the space for new rows; its files do not get smaller.",
+  })
+    .option("--dry-run", "count what would be deleted, and delete nothing")
+    .action(async ({ json, dryRun = false }: { json?: boolean; dryRun?: boolean }) => {
+      const { retain, databaseUrl } = parsePruneSettings(terminal.env);
+      const pruned = await withDatabase(terminal, async (database) => {
+        const logger = pino({ level: "error" }, pino.destination(2));
+        const deps = { database, retain, logger, now: Date.now };
+        if (dryRun) return countPrunable(deps);
+        const sums: Pruned = new Map();
+        const tell = (kind: PrunedKind, removed: Removed) => {
+          addPruned(sums, kind, removed);
+          terminal.rewrite?.(`pruned: ${plural(total(sums, "rows"), "row")}`);
+        };
+        await announced(database, () => pruneOldRows(deps, new AbortController().signal, tell));
+        terminal.rewrite?.("");
+        return sums;
+      });
+      const kinds = PRUNED_KINDS.map((kind) => ({
+        kind,
+        days: retain[kind],
+        ...(pruned.get(kind) ?? { rows: 0, bytes: 0 }),
+      }));
+      const result = { dry_run: dryRun, rows: total(pruned, "rows"), bytes: total(pruned, "bytes"), kinds };
+      const rows = kinds.map(({ kind, days, rows: count, bytes }) => [
+        kind,
+        days === null ? "ever" : plural(days, "day"),
+        count.toString(),
+        bytes.toString(),
+      ]);
+      const words = `${dryRun ? "would be deleted" : "deleted"}: ${plural(result.rows, "row")} (about ${plural(result.bytes, "byte")})`;
+      const text = [table(HEAD, rows, ""), "", words, ...(dryRun ? [] : [afterwards(databaseUrl)])].join("\n");
+      printResult(terminal, json, result, text);
+    });
+}
+
+function total(pruned: Pruned, figure: "rows" | "bytes"): number {
+  return [...pruned.values()].reduce((sum, removed) => sum + removed[figure], 0);
+}
+
+function afterwards(databaseUrl: string): string {
+  return isPostgres(databaseUrl)
+    ? "PostgreSQL reuses the space after its next vacuum, which it runs by itself."
+    : "SQLite reuses the freed pages for new rows. The file keeps its size.";
+}
 
 /** The folder of `npm start`, relative to the project. */
 const LOCAL_FOLDER = "data/local";

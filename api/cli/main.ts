@@ -1,4 +1,4 @@
-import { environment } from "../config/environment.ts";
+import { environment } from "../config/settings.ts";
 import { cacheCode } from "../shared/code-cache.ts";
 
 const env = environment();

@@ -1,8 +1,8 @@
 import type { Command } from "commander";
 
 import { parseSettings } from "../config/settings.ts";
-import { type Restored, restore as restoreFrom } from "../operator/backup/restore.ts";
-import { databaseName } from "../store/db/database-name.ts";
+import { type Restored, restore as restoreFrom } from "../operate/backup/restore.ts";
+import { databaseName } from "../store/db/errors.ts";
 import { PROGRAM, printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 export function restore(terminal: Terminal): Command {

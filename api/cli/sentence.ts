@@ -1,9 +1,9 @@
 import { ChainUnavailable } from "../chain/errors.ts";
 import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
-import { OperatorError } from "../operator/operator-error.ts";
+import { OperatorError } from "../operate/operator-error.ts";
 import { explainFileError, FolderError } from "../shared/folder.ts";
-import { DatabaseError } from "../store/db/database-error.ts";
+import { DatabaseError } from "../store/db/errors.ts";
 
 /** The sentence for an error that the operator can fix. Null: the error is a bug. */
 export function sentenceOf(error: unknown): string | null {

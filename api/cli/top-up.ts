@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { formatEther } from "ethers";
 
 import { daysLeft, FUNDS_FOR_BATCHES, isLowOnFunds, SPENDING_PERIOD } from "../domain/conditions.ts";
-import { type LaneFunds, readLaneFunds } from "../doctor/lane-funds.ts";
+import { type LaneFunds, readLaneFunds } from "../operate/doctor/chain-checks.ts";
 import { spentSince } from "../store/sending/spent.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";

@@ -3,11 +3,11 @@ import { type Command, InvalidArgumentError } from "commander";
 import { MAX_USAGE_DAYS } from "../config/limits.ts";
 import { dayFrom, dayOf, dayText } from "../domain/day.ts";
 import { describeUsage, sumUsage } from "../domain/usage.ts";
-import { OperatorError } from "../operator/operator-error.ts";
+import { OperatorError } from "../operate/operator-error.ts";
 import { listApps } from "../store/apps/apps.ts";
 import { readUsage } from "../store/listings/usage.ts";
 import { withDatabase } from "./database.ts";
-import { appNamed } from "./find-app.ts";
+import { appNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
 
 interface Options {

@@ -12,7 +12,7 @@ import {
   type NewAnswer,
   type StoredAnswer,
 } from "../store/apps/idempotency.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
 import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { GasBudgets } from "../store/requests/gas-usage.ts";

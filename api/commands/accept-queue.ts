@@ -1,9 +1,9 @@
 import type { Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { FairQueue, FairSlots } from "../shared/fair-slots.ts";
-import { DatabaseUnavailable } from "../store/db/database-error.ts";
+import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 import {
   acceptGroup,
   type AcceptLimits,

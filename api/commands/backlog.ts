@@ -1,6 +1,6 @@
 import { BACKLOG_RESERVE } from "../config/limits.ts";
 import { counterKeys, readCounters } from "../store/db/counters.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 
 export interface BacklogLimits {
   /** Most requests of all apps that are not final, without those that wait for content. */

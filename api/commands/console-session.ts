@@ -9,7 +9,7 @@ import {
   type StoredConsoleSession,
 } from "../store/apps/console-sessions.ts";
 import type { Database } from "../store/db/database.ts";
-import { type Scope, SCOPES } from "./access-token.ts";
+import { type Scope, SCOPES } from "./api-tokens.ts";
 
 /** How long a link can be used. */
 export const LINK_MINUTES = 10;

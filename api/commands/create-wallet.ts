@@ -14,11 +14,10 @@ import {
 import { lockQuotas } from "../store/apps/quotas.ts";
 import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { gatherCalls } from "./gather-calls.ts";
-import { overQuota } from "./over-quota.ts";
-import { findOverQuota } from "./wallet-quotas.ts";
+import { findOverQuota, overQuota } from "./wallet-quotas.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {

@@ -2,7 +2,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { findConsoleSessionsByHash } from "../store/apps/console-sessions.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Db } from "../store/db/engine.ts";
+import type { Db } from "../store/db/sql.ts";
 import { isLive } from "./console-session.ts";
 
 /** What proves who calls: a token or the secret of a session, by its SHA-256, hex. */

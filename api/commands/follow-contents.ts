@@ -1,13 +1,19 @@
 import { type ApiError, fieldError } from "../domain/error-codes.ts";
-import { AT_ONCE } from "../store/db/due.ts";
 import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
 import { checkpointOf, findForeignContract, followContract, type FollowedContract } from "../store/ledger/follow.ts";
+import { unfollowContract as unfollow } from "../store/ledger/foreign.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
 import { findCollection } from "../store/listings/collections.ts";
 import { storedContents } from "../store/listings/followed-contracts.ts";
 import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";
-import type { Scope } from "./access-token.ts";
+import type { Scope } from "./api-tokens.ts";
+
+/** Ends the following of a contract by an app. @returns false when the app does not follow it. */
+export function unfollowContract(deps: { database: Database }, appId: string, address: string): Promise<boolean> {
+  return deps.database.write((trx) => unfollow(trx, appId, address));
+}
 
 export interface FollowContentsDeps {
   database: Database;

@@ -1,10 +1,10 @@
 import type { ChainUnavailable } from "../chain/errors.ts";
-import type { ForeignContracts, Held, InspectedContract } from "../chain/foreign-contracts.ts";
+import type { ForeignContracts, Held, InspectedContract } from "../chain/foreign.ts";
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
-import { type ApiError, fieldError } from "../domain/error-codes.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 import {
   checkpointOf,
   findForeignContracts,
@@ -17,7 +17,6 @@ import { markUncertain } from "../store/ledger/uncertain.ts";
 import { heldAmong } from "../store/listings/holdings.ts";
 import type { Prepare } from "./accept-group.ts";
 import type { Checked } from "./accept-request.ts";
-import { chainUnavailable } from "./chain-unavailable.ts";
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
 
 export interface ForeignDeps {
@@ -176,4 +175,20 @@ export function insufficientBalance(): ApiError {
     "token_id",
     "The wallet does not hold enough copies of the token, pending transfers subtracted.",
   );
+}
+
+/** Seconds after which the caller may retry when the chain or the database was unavailable. */
+export const RETRY_WHEN_UNAVAILABLE = 5;
+
+/** The error of a call, or of an item of a batch, whose contracts the node could not read. */
+export function chainUnavailable(error: ChainUnavailable | null): ApiError {
+  return new ApiError("unavailable", null, {
+    retryAfter: retryAfterOf(error),
+    ...(error === null ? {} : { cause: error }),
+  });
+}
+
+/** Seconds: longer than usual if the chain's provider asked for more. */
+export function retryAfterOf(error: ChainUnavailable | null): number {
+  return Math.max(RETRY_WHEN_UNAVAILABLE, Math.ceil((error?.retryAfter ?? 0) / 1_000));
 }

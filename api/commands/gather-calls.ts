@@ -1,5 +1,5 @@
 import { Gather } from "../shared/gather.ts";
-import { DatabaseUnavailable } from "../store/db/database-error.ts";
+import { DatabaseUnavailable } from "../store/db/errors.ts";
 
 /**
  * Gathers calls that use the database together. While the database is unavailable, the calls of a group fail together:

@@ -6,7 +6,7 @@ import { findAppsById } from "../store/apps/apps.ts";
 import { findConsoleSessionsByHash, type StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { findWallets } from "../store/apps/wallets.ts";
-import type { Db } from "../store/db/engine.ts";
+import type { Db } from "../store/db/sql.ts";
 import type { AppRow, WalletRow } from "../store/db/schema.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { confirmedBlock } from "../store/listings/nfts.ts";

@@ -4,11 +4,17 @@ import { sealedPlace } from "../keys/sealer.ts";
 import { randomId } from "../shared/random-id.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { type AcceptDeps, type Acceptance, acceptItems, type Checked, checked } from "./accept-request.ts";
-import type { Answer, AnswerForm } from "./answer-form.ts";
-import { checkMedia } from "./check-media.ts";
+import {
+  type Acceptance,
+  type AcceptDeps,
+  acceptItems,
+  type Answer,
+  type AnswerForm,
+  type Checked,
+  checked,
+} from "./accept-request.ts";
+import { checkMedia, type MintFields, mintVariant } from "./mint-variant.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
-import { type MintFields, mintVariant } from "./mint-variant.ts";
 
 export interface MintDeps extends AcceptDeps {
   /** `media` is notified when a request waits for its media. */

@@ -1,9 +1,9 @@
 import { type QuotaName, type Quotas, storedBytesOf, type UsedQuota } from "../domain/quota.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { type CountedQuota, lockQuotas, readCounted } from "../store/apps/quotas.ts";
-import type { Trx } from "../store/db/engine.ts";
+import type { Trx } from "../store/db/sql.ts";
 import type { Candidate } from "./accept-group.ts";
-import { overQuota } from "./over-quota.ts";
+import { overQuota } from "./wallet-quotas.ts";
 
 type Call = Pick<Candidate, "appId" | "type" | "waitsForMedia" | "command" | "unlockable">;
 

@@ -3,8 +3,16 @@ import type { CollectionType, Transfer } from "../domain/command.ts";
 import { randomId } from "../shared/random-id.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { type AcceptDeps, type Acceptance, acceptItems, type Checked, checked, isError } from "./accept-request.ts";
-import type { Answer, AnswerForm } from "./answer-form.ts";
+import {
+  type Acceptance,
+  type AcceptDeps,
+  acceptItems,
+  type Answer,
+  type AnswerForm,
+  type Checked,
+  checked,
+  isError,
+} from "./accept-request.ts";
 import { type ForeignDeps, insufficientBalance, inspectForeign, tokenNotFound } from "./foreign-tokens.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 

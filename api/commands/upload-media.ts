@@ -1,17 +1,17 @@
-import type { Limits } from "../config/limits.ts";
+import { type Limits, UPLOADS } from "../config/limits.ts";
+import { type BlockStore, BlockStoreUnavailable } from "../content/block-store.ts";
+import { UNKNOWN_TYPE } from "../content/media-type.ts";
+import { isStorageFault } from "../content/storage-fault.ts";
+import { type StoredFile, storeFile } from "../content/store-file.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { type BlockStore, BlockStoreUnavailable } from "../ipfs/block-store.ts";
-import { isStorageFault } from "../ipfs/storage-fault.ts";
-import { type StoredFile, storeFile } from "../ipfs/store-file.ts";
+import { FairSlots } from "../shared/fair-slots.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { lockQuotas, readQuotaUse } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
-import { declaredType, requireType } from "./declared-type.ts";
-import { overQuota } from "./over-quota.ts";
-import type { UploadSlots } from "./upload-slots.ts";
+import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import { overQuota } from "./wallet-quotas.ts";
 
 export interface UploadDeps {
   database: Database;
@@ -116,4 +116,75 @@ async function record(trx: Trx, store: string, { appId, file }: { appId: string;
   const after = await storedBytes(trx, appId);
   // A file that the app stores already needs no room.
   if (after > quota && after > before) throw overQuota({ name: "media_bytes", limit: quota });
+}
+
+/** Seconds after which a slot may be free. */
+const RETRY_AFTER = 1;
+
+/** The uploads that run in this process. The apps share the slots, and each app can always get one. */
+export class UploadSlots {
+  /** The app of each upload. */
+  readonly #running: string[] = [];
+
+  /** Runs an upload in a slot of the app. @throws ApiError `rate_limited` when the app has no free slot. */
+  async run<T>(appId: string, upload: () => Promise<T>): Promise<T> {
+    if (!new FairSlots(UPLOADS, this.#running).take(appId)) {
+      const message = `Too many uploads of the app run at the same time. At most ${UPLOADS.ofApp.toString()} may. Send the file again when one of them has ended.`;
+      throw new ApiError("rate_limited", null, { retryAfter: RETRY_AFTER, message });
+    }
+    this.#running.push(appId);
+    try {
+      return await upload();
+    } finally {
+      this.#running.splice(this.#running.indexOf(appId), 1);
+    }
+  }
+}
+
+/** Other names of the same type. */
+const ALIASES: Readonly<Record<string, string>> = {
+  "image/jpg": "image/jpeg",
+  "image/pjpeg": "image/jpeg",
+  "image/svg": "image/svg+xml",
+  "image/ico": "image/x-icon",
+  "image/vnd.microsoft.icon": "image/x-icon",
+};
+/** Types of containers whose bytes do not say whether they hold sound or pictures. */
+const CONTAINERS = /^(application\/(ogg|mp4)|video\/(mp4|webm|quicktime|x-matroska)|audio\/(mp4|x-m4a))$/;
+/** The parts before the slash whose files are recognised by their first bytes. */
+const RECOGNISED = ["image", "video", "audio"];
+/** Bodies that carry more than the bytes of a file. */
+const WRAPPED = /^(multipart\/|application\/x-www-form-urlencoded$)/;
+
+/** `IMAGE/JPG; q=1` as `image/jpeg`; null when the caller left the type to the service. */
+export function declaredType(header: string | null): string | null {
+  const name = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  if (name === "" || name === UNKNOWN_TYPE) return null;
+  if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(name) || WRAPPED.test(name)) {
+    const message =
+      "Send the bytes of the file itself, with the file's media type or `application/octet-stream` as Content-Type. Forms cannot be uploaded.";
+    throw new ApiError("unsupported_media_type", [{ field: "Content-Type", code: "unsupported", message }], {
+      message,
+    });
+  }
+  return ALIASES[name] ?? name;
+}
+
+/**
+ * Compares the declared type with the one that the bytes have. It finds wrong and damaged files; the service trusts only
+ * the bytes.
+ * @throws ApiError `validation_failed`
+ */
+export function requireType(declared: string | null, detected: string): void {
+  if (declared === null || fits(declared, detected.split(";")[0] ?? "")) return;
+  const message = `Declares ${declared}, but the bytes are ${detected === UNKNOWN_TYPE ? "of no known type" : detected}. Check the file, or send it as application/octet-stream.`;
+  throw new ApiError("validation_failed", [{ field: "Content-Type", code: "mismatch", message }]);
+}
+
+function fits(declared: string, detected: string): boolean {
+  if (declared === detected) return true;
+  const [kind, found] = [declared.split("/")[0] ?? "", detected.split("/")[0] ?? ""];
+  if (kind === "image" || found === "image") return false;
+  if (!RECOGNISED.includes(kind) && !RECOGNISED.includes(found)) return true;
+  return kind === found || CONTAINERS.test(detected);
 }

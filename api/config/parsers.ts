@@ -1,9 +1,18 @@
 import { createHash } from "node:crypto";
-import { isIP } from "node:net";
-
+import { isIP, isIPv4, isIPv6 } from "node:net";
+import { HDNodeVoidWallet, HDNodeWallet } from "ethers";
+import { base58btc } from "multiformats/bases/base58";
+import { CID } from "multiformats/cid";
+import { decode as decodeMultihash } from "multiformats/hashes/digest";
 import { z } from "zod";
 
-import { MOST_LANES } from "./lanes.ts";
+/** No lane has this number or a higher one. */
+export const MOST_LANES = 64;
+
+/** The numbers of the lanes to use: the first `count` that are not retired. Fewer, when there are no more numbers. */
+export function lanesInUse(count: number, retired: readonly number[]): number[] {
+  return [...Array(MOST_LANES).keys()].filter((lane) => !retired.includes(lane)).slice(0, count);
+}
 
 /*
  * Parsers for settings. Each parses the text of one environment variable. Its error message follows the variable's name.
@@ -116,4 +125,114 @@ function readKey(text: string): { id: string; bytes: Uint8Array } | null {
   if (!hex && !base64) return null;
   const bytes = new Uint8Array(Buffer.from(text, hex ? "hex" : "base64url"));
   return { id: createHash("sha256").update(bytes).digest("hex").slice(0, 8), bytes };
+}
+
+/*
+ * Parses comma-separated addresses of IPFS nodes. Only TCP: the built-in node speaks nothing else. libp2p is not used
+ * for this because it takes long to load.
+ */
+
+/** Listen addresses. Port 0 picks a free port. */
+export const listenAddresses = list.refine(
+  (all) => isListOf(all, (parts) => isIpAddress(parts) && isTcp(parts.slice(2), 0)),
+  "must list addresses such as /ip4/0.0.0.0/tcp/4001",
+);
+
+/** Public addresses of a node. */
+export const announcedAddresses = list.refine(
+  (all) => isListOf(all, (parts) => isHost(parts) && isTcp(parts.slice(2), 1)),
+  "must list addresses such as /ip4/<address>/tcp/4001 or /dns4/<name>/tcp/4001",
+);
+
+/** Bootstrap peers. `none` gives an empty list. */
+export const bootstrapPeers = list
+  .refine(
+    (all) => isNone(all) || isListOf(all, isPeerAddress),
+    "must be none, or list addresses of peers such as /ip4/<address>/tcp/4001/p2p/<peer id>",
+  )
+  .transform((all) => (isNone(all) ? [] : all));
+
+function isNone(all: string[]): boolean {
+  return all.length === 1 && all[0] === "none";
+}
+
+function isListOf(all: string[], holds: (parts: string[]) => boolean): boolean {
+  return all.length > 0 && all.every((text) => text.startsWith("/") && holds(text.slice(1).split("/")));
+}
+
+function isPeerAddress(parts: string[]): boolean {
+  const at = parts.length - 2;
+  if (!isPeer(parts.slice(at))) return false;
+  const [kind, name] = parts;
+  return kind === "dnsaddr" ? isName(name) && at === 2 : isHost(parts) && isTcp(parts.slice(2, at), 1);
+}
+
+function isHost(parts: string[]): boolean {
+  const [kind = "", name] = parts;
+  return isIpAddress(parts) || (["dns", "dns4", "dns6"].includes(kind) && isName(name));
+}
+
+function isIpAddress([kind, host = ""]: string[]): boolean {
+  // libp2p does not support zones (fe80::1%eth0).
+  return kind === "ip4" ? isIPv4(host) : kind === "ip6" && isIPv6(host) && !host.includes("%");
+}
+
+function isName(name = ""): boolean {
+  return name.length <= 253 && /^[a-z0-9_-]{1,63}(\.[a-z0-9_-]{1,63})*$/i.test(name);
+}
+
+function isTcp([kind, port = "", ...rest]: string[], least: number): boolean {
+  const number = /^\d{1,5}$/.test(port) ? Number(port) : -1;
+  return kind === "tcp" && number >= least && number <= 65_535 && rest.length === 0;
+}
+
+/** A peer id: the hash of the public key, in base58 or as a CID. */
+function isPeer([kind, id = ""]: string[]): boolean {
+  if (kind !== "p2p") return false;
+  try {
+    if (/^(Qm|1)/.test(id)) decodeMultihash(base58btc.decode(`z${id}`));
+    else CID.parse(id);
+    return true;
+  } catch {
+    // Neither base58 nor a CID.
+    return false;
+  }
+}
+
+/** Said wherever XPUB is shown or asked for: from a private key that is not hardened and this key, the parent private key follows (BIP-32). */
+export const XPUB_IS_PRIVATE =
+  "Keep XPUB private: together with the private key of any one wallet it gives away all wallets.";
+
+/** Steps of `m/44'/60'/0'`, the root of the wallets, and the number of its last step. */
+const DEPTH = 3;
+const LAST_STEP = 0x8000_0000;
+const ADVICE = `set it to what \`npm run cli -- keys check\` prints where the seed is. ${XPUB_IS_PRIVATE}`;
+
+/** The extended public key of the wallets' root (BIP-32). Its error messages never contain the value. */
+export const extendedPublicKey = z.string().transform((text, context) => {
+  const refuse = (message: string) => {
+    context.addIssue({ code: "custom", message });
+    return z.NEVER;
+  };
+  if (/^[a-z]prv/i.test(text)) {
+    return refuse(
+      `must not be an extended private key: it signs for every wallet. Remove it from the settings and ${ADVICE}`,
+    );
+  }
+  const node = parse(text);
+  // ethers does not compare the checksum.
+  if (!(node instanceof HDNodeVoidWallet) || node.extendedKey !== text)
+    return refuse(`must be an extended public key (xpub...): ${ADVICE}`);
+  if (node.depth !== DEPTH || node.index !== LAST_STEP)
+    return refuse(`is the extended public key of another derivation path than m/44'/60'/0': ${ADVICE}`);
+  return text;
+});
+
+function parse(text: string): HDNodeWallet | HDNodeVoidWallet | null {
+  try {
+    return text.startsWith("xpub") ? HDNodeWallet.fromExtendedKey(text) : null;
+  } catch {
+    // Not base58, another length, or no point of the curve.
+    return null;
+  }
 }

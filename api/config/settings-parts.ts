@@ -1,5 +1,5 @@
 import { readAppQuotas } from "./app-quotas.ts";
-import { readRetention } from "./retention.ts";
+import { readRetention } from "./variables.ts";
 import { defaultDatabase, type Environment, Reader, type Settings } from "./settings.ts";
 
 /* Parts of the settings, for commands that need no others. Those others may be invalid. */

@@ -1,19 +1,42 @@
 import { join } from "node:path";
-
 import type { z } from "zod";
-
 import type { Quotas } from "../domain/quota.ts";
 import type { Retention } from "../domain/retention.ts";
-import { readAppQuotas } from "./app-quotas.ts";
-import { type IpfsNodeSettings, ipfsNodeSettings } from "./ipfs-settings.ts";
-import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
-import { lanesInUse, MOST_LANES } from "./lanes.ts";
-import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
+import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { plural } from "../shared/plural.ts";
-import { wholeNumber } from "./parsers.ts";
-import { readRetention } from "./retention.ts";
-import { type TraceSettings, traceSettings } from "./trace-settings.ts";
-import { type LOG_LEVELS, type Role, type Value, type Variable, VARIABLES } from "./variables.ts";
+import { readAppQuotas } from "./app-quotas.ts";
+import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
+import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
+import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
+import {
+  type IpfsNodeSettings,
+  ipfsNodeSettings,
+  type LOG_LEVELS,
+  readRetention,
+  type Role,
+  type TraceSettings,
+  traceSettings,
+  type Value,
+  type Variable,
+  VARIABLES,
+} from "./variables.ts";
+
+/**
+ * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
+ * @throws SettingsError
+ */
+export function crashPointIn(env: Environment): CrashPoint | null {
+  const text = env["CRASH_POINT"];
+  if (text === undefined || text === "") return null;
+  const point = CRASH_POINTS.find((known) => known === text);
+  if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${CRASH_POINTS.join(", ")}`]);
+  return point;
+}
+
+/** The environment of this process. No other file reads it. */
+export function environment(): Environment {
+  return process.env;
+}
 
 export interface Settings {
   port: number;

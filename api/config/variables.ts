@@ -1,23 +1,224 @@
 import { z } from "zod";
-
+import type { Retention } from "../domain/retention.ts";
 import { APP_QUOTA_VARIABLES } from "./app-quotas.ts";
-import { extendedPublicKey, XPUB_IS_PRIVATE } from "./extended-public-key.ts";
-import { IPFS_VARIABLES } from "./ipfs-settings.ts";
-import { MOST_LANES } from "./lanes.ts";
 import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
 import {
   addresses,
+  announcedAddresses,
+  bootstrapPeers,
   databaseUrl,
+  extendedPublicKey,
   httpUrl,
   laneNumbers,
   list,
+  listenAddresses,
+  MOST_LANES,
   publicUrl,
   secretKeys,
   subsetOf,
   wholeNumber,
+  XPUB_IS_PRIVATE,
 } from "./parsers.ts";
-import { RETENTION_VARIABLES } from "./retention.ts";
-import { TRACE_VARIABLES } from "./trace-settings.ts";
+
+/** The IPFS settings, included in `variables.ts`. */
+export const IPFS_VARIABLES = {
+  IPFS_PIN_RPC: {
+    schema: httpUrl,
+    fallback: "none",
+    description: "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
+  },
+  IPFS_GATEWAY: {
+    schema: httpUrl,
+    fallback: "none",
+    description:
+      "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
+  },
+  IPFS_LISTEN: {
+    schema: listenAddresses,
+    fallback: "none",
+    description:
+      "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
+  },
+  IPFS_ANNOUNCE: {
+    schema: announcedAddresses,
+    fallback: "`IPFS_LISTEN`",
+    description:
+      "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
+  },
+  IPFS_BOOTSTRAP: {
+    schema: bootstrapPeers,
+    fallback: "`bootstrap.libp2p.io` and others of the public network",
+    description: "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
+  },
+} as const;
+
+/** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */
+const PUBLIC_BOOTSTRAP = [
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN",
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb",
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt",
+  "/dnsaddr/va1.bootstrap.libp2p.io/p2p/12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8",
+  "/ip4/104.131.131.82/tcp/4001/p2p/QmaCpDMGvV2BGHeYERUEnRQAwe3N8SzbUtfsmvsqQLuvuJ",
+];
+
+/** All values are multiaddrs. */
+export interface IpfsNodeSettings {
+  listen: string[];
+  /** Empty: the listen addresses. */
+  announce: string[];
+  /** Empty: the node waits for others to connect. */
+  bootstrap: string[];
+}
+
+/** @param read the variables' values; null when unset. @returns null when the IPFS node is off. */
+export function ipfsNodeSettings(read: {
+  listen: string[] | null;
+  announce: string[] | null;
+  bootstrap: string[] | null;
+}): IpfsNodeSettings | null {
+  const { listen, announce, bootstrap } = read;
+  return listen === null ? null : { listen, announce: announce ?? [], bootstrap: bootstrap ?? PUBLIC_BOOTSTRAP };
+}
+
+const FOREVER = "forever";
+/** A hundred years. */
+const MOST_DAYS = 36_500;
+
+/** A number of days, or `forever` (null). */
+function days(least: number) {
+  const message = `must be ${FOREVER}, or a whole number of days from ${least.toString()} to ${MOST_DAYS.toString()}`;
+  return z
+    .string()
+    .refine((text) => text === FOREVER || /^\d{1,5}$/.test(text), message)
+    .transform((text) => (text === FOREVER ? null : Number(text)))
+    .refine((value) => value === null || (value >= least && value <= MOST_DAYS), message);
+}
+
+/** How long rows that the service can do without are kept. The defaults keep every promise of the API. */
+export const RETENTION_VARIABLES = {
+  RETAIN_DELIVERIES_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which a webhook delivery is kept after its receiver has accepted it, or `forever`. Deliveries that wait are kept, and `RETAIN_FAILED_DELIVERIES_DAYS` says how long failed ones are. The events themselves are never pruned.",
+  },
+  RETAIN_TEST_EVENTS_DAYS: {
+    schema: days(1),
+    fallback: "7",
+    description: "Days for which test events are kept, with their deliveries, or `forever`.",
+  },
+  RETAIN_RAW_TRANSACTIONS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which the bytes of a signed transaction are kept, or `forever`. Only those of transactions that no reorg can remove are pruned; their hashes stay.",
+  },
+  RETAIN_BATCH_ITEMS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which the database keeps which requests a transaction carried, or `forever`. Only for transactions that no reorg can remove. Requests and their costs stay.",
+  },
+  RETAIN_IDEMPOTENCY_KEYS_DAYS: {
+    schema: days(7),
+    fallback: FOREVER,
+    description:
+      "Days for which an `Idempotency-Key` is kept, or `forever`. A call that is repeated with a key that was pruned is a new call and may mint a second time: set it far above the longest time after which your apps repeat a call. A key is kept at least until its request is final.",
+  },
+  RETAIN_CONSOLE_SESSIONS_DAYS: {
+    schema: days(1),
+    fallback: "30",
+    description:
+      "Days for which a link or a session of the console is listed after it has expired, or `forever`. `npm run cli -- console list` shows them.",
+  },
+  RETAIN_FAILED_DELIVERIES_DAYS: {
+    schema: days(1),
+    fallback: "365",
+    description:
+      "Days for which a webhook delivery is kept after its last try has failed, or `forever`. Until it is deleted, it can be sent again.",
+  },
+  RETAIN_BATCH_ANSWERS_DAYS: {
+    schema: days(7),
+    fallback: "365",
+    description:
+      "Days for which the answer to a batch is kept under its `Idempotency-Key`, if it has more than 2,000 characters, or `forever`. The key itself stays: a call that is repeated later is not run again, but gets 410 `answer_expired` instead of its first answer.",
+  },
+  RETAIN_API_TOKENS_DAYS: {
+    schema: days(1),
+    fallback: "365",
+    description: "Days for which a token of an app is listed after it was revoked or has expired, or `forever`.",
+  },
+} as const;
+
+type RetentionVariable = keyof typeof RETENTION_VARIABLES;
+
+export function readRetention(read: (variable: RetentionVariable) => number | null): Retention {
+  return {
+    deliveries: read("RETAIN_DELIVERIES_DAYS"),
+    test_events: read("RETAIN_TEST_EVENTS_DAYS"),
+    raw_transactions: read("RETAIN_RAW_TRANSACTIONS_DAYS"),
+    batch_items: read("RETAIN_BATCH_ITEMS_DAYS"),
+    idempotency_keys: read("RETAIN_IDEMPOTENCY_KEYS_DAYS"),
+    console_sessions: read("RETAIN_CONSOLE_SESSIONS_DAYS"),
+    failed_deliveries: read("RETAIN_FAILED_DELIVERIES_DAYS"),
+    batch_answers: read("RETAIN_BATCH_ANSWERS_DAYS"),
+    api_tokens: read("RETAIN_API_TOKENS_DAYS"),
+  };
+}
+
+export const DEFAULT_RETENTION: Retention = readRetention((variable) => {
+  const { schema, fallback } = RETENTION_VARIABLES[variable];
+  return schema.parse(fallback);
+});
+
+/** Standard variables of OpenTelemetry, included in `variables.ts`. */
+export const TRACE_VARIABLES = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: publicUrl,
+    fallback: "none",
+    description:
+      "URL of an OpenTelemetry collector (`http://127.0.0.1:4318`). Traces are sent to `/v1/traces` below it, by OTLP over HTTP in JSON. Without this setting nothing is traced.",
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: z.string().transform((text, context) => {
+      try {
+        return Object.fromEntries(new Headers(text.split(",").map(pairOf)));
+      } catch {
+        // The text is never part of a message: it may contain a key.
+        context.addIssue({ code: "custom", message: "must be name=value pairs, separated by commas" });
+        return z.NEVER;
+      }
+    }),
+    fallback: "none",
+    description:
+      "Headers for the collector, as `name=value` pairs separated by commas. Special characters of a value are written as `%XX`.",
+  },
+  OTEL_SERVICE_NAME: { schema: z.string(), fallback: "moneta", description: "Name of this service in traces." },
+} as const;
+
+/** Where traces are sent. */
+export interface TraceSettings {
+  endpoint: string;
+  headers: Record<string, string>;
+  serviceName: string;
+}
+
+/** @throws Error when it is no pair */
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new Error("no name");
+  return [text.slice(0, at).trim(), decodeURIComponent(text.slice(at + 1).trim())];
+}
+
+/** @returns null when nothing is traced. */
+export function traceSettings(read: {
+  endpoint: string | null;
+  headers: Record<string, string> | null;
+  serviceName: string;
+}): TraceSettings | null {
+  const { endpoint, headers, serviceName } = read;
+  return endpoint === null ? null : { endpoint, headers: headers ?? {}, serviceName };
+}
 
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];

@@ -1,18 +1,44 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-
 import { z } from "zod";
-
-import type { ChainClient } from "../chain/client.ts";
+import { ChainGuard } from "../chain/chain-guard.ts";
+import { ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, contractAddresses } from "../chain/contracts.ts";
-import { contractsWithoutCode } from "../chain/deployment-reads.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
+import { contractsWithoutCode } from "../chain/reads.ts";
+import { Rpc } from "../chain/rpc.ts";
 import type { Database } from "../store/db/database.ts";
-import { databaseName } from "../store/db/database-name.ts";
-import { lockLedger } from "../store/db/locks.ts";
+import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
+import { lockLedger } from "../store/db/sql.ts";
 import { StartupError } from "./startup-error.ts";
+
+/**
+ * From now on, the answers to these connections count only while the node serves the chain that the database belongs to.
+ * @param opened ends the checks.
+ */
+export async function guardChain(
+  rpcUrl: string,
+  database: Database,
+  connections: readonly Rpc[],
+  opened: AsyncDisposableStack,
+): Promise<ChainGuard> {
+  const [chainId, genesis] = [await readMeta(database.read, "chain_id"), await readMeta(database.read, "genesis")];
+  if (chainId === null || genesis === null) throw new Error("the database is not bound to a chain");
+  const client = new ChainClient(new Rpc(rpcUrl));
+  const guard = new ChainGuard(rpcUrl, { chainId: BigInt(chainId), genesis }, async () => {
+    const met = await client.chainId();
+    const [block] = await client.blocks([0]);
+    return block == null ? null : { chainId: met, genesis: block.hash };
+  });
+  guard.start();
+  opened.defer(() => {
+    guard.stop();
+  });
+  for (const rpc of connections) rpc.guardBy(guard);
+  return guard;
+}
 
 export interface ChainIdentity {
   chainId: bigint;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { ChainClient } from "../chain/client.ts";
-import { XPUB_IS_PRIVATE } from "../config/extended-public-key.ts";
+import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Database } from "../store/db/database.ts";

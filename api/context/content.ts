@@ -1,16 +1,16 @@
+import { join } from "node:path";
 import type { Logger } from "pino";
-
-import { openBlocks } from "../blocks/open-blocks.ts";
-import type { Role } from "../config/variables.ts";
 import type { Settings } from "../config/settings.ts";
-import type { BlockStore } from "../ipfs/block-store.ts";
-import type { IpfsNode } from "../ipfs-node/node.ts";
-import type { Gateway } from "../media/verified-blocks.ts";
+import type { IpfsNodeSettings, Role } from "../config/variables.ts";
+import type { BlockStore } from "../content/block-store.ts";
+import type { Gateway } from "../content/copy/verified-blocks.ts";
+import type { IpfsNode } from "../content/node/node.ts";
+import { openBlocks } from "../content/store/open-blocks.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { OutboundAgent } from "../outbound/agent.ts";
 import type { Database } from "../store/db/database.ts";
-import { requireMediaStore } from "./media-store.ts";
-import { openIpfsNode } from "./ipfs-node.ts";
+import { chooseMediaStore, hasContent, readMediaPlace } from "../store/media/media-store.ts";
+import { StartupError } from "./startup-error.ts";
 
 /** Milliseconds. Copying media never takes nearly as long, so an older draft is from a process that died. */
 const DRAFT_MAX_AGE = 24 * 3_600_000;
@@ -91,4 +91,56 @@ async function openOutbound(
 function withGateway(policy: AddressPolicy, url: string): AddressPolicy {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, "").toLowerCase();
   return { ...policy, allowedHosts: new Set([...policy.allowedHosts, host]) };
+}
+
+/**
+ * Starts the service's own IPFS node. Its packages are large, so they are loaded only here.
+ * @throws StartupError
+ */
+export async function openIpfsNode(
+  settings: { ipfsNode: IpfsNodeSettings; dataDir: string },
+  deps: { blocks: BlockStore; logger: Logger },
+): Promise<IpfsNode> {
+  try {
+    const { startIpfsNode } = await import("../content/node/node.ts");
+    return await startIpfsNode({
+      ...settings.ipfsNode,
+      ...deps,
+      identityFile: join(settings.dataDir, "ipfs-node.key"),
+    });
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    throw new StartupError(describeFailure(error), { cause: error });
+  }
+}
+
+function describeFailure(error: Error): string {
+  if ("code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
+    return `IPFS_LISTEN is set, but the packages of the IPFS node are not installed: install the packages again as docs/install.md says, or unset IPFS_LISTEN. (${error.message})`;
+  }
+  if (error.name === "IdentityFileError") return error.message;
+  return `The IPFS node cannot start: ${error.message}. Check that the addresses in IPFS_LISTEN are free.`;
+}
+
+/**
+ * Checks that the block store of the settings has the hosted content, and that it works.
+ * @throws StartupError
+ */
+export async function requireMediaStore(database: Database, blocks: BlockStore): Promise<void> {
+  const { store, movingFrom } = await readMediaPlace(database.read);
+  if (movingFrom !== null) {
+    throw new StartupError(
+      `Hosted media are being moved from ${movingFrom} to ${store ?? ""}, and some are not copied yet. ` +
+        `Run \`npm run cli -- media move --to ${store ?? ""}\` again, with MEDIA_STORE as before the move.`,
+    );
+  }
+  if (store !== null && store !== blocks.name && (await hasContent(database.read))) {
+    throw new StartupError(
+      `Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}. Set MEDIA_STORE back, or copy the media first: ` +
+        `\`MEDIA_STORE=${store} npm run cli -- media move --to ${blocks.name}\`.`,
+    );
+  }
+  const problem = await blocks.problem();
+  if (problem !== null) throw new StartupError(`Media cannot be stored (MEDIA_STORE). ${problem}`);
+  if (store !== blocks.name) await database.write((trx) => chooseMediaStore(trx, blocks.name));
 }

@@ -5,8 +5,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { XPUB_IS_PRIVATE } from "../config/extended-public-key.ts";
-import { secretKeys } from "../config/parsers.ts";
+import { secretKeys, XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/found-keys.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";

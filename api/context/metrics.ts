@@ -30,7 +30,7 @@ export async function openMeter(
   });
   if (settings.traces === null) return meter;
   // Loaded only when it is used.
-  const { traceTo } = await import("../metrics/traces.ts");
+  const { traceTo } = await import("../metrics/traced.ts");
   const traces = traceTo(settings.traces, meter.metrics, logger);
   opened.defer(() => traces.stop());
   return { ...meter, metrics: traces.metrics };

@@ -2,8 +2,8 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
-import type { DoctorContext } from "../doctor/check.ts";
-import type { BlockStore } from "../ipfs/block-store.ts";
+import type { DoctorContext } from "../operate/doctor/check.ts";
+import type { BlockStore } from "../content/block-store.ts";
 import { Overview } from "../metrics/overview.ts";
 import { Source } from "../metrics/source.ts";
 import { leaseTimes } from "../shared/lease.ts";
@@ -50,9 +50,9 @@ export function createOperatorReads(settings: Settings, parts: Parts): OperatorR
 /** As `npm run cli -- doctor`, with the keys of this process. */
 async function runDoctor(settings: Settings, { database, client, identity, keys, blocks, now }: Parts) {
   // Loaded when the operator first looks.
-  const { CHECKS, examine } = await import("../doctor/examine.ts");
-  const { diskCheck } = await import("../operator/disk-check.ts");
-  const { filesCheck, storeCheck } = await import("../operator/media-checks.ts");
+  const { CHECKS, examine } = await import("../operate/doctor/examine.ts");
+  const { diskCheck } = await import("../operate/disk-check.ts");
+  const { filesCheck, storeCheck } = await import("../operate/media-checks.ts");
   const checkedAt = now();
   const { dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = settings;
   const context: DoctorContext = {

@@ -1,12 +1,44 @@
 import { once } from "node:events";
-import { Worker } from "node:worker_threads";
-
+import { type MessagePort, Worker } from "node:worker_threads";
+import type { Logger } from "pino";
+import type { Settings } from "../config/settings.ts";
 import type { Measurements } from "../metrics/meter.ts";
-import type { Signals } from "../shared/signal.ts";
-import type { WriteTurns } from "../store/db/write-turns.ts";
+import { createSignals, type Signals } from "../shared/signal.ts";
+import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
+import type { Service } from "./service.ts";
 import { StartupError } from "./startup-error.ts";
-import { forwardSignals, type FromPipeline, type ToPipeline } from "./thread-messages.ts";
 import type { WorkerHealth } from "./workers.ts";
+
+/**
+ * Starts HTTP in this thread and the background workers in another. They share the process's signals and take turns at
+ * writing; everything else they share through the database, like separate processes.
+ * @throws like `startService`
+ */
+export async function startInThreads(settings: Settings, logger: Logger, code: PipelineCode): Promise<Service> {
+  const shared = { signals: createSignals(), turns: new WriteTurns() };
+  // Both threads load their code at the same time: loading it takes most of a start.
+  const pipeline = new PipelineThread(code, shared);
+  try {
+    const { startService } = await import("./service.ts");
+    const service = await startService({ ...settings, roles: ["api"] }, logger, {
+      ...shared,
+      others: {
+        start: () => pipeline.start(),
+        health: () => pipeline.health(),
+        measurements: () => pipeline.measurements(),
+      },
+    });
+    let stopped: Promise<void> | null = null;
+    const stop = async () => {
+      await service.stop();
+      await pipeline.stop();
+    };
+    return { ...service, stop: () => (stopped ??= stop()) };
+  } catch (error) {
+    await pipeline.stop();
+    throw error;
+  }
+}
 
 /** Milliseconds that the thread gets to answer a question. */
 const ANSWER_TIMEOUT = 5_000;
@@ -116,5 +148,37 @@ export class PipelineThread {
 
   #send(message: ToPipeline): void {
     this.#worker.postMessage(message);
+  }
+}
+
+/** What the HTTP thread tells the pipeline thread. */
+export type ToPipeline = { start: true } | { stop: true } | { health: number } | { metrics: number } | SignalRaised;
+
+/** What the pipeline thread tells the HTTP thread. A failure has a sentence for the operator; without one it is a bug. */
+export type FromPipeline =
+  | { started: true }
+  | { failed: { sentence: string | null; stack: string } }
+  | { health: number; workers: WorkerHealth[] }
+  | { metrics: number; measurements: Measurements }
+  | { log: string }
+  | SignalRaised;
+
+interface SignalRaised {
+  signal: keyof Signals;
+}
+
+/** Passes the signals that are raised in this thread to the other one. Those of one event-loop turn share a message. */
+export function forwardSignals(signals: Signals, other: Pick<MessagePort | Worker, "postMessage">): void {
+  const raised = new Set<keyof Signals>();
+  for (const name of Object.keys(signals) as (keyof Signals)[]) {
+    signals[name].forward = () => {
+      if (raised.size === 0) {
+        setImmediate(() => {
+          for (const signal of raised) other.postMessage({ signal } satisfies SignalRaised);
+          raised.clear();
+        });
+      }
+      raised.add(name);
+    };
   }
 }

@@ -2,15 +2,14 @@ import type { MessagePort } from "node:worker_threads";
 
 import pino from "pino";
 
-import { crashPointIn } from "../config/crash-point.ts";
-import { type Environment, parseSettings } from "../config/settings.ts";
+import { crashPointIn, type Environment, parseSettings } from "../config/settings.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { releaseMemorySoon } from "../shared/release-memory.ts";
 import { createSignals } from "../shared/signal.ts";
-import { WriteTurns } from "../store/db/write-turns.ts";
+import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type Service, startService } from "./service.ts";
 import { sentenceOf } from "./startup-failure.ts";
-import { forwardSignals, type FromPipeline, type ToPipeline } from "./thread-messages.ts";
+import { forwardSignals, type FromPipeline, type ToPipeline } from "./pipeline-thread.ts";
 
 /** Runs the background workers in their thread. @param main the HTTP thread. @param turns of `WriteTurns`. */
 export async function runPipeline(env: Environment, main: MessagePort, turns: SharedArrayBuffer): Promise<void> {

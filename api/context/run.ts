@@ -1,13 +1,12 @@
 import pino from "pino";
 
-import { crashPointIn } from "../config/crash-point.ts";
-import { type Environment, parseSettings, type Settings } from "../config/settings.ts";
+import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
 import { byTurn } from "../shared/by-turn.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
 import { releaseMemorySoon } from "../shared/release-memory.ts";
 import type { Service } from "./service.ts";
-import { startInThreads } from "./threads.ts";
+import { startInThreads } from "./pipeline-thread.ts";
 
 /**
  * Signals within so many milliseconds count as one: Ctrl-C sends SIGINT to npm and to this process, and npm passes its own on.

@@ -2,7 +2,7 @@ import { ChainUnavailable } from "../chain/errors.ts";
 import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
 import { explainFileError, FolderError } from "../shared/folder.ts";
-import { DatabaseError } from "../store/db/database-error.ts";
+import { DatabaseError } from "../store/db/errors.ts";
 import { StartupError } from "./startup-error.ts";
 
 /** The sentence for an error that the operator can fix. Null: the error is a bug. */

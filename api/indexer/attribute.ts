@@ -1,5 +1,11 @@
-import type { RelayEvent, TokenMove } from "../chain/logs.ts";
-import { type CallFailure, decodeRevert, outOfGas, ranOutOfGas } from "../chain/revert-reasons.ts";
+import {
+  type CallFailure,
+  decodeRevert,
+  outOfGas,
+  ranOutOfGas,
+  type RelayEvent,
+  type TokenMove,
+} from "../chain/codec/decode.ts";
 import { isMint } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/outcome.ts";
 import type { SettledRequest } from "../store/requests/stored-request.ts";

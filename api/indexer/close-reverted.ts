@@ -1,11 +1,10 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { Receipt } from "../chain/receipt.ts";
+import { isEmpty, type Receipt } from "../chain/transaction.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { isEmpty } from "../chain/empty-transaction.ts";
 import { RpcError } from "../chain/errors.ts";
-import { readConsumed } from "../chain/relay-reads.ts";
+import { readConsumed } from "../chain/reads.ts";
 import { NO_COST } from "../domain/cost-shares.ts";
 import { dayOf } from "../domain/day.ts";
 import { type BroadcastAnswer, verdictOf } from "../domain/broadcast-answer.ts";

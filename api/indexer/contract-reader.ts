@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
-import { inspect, readHoldings, receivedTokens } from "../chain/foreign-contracts.ts";
+import { inspect, readHoldings, receivedTokens } from "../chain/foreign.ts";
 import type { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
@@ -11,15 +11,16 @@ import {
   type ContractRead,
   finishRead,
   LONGEST_READ_WAIT,
+  type ReadStart,
   recordSearch,
   returnRead,
+  startOfRead,
   takeReads,
 } from "../store/ledger/contract-reads.ts";
 import { inspectAt, recordInspection, recordReads, takeContracts } from "../store/ledger/contract-states.ts";
-import { type ReadStart, startOfRead } from "../store/ledger/read-start.ts";
 import { uncertainOf } from "../store/ledger/uncertain.ts";
 import { readsOf } from "./foreign-moves.ts";
-import { reportQuarantines } from "./store-range.ts";
+import { reportQuarantines } from "./store-blocks.ts";
 
 export interface ContractReaderDeps {
   database: Database;

@@ -1,10 +1,10 @@
 import type { ChainClient } from "../chain/client.ts";
-import type { Receipt } from "../chain/receipt.ts";
+import type { Receipt } from "../chain/transaction.ts";
 import type { Cost } from "../domain/cost-shares.ts";
 import { dayOf } from "../domain/day.ts";
 import { CounterDeltas } from "../store/db/counters.ts";
 import type { Database } from "../store/db/database.ts";
-import { lockLedger } from "../store/db/locks.ts";
+import { lockLedger } from "../store/db/sql.ts";
 import { storedBlock } from "../store/ledger/blocks.ts";
 import { type BatchCost, batchesWithoutCost, recordCosts } from "../store/requests/costs.ts";
 

@@ -1,6 +1,6 @@
-import type { RawLog } from "../chain/raw-logs.ts";
-import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
-import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/logs.ts";
+import type { RawLog } from "../chain/query-logs.ts";
+import type { Held, HoldingQuery } from "../chain/foreign.ts";
+import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/codec/decode.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";

@@ -10,7 +10,7 @@ import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
-import { lockLedger } from "../store/db/locks.ts";
+import { lockLedger } from "../store/db/sql.ts";
 import { readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback } from "../store/ledger/rollback.ts";
@@ -19,9 +19,8 @@ import { finalChanges } from "../store/requests/stored-request.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./close-reverted.ts";
 import { MissingCosts } from "./costs.ts";
-import { RangeStore } from "./range-store.ts";
+import { RangeStore, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead } from "./read-ahead.ts";
-import type { SliceSize } from "./slices.ts";
 
 export interface IndexerDeps {
   database: Database;

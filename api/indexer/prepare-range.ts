@@ -1,28 +1,51 @@
 import type { Transaction } from "ethers";
 import type { Logger } from "pino";
-
+import type { ChainClient } from "../chain/client.ts";
+import { decodeCommand, decodeExecute, type ExecutedCall } from "../chain/codec/decode-call.ts";
+import { type CollectionEvent, ranOutOfGas, type RelayEvent, type TokenMove } from "../chain/codec/decode.ts";
+import { gasLimitsOf } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { Held, HoldingQuery } from "../chain/foreign-contracts.ts";
-import type { Receipt } from "../chain/receipt.ts";
-import type { CollectionEvent, RelayEvent, TokenMove } from "../chain/logs.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import type { Held, HoldingQuery } from "../chain/foreign.ts";
+import type { Receipt } from "../chain/transaction.ts";
 import type { CollectionType } from "../domain/command.ts";
 import { frozenUris } from "../domain/frozen-uris.ts";
-import type { BlockRange } from "../store/ledger/apply-range.ts";
-import { FROZEN } from "../store/requests/freezing.ts";
-import { batchesByHash } from "../store/sending/batches.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
-import type { ChainEdit } from "../store/ledger/chain-edits.ts";
+import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";
-import { walletApps } from "../store/apps/wallets.ts";
+import type { Db } from "../store/db/sql.ts";
+import type { BlockRange } from "../store/ledger/apply-range.ts";
+import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
+import { FROZEN } from "../store/requests/freezing.ts";
+import { requestsByNumber } from "../store/requests/requests.ts";
+import { batchesByHash, batchRequestsAsStored, signedBytes, type UnreadableRequest } from "../store/sending/batches.ts";
+import type { ClaimedRequest } from "../store/sending/claims.ts";
+import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
-import { requestsOfBatches } from "./batch-requests.ts";
-import { cancelledRequests } from "./cancelled.ts";
 import { costIn } from "./costs.ts";
 import { type ForeignReads, movesOfWallets, partiesAmong, readTouched } from "./foreign-moves.ts";
-import { gasLimits } from "./gas-limits.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
+
+/**
+ * Finds a transaction that this database's lanes have sent although the database does not know it. Then the database is an
+ * older copy, or another service uses the same seed. What a lane sent before this database first used it does not count.
+ * @param hashes of batches on chain that the database does not have.
+ * @returns the hash of the first one; null when there is none.
+ */
+export async function unknownOfLanes(
+  { database, client }: { database: Database; client: ChainClient },
+  hashes: string[],
+): Promise<string | null> {
+  const first = await firstNonces(database.read);
+  for (const [index, transaction] of (await client.transactions(hashes)).entries()) {
+    if (transaction === null)
+      throw new ChainUnavailable("the node does not have a transaction whose logs it returned: it is not in sync");
+    const since = first.get(transaction?.from ?? "");
+    if (transaction !== undefined && since !== undefined && transaction.nonce >= since) return hashes[index] ?? null;
+  }
+  return null;
+}
 
 export interface PrepareDeps {
   database: Database;
@@ -236,4 +259,103 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
     case "token-uri-changed":
       return [{ contract, tokenId: event.tokenId, blockNumber, column: "token_uri", value: event.uri }];
   }
+}
+
+/** The gas limits of a batch's calls. They are read only if one of them ran out of gas. */
+export async function gasLimits(database: Database, relay: RelayEvent[]): Promise<Map<bigint, number>> {
+  const short = relay.find((event) => event.kind === "call-failed" && ranOutOfGas(event.reason));
+  const raw = short === undefined ? null : await signedBytes(database.read, short.transactionHash);
+  return raw === null ? new Map() : gasLimitsOf(raw);
+}
+
+/** Requests whose number an operator or the owner of the relay has cancelled: no batch can run them any more. */
+export async function cancelledRequests(
+  database: Database,
+  events: readonly RelayEvent[],
+): Promise<BlockRange["cancelled"]> {
+  const places = new Map(
+    events.flatMap((event) => (event.kind === "number-cancelled" ? [[event.number, event] as const] : [])),
+  );
+  const requests = await requestsByNumber(database.read, [...places.keys()]);
+  return requests.flatMap((request) => {
+    const place = places.get(request.number);
+    if (place === undefined) return [];
+    return [{ request, transactionHash: place.transactionHash, blockNumber: place.blockNumber }];
+  });
+}
+
+interface Deps {
+  read: Db;
+  contracts: ContractAddresses;
+  /** Transactions as the node shows them. */
+  transactions: (hashes: string[]) => Promise<(Transaction | null | undefined)[]>;
+}
+
+interface BatchRequests {
+  /** The requests of each batch in the order of its calls, by the hash of the transaction. */
+  requests: Map<string, ClaimedRequest[]>;
+  /** Requests whose stored commands cannot be read: theirs come from the chain, without metadata. */
+  unreadable: FailedRow[];
+}
+
+/**
+ * The requests of mined batches. What the database does not have is in the transactions, which are then read: the numbers of
+ * pruned items, from a block of long ago that `reconcile` reads again, and commands that cannot be read.
+ * @param batches ids by hash.
+ */
+export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string, number>): Promise<BatchRequests> {
+  const requests = new Map<string, ClaimedRequest[]>();
+  const incomplete = new Map<string, (ClaimedRequest | UnreadableRequest)[]>();
+  for (const [hash, id] of batches) {
+    const rows = await batchRequestsAsStored(deps.read, id);
+    const readable = rows.filter((row): row is ClaimedRequest => !isUnreadable(row));
+    if (rows.length > 0 && readable.length === rows.length) requests.set(hash, readable);
+    else incomplete.set(hash, rows);
+  }
+  if (incomplete.size === 0) return { requests, unreadable: [] };
+  const calls = await callsOf(deps, [...incomplete.keys()]);
+  const pruned = [...incomplete].flatMap(([hash, rows]) => (rows.length === 0 ? (calls.get(hash) ?? []) : []));
+  const stored = await requestsByNumber(deps.read, [...new Set(pruned.map(({ number }) => number))]);
+  const byNumber = new Map(stored.map((request) => [request.number, request]));
+  for (const [hash, rows] of incomplete) {
+    const called = calls.get(hash) ?? [];
+    requests.set(
+      hash,
+      rows.length === 0
+        ? called.map(({ number }) => {
+            const message = `the database has no request with the number ${number.toString()}`;
+            return present(byNumber.get(number), message);
+          })
+        : rows.map((row) => (isUnreadable(row) ? fromCall(deps, row, called) : row)),
+    );
+  }
+  const unreadable = [...incomplete.values()].flat().filter(isUnreadable);
+  return { requests, unreadable: unreadable.map(({ id, error }) => ({ id, error })) };
+}
+
+function isUnreadable(row: ClaimedRequest | UnreadableRequest): row is UnreadableRequest {
+  return "withCommand" in row;
+}
+
+async function callsOf({ transactions }: Deps, hashes: string[]): Promise<Map<string, ExecutedCall[]>> {
+  const found = new Map<string, ExecutedCall[]>();
+  for (const [index, transaction] of (await transactions(hashes)).entries()) {
+    const hash = hashes[index] ?? "";
+    const calls = transaction == null ? null : decodeExecute(transaction.data);
+    if (calls === null) {
+      throw new ChainUnavailable(`the node does not have the transaction ${hash}, whose logs it returned`);
+    }
+    found.set(hash, calls);
+  }
+  return found;
+}
+
+function fromCall({ contracts }: Deps, row: UnreadableRequest, calls: readonly ExecutedCall[]): ClaimedRequest {
+  const call = calls.find(({ number }) => number === row.number);
+  return row.withCommand(decodeCommand(present(call, `its transaction does not call request ${row.id}`), contracts));
+}
+
+function present<T>(found: T | undefined, message: string): T {
+  if (found === undefined) throw new Error(message);
+  return found;
 }

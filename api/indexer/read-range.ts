@@ -12,9 +12,8 @@ import {
   MOVE_TOPICS,
   type RelayEvent,
   type TokenMove,
-} from "../chain/logs.ts";
-import { type LogRequest, queryLogs } from "../chain/query-logs.ts";
-import type { RawLog } from "../chain/raw-logs.ts";
+} from "../chain/codec/decode.ts";
+import { type LogRequest, queryLogs, type RawLog } from "../chain/query-logs.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 

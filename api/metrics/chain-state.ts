@@ -1,8 +1,8 @@
 import type { ChainClient } from "../chain/client.ts";
-import { readRelayStatus } from "../chain/relay-reads.ts";
+import { readRelayStatus } from "../chain/reads.ts";
 import { fullBatchCost, isLowOnFunds } from "../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
-import type { Db } from "../store/db/engine.ts";
+import type { Db } from "../store/db/sql.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 

@@ -2,8 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 
 import type { Registry } from "prom-client";
 
-import { METRICS } from "./catalog.ts";
-import { gauge } from "./make.ts";
+import { gauge, METRICS } from "./catalog.ts";
 
 /** Milliseconds between two samples. A loop without delay is sampled this often, so it is subtracted. */
 const RESOLUTION = 20;

@@ -7,9 +7,8 @@ import { type DiskSpace, readDisk } from "../shared/disk.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseBytes } from "../store/db/size.ts";
 import { type PipelineState, readPipeline } from "../store/metrics/pipeline.ts";
-import { METRICS } from "./catalog.ts";
+import { counter, gauge, METRICS } from "./catalog.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
-import { counter, gauge } from "./make.ts";
 import type { Measurements } from "./meter.ts";
 import { Source } from "./source.ts";
 

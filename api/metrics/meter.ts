@@ -1,8 +1,7 @@
 import { Registry } from "prom-client";
-
-import type { Metrics } from "../shared/metrics.ts";
+import { type Metrics, UNTRACED } from "../shared/metrics.ts";
+import { counter, gauge, histogram, METRICS } from "./catalog.ts";
 import { watchEventLoop } from "./event-loop.ts";
-import { createMeasured } from "./measured.ts";
 
 /** What one thread measured. It can be sent to another thread. */
 export type Measurements = object[];
@@ -28,6 +27,81 @@ export function createMeter(thread: string): Meter {
     },
     stop: () => {
       loop.stop();
+    },
+  };
+}
+
+/** Adds the metrics that the parts of the service observe. @returns where the parts report. */
+export function createMeasured(registry: Registry): Metrics {
+  const requests = counter(registry, METRICS.requests);
+  const sent = histogram(registry, METRICS.requestSent);
+  const settled = histogram(registry, METRICS.requestSettled);
+  const items = histogram(registry, METRICS.batchItems);
+  const gas = histogram(registry, METRICS.batchGas);
+  const reorgs = histogram(registry, METRICS.reorgDepth);
+  const rpc = histogram(registry, METRICS.rpc);
+  const webhooks = counter(registry, METRICS.webhookAttempts);
+  const media = histogram(registry, METRICS.media);
+  const http = histogram(registry, METRICS.http);
+  const database = histogram(registry, METRICS.database);
+  const pruned = counter(registry, METRICS.prunedRows);
+  const collectedBlocks = counter(registry, METRICS.collectedBlocks);
+  const collectedBytes = counter(registry, METRICS.collectedBytes);
+  return {
+    requests: (changes) => {
+      for (const { type, status, errorCode, seconds } of changes) {
+        requests.inc({ type, status, error_code: errorCode ?? "" });
+        // A clock that was set back must not subtract from a sum.
+        const age = Math.max(0, seconds);
+        if (status === "processing") sent.observe({ type }, age);
+        if (status === "completed" || status === "failed") settled.observe({ type }, age);
+      }
+    },
+    batch: (count) => {
+      items.observe(count);
+    },
+    batchGas: (used) => {
+      gas.observe(used);
+    },
+    reorg: (depth) => {
+      reorgs.observe(depth);
+    },
+    rpc: (method, outcome, seconds) => {
+      rpc.observe({ method, outcome }, seconds);
+    },
+    webhook: (outcome) => {
+      webhooks.inc({ outcome });
+    },
+    media: (outcome, seconds) => {
+      media.observe({ outcome }, seconds);
+    },
+    http: ({ method, route, status, seconds }) => {
+      http.observe({ method, route, status }, seconds);
+    },
+    database: (operation, seconds) => {
+      database.observe({ operation }, seconds);
+    },
+    pruned: (kind, rows) => {
+      pruned.inc({ kind }, rows);
+    },
+    collected: (blocks, bytes) => {
+      collectedBlocks.inc(blocks);
+      collectedBytes.inc(bytes);
+    },
+    ...measuredStreams(registry),
+    ...UNTRACED,
+  };
+}
+
+function measuredStreams(registry: Registry): Pick<Metrics, "streams" | "streamed"> {
+  const streams = gauge(registry, METRICS.eventStreams);
+  const streamed = counter(registry, METRICS.streamedEvents);
+  return {
+    streams: (open) => {
+      streams.set(open);
+    },
+    streamed: (events) => {
+      streamed.inc(events);
     },
   };
 }

@@ -1,25 +1,23 @@
 import type { Authorization } from "ethers";
 
 import type { ChainClient } from "../chain/client.ts";
-import { CloneArgumentsError } from "../chain/clone-arguments.ts";
+import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { encodeBatch, type EncodedCall } from "../chain/encode-batch.ts";
-import { encodeServiceCall, encodeTransfer } from "../chain/encode-call.ts";
-import { type CallFailure, outOfGas } from "../chain/revert-reasons.ts";
+import { encodeBatch, type EncodedCall, encodeServiceCall, encodeTransfer } from "../chain/codec/encode.ts";
+import { type CallFailure, outOfGas } from "../chain/codec/decode.ts";
 import type { Command, Transfer } from "../domain/command.ts";
 import type { MintSlots } from "../domain/gas-estimate.ts";
 import type { GasMeasurement } from "../domain/gas-measurement.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
-import type { Db } from "../store/db/engine.ts";
+import type { Db } from "../store/db/sql.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
-import type { ForeignSimulations } from "./foreign-simulations.ts";
-import { largestLike, limitThatFills } from "./block-room.ts";
+import type { ForeignSimulations } from "./simulations.ts";
+import { largestLike, limitThatFills } from "./pace.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
-import { batchGas, expectedOf, type ItemGas, itemGas } from "./gas.ts";
+import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
-import { BatchSlots } from "./mint-slots.ts";
-import { signDelegations, walletSigners, type WalletSigners } from "./wallet-signers.ts";
+import { signDelegations, walletSigners, type WalletSigners } from "./sign.ts";
 
 export interface BatchContext {
   client: ChainClient;

@@ -1,11 +1,10 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { readRelayStatus } from "../chain/relay-reads.ts";
+import { readRelayStatus } from "../chain/reads.ts";
 import { unknownTransaction } from "../domain/unknown-transaction.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { CannotSend } from "./cannot-send.ts";
-import { currentFees } from "./fees.ts";
+import { CannotSend, currentFees } from "./fees.ts";
 import type { Fees } from "./sign.ts";
 
 interface SendingContext {

@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 
-import { classifyBroadcast } from "../chain/broadcast-errors.ts";
+import { ChainUnavailable, classifyBroadcast, RpcError } from "../chain/errors.ts";
 import type { ChainClient } from "../chain/client.ts";
-import { isEmpty } from "../chain/empty-transaction.ts";
-import { ChainUnavailable, RpcError } from "../chain/errors.ts";
+import { isEmpty } from "../chain/transaction.ts";
 import { type BroadcastAnswer, isRefusal, type Refusal } from "../domain/broadcast-answer.ts";
 import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";

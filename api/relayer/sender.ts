@@ -1,6 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
-
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { MAX_BATCH } from "../domain/request.ts";
@@ -8,6 +8,12 @@ import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
+import type { Database } from "../store/db/database.ts";
+import { AT_ONCE } from "../store/db/due.ts";
+import { DatabaseError } from "../store/db/errors.ts";
+import { isOutage, parkRows } from "../store/db/parked-rows.ts";
+import type { Trx } from "../store/db/sql.ts";
+import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import {
   NonceTaken,
   type OpenBatch,
@@ -17,26 +23,18 @@ import {
 } from "../store/sending/batches.ts";
 import {
   type ClaimedRequest,
-  type Claims,
   claimRequests,
+  type Claims,
   failClaims,
   parkClaims,
   readyRequests,
   returnClaims,
 } from "../store/sending/claims.ts";
-import type { Database } from "../store/db/database.ts";
-import { DatabaseError } from "../store/db/database-error.ts";
-import { AT_ONCE } from "../store/db/due.ts";
-import type { Trx } from "../store/db/engine.ts";
-import { isOutage, parkRows } from "../store/db/parked-rows.ts";
-import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
-import { batchSize } from "./batch-size.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
-import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./block-room.ts";
 import type { InFlight } from "./in-flight.ts";
-import { createNumbers } from "./numbers.ts";
+import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";
 
 /** How many more requests than the last batch are claimed when gas limited that batch. */
@@ -356,4 +354,40 @@ export class Sender {
       );
     this.#low = low;
   }
+}
+
+/** Bits of the counter inside one epoch. Numbers are dense because the relay keeps 256 of them in one storage slot. */
+const COUNTER_BITS = 32n;
+
+/**
+ * Draws request numbers: 64 random bits that this lane's process chooses at start, then a counter. So no other process, and
+ * no database restored from a backup, draws the same number again.
+ */
+export function createNumbers(): () => bigint {
+  const newEpoch = () => randomBytes(8).readBigUInt64BE() << COUNTER_BITS;
+  let epoch = newEpoch();
+  let counter = 0n;
+  return () => {
+    if (counter >> COUNTER_BITS !== 0n) {
+      epoch = newEpoch();
+      counter = 0n;
+    }
+    return epoch | counter++;
+  };
+}
+
+/**
+ * How many of the claimed requests, from the first, may share a transaction. Each time a whole batch reverted, its requests
+ * halve the size of their next batch. Requests in front of them are not delayed.
+ * @param returns how often each request was in a batch that reverted, in order.
+ */
+export function batchSize(returns: number[], most: number): number {
+  let size = 0;
+  let worst = 0;
+  for (const count of returns) {
+    worst = Math.max(worst, count);
+    if (size + 1 > Math.max(1, most / 2 ** worst)) break;
+    size += 1;
+  }
+  return size;
 }

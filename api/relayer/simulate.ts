@@ -1,16 +1,15 @@
 import type { ChainClient } from "../chain/client.ts";
-import { collectionsWithoutMinter } from "../chain/collection-reads.ts";
+import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { accountsWithForeignCode } from "../chain/delegation.ts";
-import type { EncodedCall } from "../chain/encode-batch.ts";
-import { type CallFailure, minterRemoved } from "../chain/revert-reasons.ts";
+import type { EncodedCall } from "../chain/codec/encode.ts";
+import { type CallFailure, minterRemoved } from "../chain/codec/decode.ts";
 import type { SimulatedCall } from "../chain/simulate-calls.ts";
 import { type Command, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
-import type { Db } from "../store/db/engine.ts";
+import type { Db } from "../store/db/sql.ts";
 import { readMeta } from "../store/db/meta.ts";
-import type { Apart, ForeignSimulations } from "./foreign-simulations.ts";
+import type { Apart, ForeignSimulations } from "./simulations.ts";
 
 interface SimulationContext {
   client: ChainClient;

@@ -3,7 +3,7 @@ import express, { type Express } from "express";
 import { AcceptQueue } from "../commands/accept-queue.ts";
 import { WalletQueue } from "../commands/create-wallet.ts";
 import { LookUps } from "../commands/look-ups.ts";
-import { UploadSlots } from "../commands/upload-slots.ts";
+import { UploadSlots } from "../commands/upload-media.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import { checkRequest } from "./check-request.ts";

@@ -1,11 +1,11 @@
 import type { Request, RequestHandler } from "express";
 
-import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/access-token.ts";
+import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
 import { type Credential, isValid, validCredentials } from "../commands/credential.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint, Exchange } from "./endpoint.ts";
-import { identityBySession } from "./sessions/by-session.ts";
+import { identityBySession } from "./console-session.ts";
 
 /** A session of the console. The operator's session is for all apps. */
 export interface SessionIdentity {

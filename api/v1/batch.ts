@@ -1,7 +1,6 @@
 import { z } from "zod";
 
-import type { Checked } from "../commands/accept-request.ts";
-import { checked } from "../commands/accept-request.ts";
+import { type Checked, checked } from "../commands/accept-request.ts";
 import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../config/limits.ts";
 import { ApiError, HTTP_ERROR_CODES } from "../domain/error-codes.ts";
 import { mapInSlices } from "../shared/in-slices.ts";

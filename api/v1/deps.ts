@@ -1,14 +1,14 @@
 import type { Logger } from "pino";
 
-import type { ForeignContracts } from "../chain/foreign-contracts.ts";
+import type { ForeignContracts } from "../chain/foreign.ts";
 import type { AcceptQueue } from "../commands/accept-queue.ts";
-import type { UploadSlots } from "../commands/upload-slots.ts";
+import type { UploadSlots } from "../commands/upload-media.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
 import type { AnswerPace } from "../config/limits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Readiness } from "../domain/conditions.ts";
-import type { BlockStore } from "../ipfs/block-store.ts";
+import type { BlockStore } from "../content/block-store.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";

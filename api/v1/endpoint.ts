@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 
-import type { Scope } from "../commands/access-token.ts";
+import type { Scope } from "../commands/api-tokens.ts";
 import type { Credential } from "../commands/credential.ts";
 import type { Caller } from "../commands/idempotency.ts";
 import type { SentFile } from "../commands/upload-media.ts";

@@ -1,10 +1,10 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { retryAfterOf } from "../commands/chain-unavailable.ts";
+import { retryAfterOf } from "../commands/foreign-tokens.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
-import { BlockStoreUnavailable } from "../ipfs/block-store.ts";
-import { DatabaseUnavailable } from "../store/db/database-error.ts";
+import { BlockStoreUnavailable } from "../content/block-store.ts";
+import { DatabaseUnavailable } from "../store/db/errors.ts";
 
 /** Maps anything that was thrown to an answer. An unknown error becomes `internal_error`; its details stay inside. */
 export function toApiError(error: unknown): ApiError {

@@ -13,7 +13,7 @@ import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts
 import { nameRoute } from "./measure.ts";
 import { addressOf } from "./rate-limit.ts";
 import { answerText } from "./schemas/pages.ts";
-import { APP_HEADER } from "./sessions/headers.ts";
+import { APP_HEADER } from "./console-session.ts";
 import { prefersStream } from "./streams/open-stream.ts";
 import { validate } from "./validate.ts";
 

@@ -1,17 +1,18 @@
 import type { Logger } from "pino";
 import type { Dispatcher as Agent } from "undici";
-
 import type { Sealer } from "../keys/sealer.ts";
 import type { SigningKey } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
-import type { Metrics } from "../shared/metrics.ts";
+import type { Metrics, WebhookOutcome } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
+import type { Trx } from "../store/db/sql.ts";
+import { recordTries, type TryResult } from "../store/outbox/deliveries.ts";
 import {
   dueDeliveries,
   type DueDelivery,
@@ -20,10 +21,9 @@ import {
   returnDeliveries,
   takeDueDeliveries,
 } from "../store/outbox/due-deliveries.ts";
+import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
-import { record } from "./record.ts";
-import { Sender } from "./sender.ts";
-import { type Tried, triedAs } from "./tried.ts";
+import { Sender, type Sent } from "./sender.ts";
 
 export interface DispatcherDeps {
   database: Database;
@@ -311,4 +311,63 @@ export class Dispatcher {
         logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     }
   }
+}
+
+/** Stores the results, and disables the webhooks that are gone. @returns the ids of the deliveries whose results were stored. */
+export async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
+  const recorded = await recordTries(
+    trx,
+    results.map(({ delivery: { id, fence }, result }) => ({ id, fence, result })),
+    now,
+  );
+  const gone = results.filter(({ delivery, outcome }) => outcome === "gone" && recorded.has(delivery.id));
+  // Of the answers for one app, some may be those of a URL that it has replaced.
+  const webhooks = new Map(gone.map(({ delivery }) => [`${delivery.appId} ${delivery.url}`, delivery]));
+  for (const { appId, url } of [...webhooks.values()].sort((a, b) => (a.appId < b.appId ? -1 : 1)))
+    await disableWebhook(trx, appId, url, "the receiver answered 410 to another event", now);
+  return recorded;
+}
+
+/** A delivery that was sent, and what came of it. */
+export interface Tried {
+  delivery: DueDelivery;
+  outcome: WebhookOutcome;
+  result: TryResult;
+}
+
+export function triedAs(delivery: DueDelivery, { status, error }: Sent, now: number): Tried {
+  const outcome = outcomeOf(status);
+  const [delivered, gone] = [outcome === "delivered", outcome === "gone"];
+  const result = {
+    responseStatus: status,
+    error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
+    nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now, Math.random()),
+  };
+  return { delivery, outcome, result };
+}
+
+/** @param status null: the receiver did not answer. */
+function outcomeOf(status: number | null): WebhookOutcome {
+  if (status === null) return "no_answer";
+  if (status === 410) return "gone";
+  return status >= 200 && status < 300 ? "delivered" : "refused";
+}
+
+/** Wait before each of the eight tries of a delivery, in milliseconds. The first is at once. */
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const WAITS = [0, 5 * SECOND, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 10 * HOUR] as const;
+
+/** Up to a tenth is added at random, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
+
+/**
+ * @param tries how many were made so far.
+ * @param random from 0 (inclusive) to 1 (exclusive).
+ * @returns when the next try is due; null after the last one.
+ */
+export function nextTry(tries: number, now: number, random: number): number | null {
+  const wait = WAITS[tries];
+  return wait === undefined ? null : now + Math.round(wait * (1 + JITTER * random));
 }

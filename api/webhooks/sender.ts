@@ -1,9 +1,7 @@
 import type { Dispatcher as Agent } from "undici";
-
 import type { Sealer } from "../keys/sealer.ts";
 import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";
-import { NoAnswerInTime, Poster } from "./poster.ts";
 
 /** How long a receiver has to answer, in milliseconds. */
 const TIMEOUT = 15_000;
@@ -73,4 +71,128 @@ function describeFailure(error: unknown): string {
     return `the receiver did not answer within ${(TIMEOUT / 1_000).toString()} seconds`;
   if ("code" in error && error.code === "BLOCKED_ADDRESS") return "the URL leads to an address that is not public";
   return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : "connection failed";
+}
+
+/** What came of a call: the status of the answer, or why there is none. */
+export type Answer = { status: number } | { error: unknown };
+
+/** Thrown when the receiver did not answer in time. */
+export class NoAnswerInTime extends Error {
+  override readonly name = "NoAnswerInTime";
+}
+
+export interface Post {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  /** Milliseconds that the receiver has to answer, connecting included. */
+  timeout: number;
+}
+
+/** An answer's body is of no interest. One that is short and comes at once is read to its end, so that the connection can be used again. */
+const LONGEST_BODY = 16_384;
+/** Milliseconds from the status of an answer to the end of its body. */
+const BODY_TIMEOUT = 1_000;
+/** How often to look for calls that take too long, in milliseconds. A timer for each call would cost more than signing it. */
+const LOOK = 100;
+
+/** Posts to receivers. Redirects are not followed. The time-outs of the agent are coarser than those here. */
+export class Poster {
+  readonly #agent: Agent;
+  /** Calls that have not ended. */
+  readonly #calls = new Set<Call>();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(agent: Agent) {
+    this.#agent = agent;
+  }
+
+  /**
+   * Posts once, and resolves when the answer is complete, or when its connection is closed because its body is too long or too
+   * slow.
+   */
+  post({ url, headers, body, timeout }: Post): Promise<Answer> {
+    return new Promise((resolve) => {
+      const call = new Call(performance.now() + timeout, (answer) => {
+        this.#calls.delete(call);
+        resolve(answer);
+      });
+      this.#calls.add(call);
+      this.#timer ??= setInterval(() => {
+        this.#endOverdue();
+      }, LOOK);
+      try {
+        const { origin, pathname, search } = new URL(url);
+        const path = `${pathname}${search}`;
+        this.#agent.dispatch({ origin, path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 }, call);
+      } catch (error) {
+        call.onResponseError(null, error);
+      }
+    });
+  }
+
+  #endOverdue(): void {
+    const now = performance.now();
+    for (const call of this.#calls) if (call.deadline <= now) call.giveUp(new NoAnswerInTime());
+    if (this.#calls.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}
+
+/** A call from its beginning to the end of its answer. */
+class Call implements Agent.DispatchHandler {
+  /** When it is given up (monotonic clock). */
+  deadline: number;
+  readonly #end: (answer: Answer) => void;
+  #controller: Agent.DispatchController | null = null;
+  #ended = false;
+  #status: number | null = null;
+  #received = 0;
+
+  constructor(deadline: number, end: (answer: Answer) => void) {
+    this.deadline = deadline;
+    this.#end = end;
+  }
+
+  /** The connection is closed too, because the rest of the answer would still come on it. */
+  giveUp(reason: Error): void {
+    if (this.#ended) return;
+    this.#endWith(reason);
+    this.#controller?.abort(reason);
+  }
+
+  onRequestStart(controller: Agent.DispatchController): void {
+    this.#controller = controller;
+    // It took too long to connect.
+    if (this.#ended) controller.abort(new NoAnswerInTime());
+  }
+
+  onResponseStart(_controller: Agent.DispatchController, status: number): void {
+    // A status below 200 comes before the final one.
+    if (this.#ended || status < 200) return;
+    this.#status = status;
+    this.deadline = performance.now() + BODY_TIMEOUT;
+  }
+
+  onResponseData(_controller: Agent.DispatchController, chunk: Buffer): void {
+    this.#received += chunk.length;
+    if (this.#received > LONGEST_BODY) this.giveUp(new Error("the body of the answer is too long"));
+  }
+
+  onResponseEnd(): void {
+    // Only if it is needed: an error takes its stack along, which costs more than the rest of this.
+    this.#endWith(this.#status === null ? new Error("the answer has no status") : null);
+  }
+
+  onResponseError(_controller: Agent.DispatchController | null, error: unknown): void {
+    this.#endWith(error);
+  }
+
+  /** @param error counts if there is no status. */
+  #endWith(error: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.#end(this.#status === null ? { error } : { status: this.#status });
+  }
 }

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { Wallet } from "ethers";
 
-import { issueToken } from "../../api/commands/issue-token.ts";
+import { issueToken } from "../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { callFrom, OpenCallers } from "../scene/callers.ts";

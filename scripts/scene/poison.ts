@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { sql } from "kysely";
 
 import type { Database } from "../../api/store/db/database.ts";
-import { engineOf } from "../../api/store/db/engine.ts";
+import { engineOf } from "../../api/store/db/sql.ts";
 
 /**
  * Makes the database refuse one row: every write that meets the condition throws, as a bug in the code for such rows would.

@@ -2,7 +2,7 @@ import BetterSqlite3 from "better-sqlite3";
 import pg from "pg";
 
 import { pathOf } from "../../api/store/db/database.ts";
-import { isPostgres } from "../../api/store/db/database-name.ts";
+import { isPostgres } from "../../api/store/db/errors.ts";
 
 /** Reads the service's database, without the service's code. */
 export interface Records {

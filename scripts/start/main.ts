@@ -1,7 +1,6 @@
 import { join } from "node:path";
 
-import { environment } from "../../api/config/environment.ts";
-import { SettingsError } from "../../api/config/settings.ts";
+import { environment, SettingsError } from "../../api/config/settings.ts";
 import { startChain } from "./chain.ts";
 import { explainFileError } from "../../api/shared/folder.ts";
 import { setDatabaseAside } from "./data-folder.ts";

@@ -1,6 +1,6 @@
 import { globSync } from "node:fs";
 
-import type { Engine } from "../../api/store/db/engine.ts";
+import type { Engine } from "../../api/store/db/sql.ts";
 import { engineTests, filesOf } from "./engine-tests.ts";
 
 /** "short": `npm test`. "long": `npm run test:long`, which runs what `npm test` leaves out. */

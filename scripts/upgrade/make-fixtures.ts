@@ -8,7 +8,7 @@ import BetterSqlite3 from "better-sqlite3";
 
 import packageJson from "../../package.json" with { type: "json" };
 import { pathOf } from "../../api/store/db/database.ts";
-import type { Engine } from "../../api/store/db/engine.ts";
+import type { Engine } from "../../api/store/db/sql.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { finishRequests } from "./finished.ts";
 import { World, SEED_PHRASE, SETTINGS } from "./world.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
-import type { Engine } from "../../api/store/db/engine.ts";
+import type { Engine } from "../../api/store/db/sql.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { PostgresServer } from "../postgres/server.ts";
 import { FaultProxy } from "../scene/fault-proxy.ts";

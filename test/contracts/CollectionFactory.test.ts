@@ -1,8 +1,11 @@
 import { expect } from "chai";
 import { Interface, ZeroAddress } from "ethers";
 
-import { encodeErc1155Arguments, encodeErc721Arguments } from "../../api/chain/clone-arguments.ts";
-import { decodeCloneArguments } from "../../api/chain/decode-clone-arguments.ts";
+import {
+  decodeCloneArguments,
+  encodeErc1155Arguments,
+  encodeErc721Arguments,
+} from "../../api/chain/codec/clone-arguments.ts";
 import {
   createErc721,
   deploySystem,

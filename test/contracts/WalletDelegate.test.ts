@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
-import { executionDigest } from "../../api/chain/typed-data.ts";
+import { executionDigest } from "../../api/chain/codec/encode.ts";
 import { deploySystem, ethers, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
 import { CHAIN_ID, newWallet, signDigest, type CompactSignature } from "./support/sign.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { sniffMediaType } from "../../api/ipfs/media-type.ts";
+import { sniffMediaType } from "../../api/content/media-type.ts";
 import { cat, CATS } from "../../scripts/start/tour/pictures/cats.ts";
 import { gem, paw } from "../../scripts/start/tour/pictures/emblems.ts";
 import { dataUri } from "../../scripts/start/tour/pictures/picture.ts";

@@ -1,4 +1,4 @@
-import type { Engine } from "../../api/store/db/engine.ts";
+import type { Engine } from "../../api/store/db/sql.ts";
 import "./rehearsed-writes.ts";
 
 /** The engine of the databases in this test run: TEST_ENGINE, by default SQLite. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { Database } from "../../api/store/db/database.ts";
-import type { Db, Trx } from "../../api/store/db/engine.ts";
+import type { Db, Trx } from "../../api/store/db/sql.ts";
 
 export interface Overlap<A, B> {
   first: PromiseSettledResult<A>;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 
-import { ConcurrentWrites } from "../../api/store/db/concurrent-writes.ts";
-import type { Trx } from "../../api/store/db/engine.ts";
-import { GroupCommit } from "../../api/store/db/group-commit.ts";
+import { ConcurrentWrites } from "../../api/store/db/postgres/concurrent-writes.ts";
+import type { Trx } from "../../api/store/db/sql.ts";
+import { GroupCommit } from "../../api/store/db/sqlite/group-commit.ts";
 
 /*
  * With TEST_WRITES=twice, every write operation of this process runs twice, and its first run is rolled back: as on

@@ -4,19 +4,16 @@ import { getAddress } from "ethers";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 import type { Shape } from "../../client/client.ts";
-import { OperatorError } from "../../operator/operator-error.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/plural.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { JOURNAL, Journal, readJournal } from "./journal.ts";
 import { locked } from "./lock.ts";
-import { readSupply } from "./metadata.ts";
+import { readFolder, readSupply } from "./folder.ts";
 import { lackOfRoom, makePlan, type Plan } from "./plan.ts";
-import { readFolder } from "./read-folder.ts";
-import { describe, describePlan } from "./describe.ts";
-import { REPORT, writeReport } from "./report.ts";
+import { describe, describePlan, REPORT, showProgress, writeReport } from "./report.ts";
 import { runDrop } from "./run.ts";
 import { DropService } from "./service.ts";
-import { showProgress } from "./show-progress.ts";
 import { DropState } from "./state.ts";
 
 interface Options {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
-import { OperatorError } from "../../operator/operator-error.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
 
 /** The file in the folder that says what a drop has done so far. */
 export const JOURNAL = ".moneta-drop.jsonl";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 
-import { OperatorError } from "../../operator/operator-error.ts";
-import { FileLockError, lockFile } from "../../store/db/file-lock.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
+import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
 
 export const LOCK = ".moneta-drop.lock";
 

@@ -4,9 +4,9 @@ import { realpath, stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { DEFAULT_LIMITS } from "../../config/limits.ts";
-import { SNIFF_BYTES, sniffMediaType } from "../../ipfs/media-type.ts";
+import { SNIFF_BYTES, sniffMediaType } from "../../content/media-type.ts";
 import { FileProblem, insideOf } from "./inside.ts";
-import type { MediaField, MediaFile } from "./token.ts";
+import type { MediaField, MediaFile } from "./folder.ts";
 
 const SHOWN = /^(image|video|audio|model)\//;
 

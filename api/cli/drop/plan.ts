@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
 import type { Shape } from "../../client/client.ts";
-import type { FolderContents, FolderToken, MediaFile, Problem } from "./token.ts";
+import type { FolderContents, FolderToken, MediaFile, Problem } from "./folder.ts";
 
 export interface Target {
   collection: Shape<"Collection">;

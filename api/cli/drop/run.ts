@@ -1,17 +1,14 @@
 import { randomBytes } from "node:crypto";
-
+import { join } from "node:path";
+import type { Shape } from "../../client/client.ts";
 import { MAX_BATCH_ITEMS, MAX_JSON_VALUES } from "../../config/limits.ts";
-import { OperatorError } from "../../operator/operator-error.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/plural.ts";
-import type { Entry, Journal, SentBatch, Start } from "./journal.ts";
-import { valuesOf } from "./json-values.ts";
-import { refuseForeignJournal } from "./own-journal.ts";
+import { type FolderToken, type MediaFile, type Metadata, TEXT_FIELDS, valuesOf } from "./folder.ts";
+import { type Entry, type Journal, JOURNAL, type Outcome, type SentBatch, type Start } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import type { DropService } from "./service.ts";
 import type { DropState } from "./state.ts";
-import type { FolderToken, Metadata } from "./token.ts";
-import { untilFinal } from "./until-final.ts";
-import { uploadAll } from "./uploads.ts";
 
 /** Tokens, bytes and JSON values of a batch. Smaller than the service allows, so that progress is visible. */
 const BATCH_TOKENS = Math.min(250, MAX_BATCH_ITEMS);
@@ -155,4 +152,183 @@ async function send(run: Run, batch: SentBatch, { sentBefore }: { sentBefore: bo
   }
   await record(run, { entry: "results", key: batch.key, results: answer.results });
   return { accepted: true, retryAfter: answer.retryAfter };
+}
+
+/** Uploads at a time, and the bytes that they have together. They share the line, and the service gives up each that is slower than `UPLOAD_PACE`. */
+const UPLOADS = 6;
+const UPLOAD_BYTES = 16_777_216;
+/** An upload that no metadata names is kept for a week at least. One that is older than a day is repeated. */
+const UPLOAD_LASTS = 86_400_000;
+
+/** Uploads the files of the tokens whose batch was not answered, or not sent. */
+export async function uploadAll(run: Run): Promise<void> {
+  const { plan, state, service } = run;
+  const needed = new Set(state.in("waiting", "sent").flatMap((token) => filesOf(plan.tokens[token])));
+  const files = plan.files.filter(({ sha256 }) => needed.has(sha256));
+  const left = files.filter(({ sha256 }) => run.now() - (state.uploads.get(sha256)?.at ?? 0) > UPLOAD_LASTS);
+  let done = files.length - left.length;
+  await bounded(left, async (file) => {
+    const uri = await service.upload(join(run.folder, file.file), file);
+    const entry = { entry: "upload" as const, sha256: file.sha256, uri, at: run.now() };
+    await run.journal.append(entry);
+    state.apply(entry);
+    run.show("uploaded", ++done, files.length);
+  });
+}
+
+/** Works on several files at a time. A file above the bound goes alone. After an error no further file begins. */
+async function bounded(files: readonly MediaFile[], work: (file: MediaFile) => Promise<void>): Promise<void> {
+  const running = new Set<Promise<void>>();
+  const errors: unknown[] = [];
+  let bytes = 0;
+  const begin = (file: MediaFile) => {
+    bytes += file.bytes;
+    const job = work(file)
+      .catch((error: unknown) => errors.push(error))
+      .then(() => {
+        bytes -= file.bytes;
+        running.delete(job);
+      });
+    running.add(job);
+  };
+  for (const file of files) {
+    while (running.size > 0 && (running.size >= UPLOADS || bytes + file.bytes > UPLOAD_BYTES)) {
+      await Promise.race(running);
+    }
+    if (errors.length > 0) break;
+    begin(file);
+  }
+  // The journal stays open until the uploads in progress have ended.
+  await Promise.all(running);
+  if (errors.length > 0) throw errors[0];
+}
+
+function filesOf(token: FolderToken | undefined): string[] {
+  return Object.values<{ sha256: string }>(token?.media ?? {}).map(({ sha256 }) => sha256);
+}
+
+/** Milliseconds between two looks at a request that is not final. */
+const LOOK = 1_000;
+/** Milliseconds between two pages: the app's other calls share its rate limit. */
+const BETWEEN_PAGES = 120;
+
+/** So many more requests that are not of this drop end a search. */
+const OTHER_REQUESTS = 300;
+
+const NOT_KNOWN =
+  "The service does not know this request, as after its restore from a backup. Look whether the collection has the token.";
+
+/** Waits until every accepted request is final. */
+export async function untilFinal(run: Run): Promise<void> {
+  const { state, service, plan } = run;
+  for (;;) {
+    run.show("final", state.in("final", "refused").length, plan.tokens.length);
+    const [oldest] = state.in("accepted");
+    if (oldest === undefined) return;
+    const open = openRequests(run);
+    const first = state.tokens[oldest];
+    if (first?.is !== "accepted") throw new Error("the oldest open token is accepted");
+    const request = await service.request(first.requestId);
+    if (request === null) {
+      await take(run, [{ token: oldest, status: "unknown", token_id: null, error: NOT_KNOWN }]);
+      continue;
+    }
+    const found = [request];
+    // Requests end in about the order in which they came, so the pages are worth reading only now.
+    if (isFinal(request)) found.push(...(await recentMints(run, open)));
+    const outcomes = found.flatMap((one) => {
+      const token = open.get(one.request_id);
+      if (token === undefined || !isFinal(one)) return [];
+      open.delete(one.request_id);
+      return [outcomeOf(token, one)];
+    });
+    if (outcomes.length === 0) {
+      await service.wait(LOOK);
+      continue;
+    }
+    await take(run, outcomes);
+  }
+}
+
+async function take({ journal, state }: Run, outcomes: Outcome[]): Promise<void> {
+  const entry = { entry: "outcomes" as const, outcomes };
+  await journal.append(entry);
+  state.apply(entry);
+}
+
+/** The tokens whose requests are not final, by request id. */
+function openRequests({ state }: Run): Map<string, number> {
+  return new Map(
+    state.tokens.flatMap((token, index) => (token.is === "accepted" ? [[token.requestId, index] as const] : [])),
+  );
+}
+
+/** Reads pages, newest first, until all open requests were seen, or the app's other requests are too many. */
+async function recentMints({ service }: Run, open: ReadonlyMap<string, number>): Promise<Shape<"Request">[]> {
+  const seen: Shape<"Request">[] = [];
+  let cursor: string | null = null;
+  let others = 0;
+  do {
+    const page = await service.mints(cursor);
+    const own = page.requests.filter(({ request_id: id }) => open.has(id));
+    seen.push(...own);
+    others += page.requests.length - own.length;
+    cursor = page.next;
+    await service.wait(BETWEEN_PAGES);
+  } while (cursor !== null && seen.length < open.size && others <= open.size + OTHER_REQUESTS);
+  return seen;
+}
+
+function isFinal({ status }: Shape<"Request">): boolean {
+  return status === "completed" || status === "failed";
+}
+
+function outcomeOf(token: number, request: Shape<"Request">): Outcome {
+  const { status, nft_token_id: id, error_code: code, errors } = request;
+  const details = (errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+  return {
+    token,
+    status: status === "completed" ? "completed" : "failed",
+    token_id: id === null ? null : String(id),
+    error: code === null ? null : [code, ...details].join(" "),
+  };
+}
+
+const FIELDS: readonly string[] = [
+  ...["collection_address", "to_address", "token_id", "initial_supply", "initial_owner", "attributes"],
+  ...TEXT_FIELDS,
+];
+
+/**
+ * A folder from others may come with a journal. Its batches are sent as they are, so they must be those of this drop.
+ * @param to who gets the tokens now. @throws OperatorError
+ */
+export function refuseForeignJournal(
+  folder: string,
+  { plan, state, to }: { plan: Plan; state: DropState; to: string },
+) {
+  const batches = state.unanswered();
+  const own =
+    state.start?.to === to &&
+    batches.every(
+      ({ tokens, body: { items } }) =>
+        tokens.length === items.length &&
+        tokens.every((token) => plan.tokens[token] !== undefined) &&
+        items.every((item) => isOwn(item, plan, to)),
+    );
+  if (own) return;
+  throw new OperatorError(
+    `The file ${JOURNAL} in ${folder} is of a drop to another receiver (${state.start?.to ?? "none"}, now ${to}) or collection. If the folder comes from someone else, delete that file. If it is yours, look what was minted before you go on.`,
+  );
+}
+
+function isOwn(item: Record<string, unknown>, { collection }: Plan, to: string): boolean {
+  const receiver = collection.type === "ERC721" ? "to_address" : "initial_owner";
+  const other = collection.type === "ERC721" ? "initial_owner" : "to_address";
+  return (
+    item["collection_address"] === collection.address &&
+    item[receiver] === to &&
+    !(other in item) &&
+    Object.keys(item).every((field) => FIELDS.includes(field))
+  );
 }

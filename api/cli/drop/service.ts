@@ -4,10 +4,10 @@ import { type Client, createClient, type Shape } from "../../client/client.ts";
 import { ApiRefusal, ConnectionFailed, refusalOf } from "../../client/errors.ts";
 import { pause } from "../../client/pause.ts";
 import { growingWait, isBusy, retryAfterOf } from "../../client/retries.ts";
-import { OperatorError } from "../../operator/operator-error.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
 import type { Result, SentBatch } from "./journal.ts";
 import { sha256Of } from "./media-files.ts";
-import type { MediaFile } from "./token.ts";
+import type { MediaFile } from "./folder.ts";
 
 /** After so many milliseconds without a useful answer the drop stops. It can be continued. */
 const PATIENCE = 600_000;

@@ -1,7 +1,6 @@
 import { useRef, useState } from "preact/hooks";
 
-import type { FieldErrors } from "../../client/errors.ts";
-import { ApiRefusal, ConnectionFailed, refusalOf } from "../../client/errors.ts";
+import { ApiRefusal, ConnectionFailed, type FieldErrors, refusalOf } from "../../client/errors.ts";
 import { callOf } from "../service/client.ts";
 import type { RecordedCall } from "../service/recorded-calls.ts";
 import { type Attempt, attemptFor, certaintyOf } from "../forms/model/attempt.ts";

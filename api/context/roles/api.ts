@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../../chain/client.ts";
 import type { ChainGuard } from "../../chain/chain-guard.ts";
-import { createForeignContracts } from "../../chain/foreign-contracts.ts";
+import { createForeignContracts } from "../../chain/foreign.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
 import { BacklogWatch } from "../../metrics/backlog-watch.ts";
@@ -11,7 +11,7 @@ import type { Metrics } from "../../shared/metrics.ts";
 import type { Signals } from "../../shared/signal.ts";
 import type { Database } from "../../store/db/database.ts";
 import { EventStreams } from "../../v1/streams/event-streams.ts";
-import { joinApiProcesses, type PresenceParts } from "../api-processes.ts";
+import { joinApiProcesses, type PresenceParts } from "../service.ts";
 import type { Chain } from "../connect-chain.ts";
 import type { Content } from "../content.ts";
 import { startHttp } from "../http.ts";

@@ -1,7 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
-import { Pruner } from "../../operator/pruner.ts";
+import { Pruner } from "../../operate/pruner.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../chain-defaults.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";

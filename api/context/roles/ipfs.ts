@@ -1,5 +1,5 @@
 import type { Settings } from "../../config/settings.ts";
-import { Announcer } from "../../media/announcer.ts";
+import { Announcer } from "../../content/copy/announcer.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 

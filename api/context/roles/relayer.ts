@@ -1,12 +1,12 @@
 import type { ChainClient } from "../../chain/client.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Keyring } from "../../keys/keyring.ts";
-import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
+import { ForeignSimulations } from "../../relayer/simulations.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
 import { Lane } from "../../relayer/lane.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
 import { leaseTimes } from "../../shared/lease.ts";
-import { joinRelayers, type PresenceParts } from "../api-processes.ts";
+import { joinRelayers, type PresenceParts } from "../service.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
 import type { Chain } from "../connect-chain.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";

@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 
-import type { Db, Trx } from "../db/engine.ts";
-import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/keyset.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/pages.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
 
 /** A token's row, with its scopes parsed. */

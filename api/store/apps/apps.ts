@@ -1,10 +1,8 @@
 import { sql } from "kysely";
 
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/keyset.ts";
-import { forKeyShare, forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, forKeyShare, forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/pages.ts";
 import type { AppRow, NewAppRow } from "../db/schema.ts";
 import type { Quotas } from "../../domain/quota.ts";
 import { quotasOf } from "./quotas.ts";

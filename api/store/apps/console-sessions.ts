@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import type { ConsoleSessionRow } from "../db/schema-console.ts";
 
 /** A link or a session, with its scopes parsed. */

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db, Trx } from "../db/engine.ts";
-import { inParts, rowSet } from "../db/row-set.ts";
+import { type Db, inParts, rowSet, type Trx } from "../db/sql.ts";
 
 /** The first call with an `Idempotency-Key`, and its answer. */
 export interface StoredAnswer {

@@ -3,9 +3,7 @@ import { sql } from "kysely";
 import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../../domain/quota.ts";
 import type { RequestType } from "../../domain/request.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { forNoKeyUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, forNoKeyUpdate, rowSet, type Trx } from "../db/sql.ts";
 import type { AppRow } from "../db/schema.ts";
 import { countLiveTokens } from "./api-tokens.ts";
 

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { rowSet, type Trx } from "../db/sql.ts";
 
 /** Calls of one token or address, in a window that ends at a time. */
 export interface RateCount {

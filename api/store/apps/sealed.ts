@@ -1,4 +1,4 @@
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 
 /** An encrypted value (JWE) of the database. */
 export interface Sealed {

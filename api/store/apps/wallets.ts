@@ -2,9 +2,8 @@ import { sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import { rowSet } from "../db/row-set.ts";
 import type { WalletRow } from "../db/schema.ts";
 
 /** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */

@@ -1,6 +1,6 @@
 import type { Compilable, CompiledQuery } from "kysely";
 
-import { type Db, engineOf } from "./engine.ts";
+import { type Db, engineOf } from "./sql.ts";
 
 type Values = Record<string, string | number | null>;
 

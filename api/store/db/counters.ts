@@ -1,8 +1,7 @@
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
 import { type RawBuilder, sql } from "kysely";
 
-import { type Db, engineOf, type Trx } from "./engine.ts";
-import { rowSet } from "./row-set.ts";
+import { type Db, engineOf, rowSet, type Trx } from "./sql.ts";
 
 /*
  * A counter is the sum of its slots. Each connection adds to a slot of its own, so that writers do not wait for each other

@@ -2,15 +2,15 @@ import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 
 import type { Metrics } from "../../shared/metrics.ts";
-import { ConcurrentWrites } from "./concurrent-writes.ts";
-import { isPostgres } from "./database-name.ts";
-import type { Db, Trx } from "./engine.ts";
-import { GroupCommit } from "./group-commit.ts";
+import { ConcurrentWrites } from "./postgres/concurrent-writes.ts";
+import { isPostgres } from "./errors.ts";
+import type { Db, Trx } from "./sql.ts";
+import { GroupCommit } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { openPostgres } from "./postgres.ts";
-import { type OpenMode, openSqlite } from "./sqlite.ts";
+import { openPostgres } from "./postgres/open.ts";
+import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
 import { withTimedWrites } from "./timed.ts";
-import type { WriteTurns } from "./write-turns.ts";
+import type { WriteTurns } from "./sqlite/write-turns.ts";
 
 /**
  * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit.

@@ -1,4 +1,4 @@
-import type { Db, Trx } from "./engine.ts";
+import type { Db, Trx } from "./sql.ts";
 
 /** The key of the contracts, whose value is JSON. */
 const CONTRACTS = "contracts";

@@ -4,9 +4,9 @@ import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 
 import { holderIsGone } from "../../shared/lease-holder.ts";
-import { DatabaseError } from "./database-error.ts";
+import { codeOf, DatabaseError } from "./errors.ts";
 import { isDue } from "./due.ts";
-import { type Db, engineOf, type Trx } from "./engine.ts";
+import { type Db, engineOf, type Trx } from "./sql.ts";
 import * as initial from "./migrations/0001-initial.ts";
 import * as consoleSessions from "./migrations/0002-v0.3.0-console-sessions.ts";
 import * as requestsByTransaction from "./migrations/0003-v0.3.0-requests-by-transaction.ts";
@@ -17,8 +17,7 @@ import * as boundValues from "./migrations/0007-v0.3.0-bound-values.ts";
 import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts";
 import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
-import { lockMigrations } from "./postgres-driver.ts";
-import { codeOf } from "./postgres-errors.ts";
+import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./unfinished-restore.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;

@@ -4,10 +4,9 @@ import pg from "pg";
 
 import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
-import { DatabaseError } from "./database-error.ts";
+import { DatabaseError } from "./errors.ts";
 import { LONGEST_WAIT } from "./due.ts";
-import type { Db, Trx } from "./engine.ts";
-import { rowSet } from "./row-set.ts";
+import { type Db, rowSet, type Trx } from "./sql.ts";
 
 /*
  * A row whose work always fails must not stop the others. Its worker parks it: it writes why into `parked_rows`, and tries

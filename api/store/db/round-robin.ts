@@ -1,6 +1,6 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import { type Db, engineOf } from "./engine.ts";
+import { type Db, engineOf } from "./sql.ts";
 
 /**
  * A queue: rows of several apps that wait for a time; null is not in the queue. The table needs an index over

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { type Db, engineOf } from "./engine.ts";
+import { type Db, engineOf } from "./sql.ts";
 
 /** Size of the database in bytes. SQLite: without the write-ahead log. */
 export async function databaseBytes(db: Db): Promise<number> {

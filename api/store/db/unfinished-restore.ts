@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
-import { DatabaseError } from "./database-error.ts";
-import { type Db, engineOf } from "./engine.ts";
+import { DatabaseError } from "./errors.ts";
+import { type Db, engineOf } from "./sql.ts";
 
 /** A PostgreSQL database has this table while a backup is restored into it. On SQLite a file gets its name at the end. */
 export const UNFINISHED_RESTORE = "unfinished_restore";

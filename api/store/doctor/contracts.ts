@@ -1,5 +1,5 @@
 import type { QuarantineReason } from "../../domain/followed-contract.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 /** How the contracts that apps follow are doing. */
 export interface ContractHealth {

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
 
 /** A completed request whose effect is missing. */

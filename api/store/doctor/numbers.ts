@@ -1,4 +1,4 @@
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 /** A request and its number. */
 export interface NumberedRequest {

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import type { ParkedRowsTable } from "../db/schema-processes.ts";
 
 /** The length of a queue, and the age of its oldest item. */

@@ -1,4 +1,4 @@
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 /** An encrypted value, and a description of where it is. */
 export interface SealedSample {

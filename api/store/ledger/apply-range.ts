@@ -1,29 +1,25 @@
 import { sql } from "kysely";
-
 import type { CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
+import { CounterDeltas } from "../db/counters.ts";
+import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
+import type { BlockRow } from "../db/schema.ts";
+import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
+import { insertCollection } from "../listings/collections.ts";
+import type { HoldingKey } from "../listings/stored-holdings.ts";
+import { correctFinal } from "../requests/correct-final.ts";
+import { costOfBatch, recordCosts } from "../requests/costs.ts";
+import { chargeAgain } from "../requests/gas-charges.ts";
+import { releaseReservations } from "../requests/reservations.ts";
+import { settleConfirmed } from "../requests/settle-confirmed.ts";
+import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
-import { correctFinal } from "../requests/correct-final.ts";
-import { CounterDeltas } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
 import { forgetForeign } from "./foreign.ts";
-import { costOfBatch, recordCosts } from "../requests/costs.ts";
-import { chargeAgain } from "../requests/gas-charges.ts";
-import { insertCollection } from "../listings/collections.ts";
-import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
-import { lockCollections } from "../db/locks.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
-import type { HoldingKey } from "../listings/stored-holdings.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
-import { rowSet } from "../db/row-set.ts";
-import { collectionsOf } from "./range-collections.ts";
-import { releaseReservations } from "../requests/reservations.ts";
-import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
-import type { BlockRow } from "../db/schema.ts";
-import { settleConfirmed } from "../requests/settle-confirmed.ts";
 import { followedAmong, markCertain, markUncertain } from "./uncertain.ts";
 
 /** A range of blocks, read and attributed: everything that one database transaction stores. */
@@ -255,4 +251,14 @@ async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas
   const known = await followedAmong(trx, read);
   await markCertain(trx, known, range.to);
   await setHoldings(trx, known, counters);
+}
+
+/** The contracts whose collections the range may change. */
+export function collectionsOf({ batches, cancelled, moves, changes }: BlockRange): string[] {
+  const requests = [...batches.flatMap(({ outcomes }) => outcomes), ...cancelled];
+  return [
+    ...requests.flatMap(({ request: { command } }) => ("collection" in command ? [command.collection] : [])),
+    ...moves.flatMap(({ move, foreign }) => (foreign ? [] : [move.contract])),
+    ...changes.map(({ contract }) => contract),
+  ];
 }

@@ -1,4 +1,4 @@
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import type { BlockRow } from "../db/schema.ts";
 
 export async function storedBlock(db: Db, number: number): Promise<BlockRow | undefined> {

@@ -1,4 +1,4 @@
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 import type { ChainEditRow } from "../db/schema.ts";
 
 /** A change that an owner made to one of the service's collections, or to one of its tokens. */

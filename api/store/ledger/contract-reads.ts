@@ -1,15 +1,13 @@
 import { sql, type SqlBool } from "kysely";
-
 import type { CollectionType } from "../../domain/command.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import type { Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
-import { forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { readMeta } from "../db/meta.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { storedBlock } from "./blocks.ts";
+import { checkpointOf } from "./follow.ts";
 import { setHoldings } from "./holding-set.ts";
-import { isCatchingUp, isDropped, type ReadStart } from "./read-start.ts";
 import { markUncertain, takeMarks, type UncertainHolding } from "./uncertain.ts";
 
 /** Longest wait before a retry, in milliseconds. */
@@ -245,4 +243,28 @@ export async function wantSearch(
         .where("contract_reads.search", "=", 0),
     )
     .execute();
+}
+
+/** The last stored block when a read began. */
+export interface ReadStart {
+  checkpoint: number;
+  /** null when the block is not stored. */
+  hash: string | null;
+}
+
+export async function startOfRead(trx: Trx): Promise<ReadStart> {
+  const checkpoint = await checkpointOf(trx);
+  return { checkpoint, hash: (await storedBlock(trx, checkpoint))?.hash ?? null };
+}
+
+/** Whether blocks that are deep enough to be final are not stored yet: the indexer catches up. */
+export async function isCatchingUp(trx: Trx): Promise<boolean> {
+  return Number((await readMeta(trx, "confirmed_block")) ?? 0) > (await checkpointOf(trx));
+}
+
+/** Whether the block at which a read began was dropped by a reorg. */
+export async function isDropped(trx: Trx, { checkpoint, hash }: ReadStart): Promise<boolean> {
+  if ((await checkpointOf(trx)) < checkpoint) return true;
+  const stored = await storedBlock(trx, checkpoint);
+  return hash !== null && stored !== undefined && stored.hash !== hash;
 }

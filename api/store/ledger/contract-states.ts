@@ -7,10 +7,7 @@ import {
   quarantineLength,
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import type { Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
-import { forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { checkpointOf, followFromNow, type KnownContract } from "./follow.ts";
 import { unfollowContract } from "./foreign.ts";

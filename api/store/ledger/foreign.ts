@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
+import { lockLedger, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "./follow.ts";
 import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./watched.ts";

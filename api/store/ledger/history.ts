@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { rowSet, type Trx } from "../db/sql.ts";
 
 /** One movement of copies of a token, as a log shows it, ready to be stored. */
 export interface StoredMove {

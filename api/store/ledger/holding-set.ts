@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
 
 interface Entry extends HoldingKey {

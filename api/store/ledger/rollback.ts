@@ -2,14 +2,11 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import type { Trx } from "../db/engine.ts";
+import { forUpdate, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
-import { lockLedger } from "../db/locks.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { HoldingSet } from "./holding-set.ts";
 import { TokenSet } from "./token-set.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
 import { undoCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-charges.ts";
 import { reserveAgain } from "../requests/reservations.ts";

@@ -2,9 +2,7 @@ import { sql } from "kysely";
 
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { inParts, rowSet } from "../db/row-set.ts";
+import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */

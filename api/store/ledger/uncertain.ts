@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { AT_ONCE } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 
 /** A balance in a foreign contract that must be read from the chain. */
 export interface UncertainHolding {

@@ -1,5 +1,5 @@
 import type { CollectionType } from "../../domain/command.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
 
 /** A contract that the service did not deploy, and the apps that follow it. */

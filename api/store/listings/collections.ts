@@ -2,9 +2,8 @@ import { sql } from "kysely";
 
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import { rowSet } from "../db/row-set.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
 /** A collection's row, with its metadata parsed. */

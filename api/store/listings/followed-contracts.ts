@@ -1,7 +1,7 @@
 import type { CollectionType } from "../../domain/command.ts";
 import type { ContractState, QuarantineReason } from "../../domain/followed-contract.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 

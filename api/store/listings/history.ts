@@ -1,7 +1,7 @@
 import type { SelectQueryBuilder } from "kysely";
 
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { Tables, TransferRow } from "../db/schema.ts";
 

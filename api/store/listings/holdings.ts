@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionType } from "../../domain/command.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { type NftView, toNft } from "./nfts.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";

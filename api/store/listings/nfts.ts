@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { NftRow } from "../db/schema.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { GWEI, type SeriesPoint, type SeriesSpan, SLOT } from "../../domain/series.ts";
 import { counterKeys } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 const KEY = /^series:(\d+):([a-z_]+)(?:-(\d+))?$/;
 

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import { type Db, engineOf } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, engineOf, rowSet } from "../db/sql.ts";
 
 /** Names a holding: a wallet and a token. */
 export interface HoldingKey {

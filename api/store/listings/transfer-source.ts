@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
-import type { Db } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet } from "../db/sql.ts";
 
 /** The places of a transfer: the wallet that sends, and the token's contract. */
 export interface TransferPlaces {

@@ -1,6 +1,6 @@
 import type { DayUsage } from "../../domain/usage.ts";
 import { counterKeys, readCounters, USAGE_FIGURES, type UsageFigure } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 /** One gwei, in wei. */
 const GWEI = 1_000_000_000n;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */

@@ -1,9 +1,24 @@
-import { toCommand } from "../requests/stored-request.ts";
 import { addToCounters, counterKeys } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
+import { toCommand } from "../requests/stored-request.ts";
 
 /** Rows read at once. */
-const PAGE = 500;
+const HOSTED_PAGE = 500;
+
+/** CIDs of the content that is hosted here, in pages. */
+export async function* hostedContent(db: Db): AsyncGenerator<string> {
+  for (let after = ""; ;) {
+    const search = db.selectFrom("pins").select("cid").where("hosted", "=", 1).where("cid", ">", after);
+    const rows = await search.orderBy("cid").limit(HOSTED_PAGE).execute();
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    after = last.cid;
+    for (const { cid } of rows) yield cid;
+  }
+}
+
+/** Rows read at once. */
+const ROOTS_PAGE = 500;
 
 /**
  * Every text that may name hosted content: URIs, and the strings inside the metadata of tokens and collections and inside
@@ -30,7 +45,7 @@ export async function* storedFiles(db: Db): AsyncGenerator<string> {
       .select("cid")
       .where("cid", ">", after)
       .orderBy("cid")
-      .limit(PAGE)
+      .limit(ROOTS_PAGE)
       .execute();
     const last = rows.at(-1);
     if (last === undefined) return;
@@ -52,17 +67,17 @@ async function* pages<R extends { seq: number }>(read: (after: number) => Promis
 
 function nfts(db: Db, after: number) {
   const query = db.selectFrom("nfts").select(["seq", "metadata", "token_uri"]).where("seq", ">", after);
-  return query.orderBy("seq").limit(PAGE).execute();
+  return query.orderBy("seq").limit(ROOTS_PAGE).execute();
 }
 
 function collections(db: Db, after: number) {
   const query = db.selectFrom("collections").select(["seq", "metadata", "base_uri", "collection_uri"]);
-  return query.where("seq", ">", after).orderBy("seq").limit(PAGE).execute();
+  return query.where("seq", ">", after).orderBy("seq").limit(ROOTS_PAGE).execute();
 }
 
 function unsettled(db: Db, after: number) {
   const query = db.selectFrom("requests").select(["seq", "command"]).where("status", "in", ["pending", "processing"]);
-  return query.where("seq", ">", after).orderBy("seq").limit(PAGE).execute();
+  return query.where("seq", ">", after).orderBy("seq").limit(ROOTS_PAGE).execute();
 }
 
 function parsed(json: string | null): unknown {

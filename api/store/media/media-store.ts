@@ -1,6 +1,5 @@
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, forShare, type Trx } from "../db/sql.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
-import { forShare } from "../db/row-locks.ts";
 
 /** Where the content is, and from where it is still being copied. */
 export interface MediaPlace {

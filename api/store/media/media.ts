@@ -2,8 +2,7 @@ import { sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { addAnnouncement } from "./announcements.ts";
 import { addPin } from "./pins.ts";
 

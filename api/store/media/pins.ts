@@ -1,10 +1,8 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, forUpdate, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
-import { forUpdate, forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { ParkedKind } from "../../domain/conditions.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
 import { countParked } from "../db/parked-rows.ts";
 import { MOST_COUNTED } from "../db/pages.ts";

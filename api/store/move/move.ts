@@ -1,9 +1,8 @@
-import { DatabaseError } from "../db/database-error.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { DatabaseError } from "../db/errors.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { appliedMigrations } from "../db/migrate.ts";
-import { continueRowNumbers, lastRowNumber } from "./row-numbers.ts";
+import { continueRowNumbers, countRows, lastRowNumber, readTables, type TableShape } from "./tables.ts";
 import { insertRows, readPages, TableSum } from "./rows.ts";
-import { countRows, readTables, type TableShape } from "./tables.ts";
 
 /** One table that was copied. */
 export interface MovedTable {

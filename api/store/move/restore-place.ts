@@ -1,13 +1,12 @@
 import { type Kysely, sql } from "kysely";
 
-import { DatabaseError } from "../db/database-error.ts";
-import { databaseName } from "../db/database-name.ts";
-import type { Trx } from "../db/engine.ts";
-import { lockMigrations } from "../db/postgres-driver.ts";
-import { openPostgres } from "../db/postgres.ts";
+import { DatabaseError, databaseName } from "../db/errors.ts";
+import type { Trx } from "../db/sql.ts";
+import { lockMigrations } from "../db/postgres/driver.ts";
+import { openPostgres } from "../db/postgres/open.ts";
 import type { Tables } from "../db/schema.ts";
 import { UNFINISHED_RESTORE } from "../db/unfinished-restore.ts";
-import { countAllRows } from "./count-rows.ts";
+import { countAllRows } from "./tables.ts";
 import { becomesAlone } from "./source.ts";
 
 /** Thrown when a database cannot take a backup. The message says what to do. */

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { type RawBuilder, sql } from "kysely";
 
-import { type Db, engineOf, type Trx } from "../db/engine.ts";
+import { type Db, engineOf, type Trx } from "../db/sql.ts";
 import type { KeyColumn, TableShape } from "./tables.ts";
 
 /** A stored value, as both drivers return it. */

@@ -2,10 +2,9 @@ import BetterSqlite3 from "better-sqlite3";
 import { Kysely, sql, SqliteDialect } from "kysely";
 
 import { pathOf } from "../db/database.ts";
-import { DatabaseError, DatabaseMissing } from "../db/database-error.ts";
-import { databaseName, isPostgres } from "../db/database-name.ts";
-import type { Db } from "../db/engine.ts";
-import { openPostgres } from "../db/postgres.ts";
+import { DatabaseError, DatabaseMissing, databaseName, isPostgres } from "../db/errors.ts";
+import type { Db } from "../db/sql.ts";
+import { openPostgres } from "../db/postgres/open.ts";
 import type { Tables } from "../db/schema.ts";
 import { readTables } from "./tables.ts";
 

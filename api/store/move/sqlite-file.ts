@@ -1,9 +1,9 @@
 import BetterSqlite3 from "better-sqlite3";
 import { Kysely, SqliteDialect } from "kysely";
 
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 import type { Tables } from "../db/schema.ts";
-import { countAllRows } from "./count-rows.ts";
+import { countAllRows } from "./tables.ts";
 
 /** Problems that are named; more say nothing new. */
 const MOST_PROBLEMS = 5;

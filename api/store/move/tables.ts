@@ -1,6 +1,49 @@
 import { type RawBuilder, sql } from "kysely";
+import { type Db, engineOf, type Trx } from "../db/sql.ts";
 
-import { type Db, engineOf } from "../db/engine.ts";
+/** How many rows each table has, by its name. */
+export async function countAllRows(db: Db): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const { name } of await readTables(db)) counts[name] = await countRows(db, name);
+  return counts;
+}
+
+/** The tables whose number of rows differs, as a text; null when all are the same. */
+export function differentCounts(
+  expected: Readonly<Record<string, number>>,
+  found: Readonly<Record<string, number>>,
+): string | null {
+  const tables = [...new Set([...Object.keys(expected), ...Object.keys(found)])].sort();
+  const different = tables.filter((table) => expected[table] !== found[table]);
+  if (different.length === 0) return null;
+  const count = (rows: number | undefined) => (rows === undefined ? "no table" : rows.toString());
+  return different.map((table) => `${table}: ${count(found[table])} instead of ${count(expected[table])}`).join(", ");
+}
+
+/**
+ * The last row number that a table gave away, also to a row that was deleted later; 0 when it gave none. Row numbers are
+ * never given twice, because cursors name them.
+ */
+export async function lastRowNumber(db: Db, table: TableShape): Promise<number> {
+  if (table.rowNumber === null) return 0;
+  const query =
+    engineOf(db) === "sqlite"
+      ? sql<{ last: number }>`select seq as last from sqlite_sequence where name = ${table.name}`
+      : sql<{ last: number }>`
+          select coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table.name}, ${table.rowNumber})::regclass), 0) as last`;
+  return (await query.execute(db)).rows[0]?.last ?? 0;
+}
+
+/** The next row gets the number after `last`. */
+export async function continueRowNumbers(trx: Trx, table: TableShape, last: number): Promise<void> {
+  if (table.rowNumber === null || last === 0) return;
+  if (engineOf(trx) === "postgres") {
+    await sql`select setval(pg_get_serial_sequence(${table.name}, ${table.rowNumber}), ${last})`.execute(trx);
+    return;
+  }
+  await sql`delete from sqlite_sequence where name = ${table.name}`.execute(trx);
+  await sql`insert into sqlite_sequence (name, seq) values (${table.name}, ${last})`.execute(trx);
+}
 
 /** A table, with what a copy must know of it. */
 export interface TableShape {

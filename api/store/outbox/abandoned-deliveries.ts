@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 
 /** Deliveries that one transaction ends: it takes about 20 ms, so that other writes do not wait. */
 const CHUNK = 1_000;

@@ -4,9 +4,8 @@ import { sql } from "kysely";
 
 import { AT_ONCE } from "../db/due.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
+import { rowSet, type Trx } from "../db/sql.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import { rowSet } from "../db/row-set.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/event.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { DeliveryRow } from "../db/schema.ts";
 

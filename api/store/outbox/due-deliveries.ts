@@ -2,10 +2,9 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Slots } from "../../shared/fair-slots.ts";
 import { AT_ONCE } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
-import { rowSet } from "../db/row-set.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
 import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
 

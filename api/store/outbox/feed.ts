@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { counterKeys, readCounters } from "../db/counters.ts";
-import type { Db } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet } from "../db/sql.ts";
 import type { EventBody } from "./events.ts";
 
 /** An entry of the events feed. */

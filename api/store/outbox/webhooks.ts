@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { abandonDeliveries } from "./abandoned-deliveries.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { forShare } from "../db/row-locks.ts";
+import { type Db, forShare, type Trx } from "../db/sql.ts";
 import type { RequestEvent } from "../../domain/event.ts";
 import type { WebhookRow } from "../db/schema.ts";
 

@@ -8,7 +8,7 @@ import type { RequestType } from "../../domain/request.ts";
 import { endMediaJobsOf } from "../media/media-jobs.ts";
 import { batchRequests, insertAttempt, openBatches, type OpenBatch, type SignedAttempt } from "../sending/batches.ts";
 import { closeBatch } from "../sending/close-batch.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { failWithoutEffect, markProcessing } from "../requests/request-state.ts";
 import { insertRequest } from "../requests/requests.ts";
 import { reserveAgain } from "../requests/reservations.ts";

@@ -1,5 +1,4 @@
-import type { Db, Trx } from "../db/engine.ts";
-import { lockCollections } from "../db/locks.ts";
+import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import type { CollectionRow } from "../db/schema.ts";
 import type { Difference } from "./difference.ts";
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { addToCounters } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 import type { Difference } from "./difference.ts";
 
 /** The totals of all listings, counted from their rows. The keys are those of `counterKeys`. */

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { CounterDeltas } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import type { TransferRow } from "../db/schema.ts";
 import { type Difference, pairs, type Pages } from "./difference.ts";

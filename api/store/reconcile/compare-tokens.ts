@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { CounterDeltas } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 import type { HoldingRow, NftRow } from "../db/schema.ts";
 import { parkedOf, unparkRows } from "../db/parked-rows.ts";

@@ -1,6 +1,6 @@
 import type { CollectionType } from "../../domain/command.ts";
 import { CounterDeltas } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 
 export interface ForeignHolding {

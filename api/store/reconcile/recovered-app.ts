@@ -1,5 +1,5 @@
 import { addToCounter, advanceSequences, counterKeys } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 
 /** Owns the collections on chain whose app is unknown. It has no token, so nobody can call the API as this app. */
 export const RECOVERED_APP = "recovered";

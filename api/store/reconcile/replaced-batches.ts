@@ -1,7 +1,7 @@
 import { NO_COST } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { isFinal } from "../../domain/request.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { batchRequests } from "../sending/batches.ts";
 import { closeBatch } from "../sending/close-batch.ts";
 import { type StoredRequest, toRequest } from "../requests/stored-request.ts";

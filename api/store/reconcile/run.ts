@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { LeaseLost } from "../../shared/lease.ts";
 import { isDue } from "../db/due.ts";
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 import { type MetaKey, readMeta, replaceMeta } from "../db/meta.ts";
 
 const KEY: MetaKey = "reconcile";

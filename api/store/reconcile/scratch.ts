@@ -4,13 +4,13 @@ import { sql } from "kysely";
 
 import { applyRange, type BlockRange } from "../ledger/apply-range.ts";
 import { storedBlock } from "../ledger/blocks.ts";
-import { DatabaseError } from "../db/database-error.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { DatabaseError } from "../db/errors.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { appliedMigrations, migrate, MIGRATIONS } from "../db/migrate.ts";
 import { toRequest } from "../requests/stored-request.ts";
-import { openSqlite } from "../db/sqlite.ts";
+import { openSqlite } from "../db/sqlite/sqlite.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
 /** Collections that one statement copies. */

@@ -1,5 +1,5 @@
 import { isFinal } from "../../domain/request.ts";
-import type { Trx } from "../db/engine.ts";
+import type { Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { type SettledRequest, toRequest } from "./stored-request.ts";
 

@@ -3,9 +3,7 @@ import { sql } from "kysely";
 import { type Cost, shareCost } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { forUpdateOf } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
 import { chargeAgain } from "./gas-charges.ts";
 
 /*

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { TokenMetadata } from "../../domain/command.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
 
 /** Values of `collections.metadata_frozen`. */

@@ -2,9 +2,7 @@ import { sql } from "kysely";
 
 import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestStatus } from "../../domain/request.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdateOf } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
 import { toCommand } from "./stored-request.ts";
 
 interface ChargedRequest {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type GasMeasurement, UNMEASURED_GAS } from "../../domain/gas-measurement.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 
 const gas = z.number().nonnegative();

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 
 /*
  * Gas used by an app per day (UTC), if a daily budget is set. An accepted request is charged an estimate. Its shares of the gas

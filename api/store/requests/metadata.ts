@@ -4,8 +4,7 @@ import type { CollectionMetadata, Command, TokenMetadata } from "../../domain/co
 import { storedBytesOf } from "../../domain/quota.ts";
 import type { RequestStatus } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdate } from "../db/row-locks.ts";
+import { forUpdate, type Trx } from "../db/sql.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
 import { toCommand } from "./stored-request.ts";
 

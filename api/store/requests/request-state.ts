@@ -1,14 +1,12 @@
 import { type RawBuilder, sql } from "kysely";
-
 import { dayOf } from "../../domain/day.ts";
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
+import { GWEI, latencyRange, slotOf } from "../../domain/series.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import { rowSet, type SetColumns, type SetValue } from "../db/row-set.ts";
+import { rowSet, type SetColumns, type SetValue, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
-import { countFinal } from "./final-counts.ts";
 import { chargeAgain } from "./gas-charges.ts";
 import { releaseReservations } from "./reservations.ts";
 import type { SettledRequest, StoredRequest } from "./stored-request.ts";
@@ -182,4 +180,27 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
     taken.map(({ request }) => request),
   );
   return taken;
+}
+
+interface FinalRequest {
+  created_at: number;
+  fee_wei: string | null;
+}
+
+/** Counts a request that became final, for the operator's charts. */
+export function countFinal(
+  counters: CounterDeltas,
+  request: FinalRequest,
+  to: "completed" | "failed",
+  now: number,
+): void {
+  const add = (figure: string, delta: number) => {
+    counters.add(counterKeys.series(slotOf(now), figure), delta);
+  };
+  add(to, 1);
+  add(`latency-${latencyRange(now - request.created_at).toString()}`, 1);
+  if (request.fee_wei === null) return;
+  const fee = BigInt(request.fee_wei);
+  add("fee_gwei", Number(fee / GWEI));
+  add("fee_rest", Number(fee % GWEI));
 }

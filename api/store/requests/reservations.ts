@@ -1,9 +1,7 @@
 import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdate } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./stored-request.ts";

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
+import { type Db, lockLedger, type Trx } from "../db/sql.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { mayBeTried } from "../db/parked-rows.ts";
 import { settle } from "./request-state.ts";

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
-import type { Trx } from "../db/engine.ts";
-import { lockLedger } from "../db/locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import {
   countRows,
   NOTHING,

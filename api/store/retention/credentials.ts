@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import { forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdateSkipLocked, rowSet } from "../db/sql.ts";
 import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
 
 /** About what a session takes, with its entries in indexes. */

@@ -1,9 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import type { Trx } from "../db/engine.ts";
-import { forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
+import { forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
 
 const STEP = 500;

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { isOutage } from "../db/parked-rows.ts";
-import { rowSet } from "../db/row-set.ts";
 
 /** What one step has removed. */
 export interface PruneStep extends Removed {

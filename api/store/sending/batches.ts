@@ -2,8 +2,7 @@ import { sql } from "kysely";
 
 import { BROADCAST_ANSWERS, type BroadcastAnswer } from "../../domain/broadcast-answer.ts";
 import type { Command } from "../../domain/command.ts";
-import type { Db, Trx } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import type { ClaimedRequest } from "./claims.ts";

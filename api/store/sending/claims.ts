@@ -2,11 +2,9 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/outcome.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
-import { forUpdateSkipLocked } from "../db/row-locks.ts";
-import { rowSet } from "../db/row-set.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
 import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/stored-request.ts";

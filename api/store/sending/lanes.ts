@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { LeaseLost } from "../../shared/lease.ts";
 import { isDue } from "../db/due.ts";
-import type { Db, Trx } from "../db/engine.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import type { LaneRow } from "../db/schema.ts";
 
 /** The right to use a lane. It is valid while the row has this fencing token. */

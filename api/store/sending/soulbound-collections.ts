@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db } from "../db/engine.ts";
-import { rowSet } from "../db/row-set.ts";
+import { type Db, rowSet } from "../db/sql.ts";
 
 /**
  * Which of the collections are soulbound.

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { Db } from "../db/engine.ts";
+import type { Db } from "../db/sql.ts";
 
 /** Batches that one statement reads. */
 const PAGE = 500;

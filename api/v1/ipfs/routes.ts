@@ -3,10 +3,10 @@ import { pipeline } from "node:stream/promises";
 import { type Request, type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
-import { canonicalCid, parseCid } from "../../ipfs/cids.ts";
-import { type ContentFile, isDamage } from "../../ipfs/content.ts";
-import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../ipfs/media-type.ts";
-import { SharedFiles } from "../../ipfs/shared-files.ts";
+import { canonicalCid, parseCid } from "../../content/cids.ts";
+import { type ContentFile, isDamage } from "../../content/content.ts";
+import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../content/media-type.ts";
+import { SharedFiles } from "../../content/block-files.ts";
 import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
 import { readRange } from "./range.ts";

@@ -3,9 +3,9 @@ import { getAddress } from "ethers";
 import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { collectionMetadata } from "../../shared/metadata-documents.ts";
 import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
-import type { Db } from "../../store/db/engine.ts";
+import type { Db } from "../../store/db/sql.ts";
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
-import { presentMetadata } from "../present/nft.ts";
+import { presentMetadata } from "../present.ts";
 
 export interface Document {
   content: object;

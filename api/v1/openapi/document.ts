@@ -1,16 +1,13 @@
 import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
-
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Limits } from "../../config/limits.ts";
+import { type ErrorCode, ERRORS } from "../../domain/error-codes.ts";
 import { endpointsOf } from "../endpoints.ts";
+import { whereOf } from "../pages/errors.ts";
 import { errorCodesOf, sharedErrorResponses } from "./errors.ts";
-import { errorsPath } from "./errors-page.ts";
 import { IDEMPOTENCY_KEY, LAST_EVENT_ID, RESPONSE_HEADERS } from "./headers.ts";
 import { documentPath, operationOf, TAG_WORDS } from "./operation.ts";
-import { webhookCalls } from "./webhooks.ts";
-import { PUBLIC_ERRORS } from "./public-operation.ts";
-import { describeParameters } from "./parameters.ts";
-import { publicPaths } from "./public.ts";
+import { htmlOperation, PUBLIC_ERRORS, publicPaths, webhookCalls } from "./public.ts";
 import { securitySchemes } from "./security.ts";
 
 export type ApiDocument = ReturnType<typeof createDocument>;
@@ -68,4 +65,40 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
   );
   describeParameters(document);
   return document;
+}
+
+const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+
+/** Moves the description of a parameter's schema to the parameter, where generators and pages look for it. */
+export function describeParameters({ paths = {} }: ApiDocument): void {
+  const operations = Object.values(paths).flatMap((item) => METHODS.map((method) => item[method]));
+  for (const parameter of operations.flatMap((operation) => operation?.parameters ?? [])) {
+    if ("$ref" in parameter || parameter.description !== undefined || parameter.schema === undefined) continue;
+    const { description, ...schema } = parameter.schema as { description?: string };
+    if (description !== undefined) Object.assign(parameter, { description, schema });
+  }
+}
+
+/** The last operation of the document: its description has the table of all error codes. */
+export function errorsPath(): ZodOpenApiPathsObject {
+  return {
+    "/docs/errors": {
+      get: htmlOperation("getErrorCodes", "Errors", "All error codes as a page", errorTable()),
+    },
+  };
+}
+
+/** All codes as Markdown. `doc_url` is relative to this document. */
+function errorTable(): string {
+  const rows = (Object.keys(ERRORS) as ErrorCode[]).map(
+    (code) =>
+      `| ${whereOf(code)} | \`${code}\` | ${ERRORS[code].message} | [docs/errors#${code}](docs/errors#${code}) |`,
+  );
+  return [
+    "A status shows that an HTTP answer has the code; “request” shows that an accepted request can fail with it later.",
+    "",
+    "| Status | `error_code` | `message` | `doc_url` |",
+    "|---|---|---|---|",
+    ...rows,
+  ].join("\n");
 }

@@ -1,11 +1,77 @@
 import { z } from "zod";
-import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponseObject } from "zod-openapi";
-
+import type {
+  ZodOpenApiOperationObject,
+  ZodOpenApiPathItemObject,
+  ZodOpenApiPathsObject,
+  ZodOpenApiResponseObject,
+} from "zod-openapi";
+import { MAX_HEADER_BYTES } from "../../config/limits.ts";
 import { READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
-import { COLLECTION, collectionExample, heldNftExample } from "../examples.ts";
+import type { HttpErrorCode } from "../../domain/error-codes.ts";
+import { COLLECTION, collectionExample, eventExample, heldNftExample, testEventExample } from "../examples.ts";
+import { event, testEvent } from "../schemas/events.ts";
 import { tokenMetadata } from "../schemas/nfts.ts";
-import { ipfsPaths } from "./ipfs.ts";
-import { htmlOperation, operation, type Parameter, pathParameter, PUBLIC_ERRORS } from "./public-operation.ts";
+import { errorResponses } from "./errors.ts";
+import { headerRefs, type ResponseHeader } from "./headers.ts";
+
+/** The calls from the service to the URL of `PUT /v1/webhook`. */
+export function webhookCalls(): ZodOpenApiPathsObject {
+  const words =
+    "`sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.";
+  return {
+    event: { post: call("receiveEvent", "An event of a request", words, event, eventExample) },
+    test: {
+      post: call(
+        "receiveTest",
+        "A test event",
+        "Sent by `POST /v1/webhook/test`, and signed like every event.",
+        testEvent,
+        testEventExample,
+      ),
+    },
+  };
+}
+
+const SIGNATURE_HEADERS = [
+  ["webhook-id", "The `id` of the body, the same at every try.", "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10"],
+  ["webhook-timestamp", "Time of sending, in seconds since 1970. Reject old calls.", "1777889730"],
+  [
+    "webhook-signature",
+    "Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.",
+    "v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=",
+  ],
+] as const;
+
+function call(
+  operationId: string,
+  summary: string,
+  description: string,
+  schema: z.ZodType,
+  example: unknown,
+): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    tags: ["Webhooks"],
+    summary,
+    description,
+    security: [],
+    parameters: SIGNATURE_HEADERS.map(([name, words, sample]) => ({
+      in: "header" as const,
+      name,
+      required: true,
+      description: words,
+      schema: { type: "string" as const },
+      example: sample,
+    })),
+    // Like answers, these bodies may gain fields later.
+    requestBody: { required: true, content: { "application/json": { schema, example } } },
+    responses: {
+      "2XX": { description: "Delivered. The receiver has 15 seconds to answer." },
+      "410": { description: "The receiver wants no more events: the webhook is disabled." },
+      default: { description: "The delivery is retried later. Redirects are not followed." },
+    },
+  };
+}
 
 /* Public paths beside `/v1`. */
 
@@ -117,6 +183,147 @@ function metadataPath(of: "Collection" | "Token", parameters: Parameter[], schem
     options: {
       ...operation(`get${of}MetadataOptions`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
       parameters,
+    },
+  };
+}
+
+const DESCRIPTION =
+  "Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.";
+
+/** Files hosted on IPFS: by CID, or by path in a directory. */
+export function ipfsPaths(): ZodOpenApiPathsObject {
+  const cid = pathParameter(
+    "cid",
+    "Content identifier.",
+    "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
+    { maxLength: 128 },
+  );
+  const path = pathParameter(
+    "path",
+    "Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a " +
+      "parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.",
+    "collection.json",
+    { maxLength: MAX_HEADER_BYTES },
+  );
+  return {
+    "/ipfs/{cid}": contentPath("Content", "Content that the service hosts on IPFS", [cid]),
+    "/ipfs/{cid}/{path}": contentPath("ContentAt", "A file of a directory that the service hosts on IPFS", [cid, path]),
+  };
+}
+
+function contentPath(name: string, summary: string, parameters: Parameter[]): ZodOpenApiPathItemObject {
+  const file = { schema: { type: "string" as const, format: "binary" } };
+  // The first is for generators of clients, which know no `*/*`.
+  const content = { "application/octet-stream": file, "*/*": file };
+  const headers = headerRefs(["ETag", "Cache-Control", "Accept-Ranges"]);
+  const ranged = headerRefs(["ETag", "Cache-Control", "Accept-Ranges", "Content-Range"]);
+  const unchanged = {
+    description: "Not changed: `If-None-Match` has the current tag.",
+    headers: headerRefs(["ETag", "Cache-Control"]),
+  };
+  const common = { tags: ["Public"], description: DESCRIPTION, security: [], parameters };
+  const errors = errorResponses(PUBLIC_ERRORS.ipfs);
+  return {
+    get: {
+      ...common,
+      operationId: `get${name}`,
+      summary,
+      responses: {
+        "200": { description: "The whole content.", headers, content },
+        "206": { description: "The bytes in `Range`.", headers: ranged, content },
+        "304": unchanged,
+        ...errors,
+      },
+    },
+    head: {
+      ...common,
+      operationId: `head${name}`,
+      summary: `${summary}: headers only`,
+      responses: {
+        "200": { description: "The headers of the same GET.", headers },
+        "206": { description: "The headers of the same GET with `Range`.", headers: ranged },
+        "304": unchanged,
+        ...errors,
+      },
+    },
+    options: {
+      ...operation(`get${name}Options`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),
+      parameters,
+    },
+  };
+}
+
+/* Shared parts of the operations that need no token. */
+
+/** Error codes of each operation, for the responses that operations share. */
+export const PUBLIC_ERRORS = {
+  metadata: ["not_found", "payload_too_large", "internal_error", "unavailable"],
+  ipfs: ["not_found", "payload_too_large", "range_not_satisfiable", "internal_error", "unavailable"],
+  options: ["not_found", "payload_too_large"],
+  health: ["payload_too_large", "internal_error"],
+  ready: ["payload_too_large", "internal_error", "unavailable"],
+} as const satisfies Record<string, readonly HttpErrorCode[]>;
+
+export type Parameter = ReturnType<typeof pathParameter>;
+
+/** @param form of the values that exist. Any other value is not found. */
+export function pathParameter(
+  of: string,
+  words: string,
+  example: string,
+  form: { pattern: string } | { maxLength: number },
+) {
+  return {
+    in: "path" as const,
+    name: of,
+    required: true,
+    description: words,
+    schema: { type: "string" as const, ...form },
+    example,
+  };
+}
+
+export function operation(
+  operationId: string,
+  summary: string,
+  errors: readonly HttpErrorCode[],
+  content: { schema: z.ZodType; example: unknown } | null,
+  headers: ResponseHeader[] = [],
+): ZodOpenApiOperationObject {
+  const success =
+    content === null
+      ? { "204": { description: "Success.", headers: headerRefs() } }
+      : {
+          "200": {
+            description: "Success.",
+            headers: headerRefs(headers),
+            content: { "application/json": content },
+          },
+        };
+  return { operationId, tags: ["Public"], summary, security: [], responses: { ...success, ...errorResponses(errors) } };
+}
+
+/** An operation that answers a page. */
+export function htmlOperation(
+  operationId: string,
+  tag: string,
+  summary: string,
+  description?: string,
+): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    tags: [tag],
+    summary,
+    ...(description === undefined ? {} : { description }),
+    security: [],
+    responses: {
+      "200": {
+        description: "Success.",
+        headers: headerRefs(),
+        content: { "text/html": { schema: { type: "string" } } },
+      },
+      "308": { description: "From the same path with a slash at its end." },
+      ...errorResponses(PUBLIC_ERRORS.health),
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { oas31 } from "zod-openapi";
 
 import type { Endpoint } from "../endpoint.ts";
-import { APP_HEADER, CONSOLE_HEADER, cookieName } from "../sessions/headers.ts";
+import { APP_HEADER, CONSOLE_HEADER, cookieName } from "../console-session.ts";
 
 const IN_SESSIONS =
   `The cookie of a console session, which \`POST /v1/console/session\` sets. Each call also needs the header ` +

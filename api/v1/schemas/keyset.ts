@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { MAX_CURSOR_LENGTH, MAX_PAGE } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import type { Keyset, KeysetPage, KeysetQuery } from "../../store/db/keyset.ts";
+import type { Keyset, KeysetPage, KeysetQuery } from "../../store/db/pages.ts";
 import { refuse } from "./inputs.ts";
 import { fromBase64, pageFields, toBase64 } from "./pages.ts";
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { SCOPES } from "../../commands/access-token.ts";
+import { SCOPES } from "../../commands/api-tokens.ts";
 import { time } from "./outputs.ts";
 
 export const sessionCode = z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { SCOPES } from "../../commands/access-token.ts";
+import { SCOPES } from "../../commands/api-tokens.ts";
 import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME, MAX_TOKEN_RATE } from "../../config/limits.ts";
 import { count, optional, text } from "./inputs.ts";
 import { nextField } from "./keyset.ts";

@@ -8,7 +8,7 @@ import { ApiError } from "../../domain/error-codes.ts";
 import type { Metrics } from "../../shared/metrics.ts";
 import { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
-import type { Db } from "../../store/db/engine.ts";
+import type { Db } from "../../store/db/sql.ts";
 import { type FeedCursor, feedPages, newestPositions } from "../../store/outbox/feed.ts";
 import { EventStream, streamPage, type StreamStart } from "./event-stream.ts";
 import { stillValid } from "./still-valid.ts";

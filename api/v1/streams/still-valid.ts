@@ -1,6 +1,6 @@
 import { validCredentials } from "../../commands/credential.ts";
 import { findAppsById } from "../../store/apps/apps.ts";
-import type { Db } from "../../store/db/engine.ts";
+import type { Db } from "../../store/db/sql.ts";
 import type { EventStream } from "./event-stream.ts";
 
 type Opened = Pick<EventStream, "appId" | "credential">;

@@ -1,6 +1,6 @@
 import { zeroPadValue, ZeroHash } from "ethers";
 
-import { MOVE_TOPICS } from "../../../api/chain/logs.ts";
+import { MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
 import type { NodeProcess, Pace } from "../../scene/node.ts";
 
 /** What the mints of some blocks make up. */

@@ -2,7 +2,7 @@ import { getAddress, toBeHex } from "ethers";
 import { sql } from "kysely";
 
 import type { Database } from "../../../api/store/db/database.ts";
-import { rowSet } from "../../../api/store/db/row-set.ts";
+import { rowSet } from "../../../api/store/db/sql.ts";
 import type { World } from "../harness/world.ts";
 import { until } from "./until.ts";
 

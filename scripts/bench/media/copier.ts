@@ -1,8 +1,8 @@
-import { openBlocks } from "../../../api/blocks/open-blocks.ts";
+import { openBlocks } from "../../../api/content/store/open-blocks.ts";
 import { parseMediaStoreText } from "../../../api/config/settings.ts";
-import { parseCid } from "../../../api/ipfs/cids.ts";
-import { findFile } from "../../../api/ipfs/content.ts";
-import { copyMedia } from "../../../api/media/copy-media.ts";
+import { parseCid } from "../../../api/content/cids.ts";
+import { findFile } from "../../../api/content/content.ts";
+import { copyMedia } from "../../../api/content/copy/copy-media.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { answerOrders } from "./child.ts";

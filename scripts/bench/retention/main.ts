@@ -3,9 +3,9 @@ import { parseArgs } from "node:util";
 
 import { pino } from "pino";
 
-import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
+import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
-import { prune } from "../../../api/operator/prune.ts";
+import { prune } from "../../../api/operate/prune.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { WebhookReceiver } from "../../scene/receiver.ts";
 import { sqliteFiles, startPostgres } from "../harness/databases.ts";

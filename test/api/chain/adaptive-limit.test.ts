@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { AdaptiveLimit } from "../../../api/chain/adaptive-limit.ts";
+import { AdaptiveLimit } from "../../../api/chain/limits.ts";
 
 describe("AdaptiveLimit", () => {
   /** Calls of full size against a provider that accepts `most`. @returns how many it refused. */

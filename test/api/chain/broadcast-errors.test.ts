@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { classifyBroadcast } from "../../../api/chain/broadcast-errors.ts";
-import { ChainUnavailable, RpcError } from "../../../api/chain/errors.ts";
+import { ChainUnavailable, classifyBroadcast, RpcError } from "../../../api/chain/errors.ts";
 import { BROADCAST_ERRORS } from "../support/broadcast-errors.ts";
 
 describe("classifyBroadcast", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { CallPause } from "../../../api/chain/call-pause.ts";
+import { CallPause } from "../../../api/chain/rpc.ts";
 
 describe("CallPause", () => {
   it("adds a random part of a second to the time that a provider names, so that callers do not come back in step", () => {

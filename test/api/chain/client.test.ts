@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import { createForeignContracts, readHoldings } from "../../../api/chain/foreign-contracts.ts";
+import { createForeignContracts, readHoldings } from "../../../api/chain/foreign.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, type RpcFailure, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";

@@ -3,9 +3,8 @@ import { expect } from "chai";
 import { abi } from "../../../api/chain/abi.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import { createForeignContracts } from "../../../api/chain/foreign-contracts.ts";
+import { CONTRACTS_AT_ONCE, createForeignContracts } from "../../../api/chain/foreign.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { CONTRACTS_AT_ONCE } from "../../../api/chain/bounded-calls.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
 

@@ -13,16 +13,17 @@ import {
 import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
-import { encodeBatch } from "../../../api/chain/encode-batch.ts";
-import { encodeServiceCall, encodeTransfer } from "../../../api/chain/encode-call.ts";
-import { type OwnTransaction, signTransaction } from "../../../api/chain/sign-transaction.ts";
 import {
+  encodeBatch,
+  encodeServiceCall,
+  encodeTransfer,
   EXECUTION_TYPES,
   executionDigest,
   monetaDomain,
   TRANSFER_AUTHORIZATION_TYPES,
   transferAuthorizationDigest,
-} from "../../../api/chain/typed-data.ts";
+} from "../../../api/chain/codec/encode.ts";
+import { type OwnTransaction, signTransaction } from "../../../api/chain/transaction.ts";
 import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-measurement.ts";
 
 const CONTRACTS = { relay: ZeroAddress, factory: ZeroAddress, delegate: ZeroAddress, deployedAt: 0 };

@@ -2,9 +2,9 @@ import { AbiCoder, zeroPadValue } from "ethers";
 import { expect } from "chai";
 import fc from "fast-check";
 
-import type { RawLog } from "../../../api/chain/raw-logs.ts";
+import type { RawLog } from "../../../api/chain/query-logs.ts";
 import { abi } from "../../../api/chain/abi.ts";
-import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/logs.ts";
+import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
 import { hashOf, randomAddress } from "../support/rows.ts";
 
 const [CONTRACT, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress()];

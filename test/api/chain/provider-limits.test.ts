@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { limitOf, type ProviderLimit, retryAfterOf } from "../../../api/chain/provider-limits.ts";
+import { limitOf, type ProviderLimit, retryAfterOf } from "../../../api/chain/limits.ts";
 
 /** Answers of providers and nodes to `eth_getLogs`. */
 const LOG_ANSWERS: [string, number, string, ProviderLimit][] = [

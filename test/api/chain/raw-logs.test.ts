@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { parseLogs } from "../../../api/chain/raw-logs.ts";
+import { parseLogs } from "../../../api/chain/query-logs.ts";
 
 const HASH = `0x${"ab".repeat(32)}`;
 const LOG = {

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { zeroPadValue } from "ethers";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { receivedTokens } from "../../../api/chain/foreign-contracts.ts";
-import { MOVE_TOPICS } from "../../../api/chain/logs.ts";
+import { receivedTokens } from "../../../api/chain/foreign.ts";
+import { MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { abi } from "../../../api/chain/abi.ts";
-import { decodeRevert } from "../../../api/chain/revert-reasons.ts";
+import { decodeRevert } from "../../../api/chain/codec/decode.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { creation, randomAddress } from "../support/rows.ts";
 

@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, symlink, unlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { once } from "node:events";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { expect } from "chai";

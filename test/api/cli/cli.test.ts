@@ -5,7 +5,7 @@ import { expect } from "chai";
 import type { Command } from "commander";
 
 import { createProgram } from "../../../api/cli/program.ts";
-import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { follow } from "../support/follow.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { DatabaseMissing } from "../../../api/store/db/database-error.ts";
+import { DatabaseMissing } from "../../../api/store/db/errors.ts";
 import { describeOn } from "../../support/engine.ts";
 import { TestProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/folder.ts";

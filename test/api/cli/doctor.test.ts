@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { CHECKS } from "../../../api/doctor/examine.ts";
+import { CHECKS } from "../../../api/operate/doctor/examine.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { describeOn } from "../../support/engine.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";

@@ -118,7 +118,7 @@ describe("command line: drop", () => {
         "json/2.json: name: ",
         "json/3.json: images/3.svg is empty.",
         "images/4.svg: No JSON file",
-        "json/5.json: image: ../../../../../../../etc/passwd is outside of the folder.",
+        "json/5.json: image: ../../../../../../../../../etc/passwd is outside of the folder.",
         "json/6.json: image: secret.png is outside of the folder.",
         "json/7.json: image: no picture found.",
         "json/8.json: attributes: Must be nested at most 16 levels deep.",

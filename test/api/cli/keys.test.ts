@@ -3,7 +3,7 @@ import { readFile, stat, writeFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { newSeedPhrase, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
 import { TestProcess } from "../../support/process.ts";
 import { temporaryFolder } from "../../support/folder.ts";

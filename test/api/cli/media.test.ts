@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import type { Examination } from "../../../api/doctor/examine.ts";
-import { BlockFiles } from "../../../api/ipfs/block-files.ts";
+import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import { BlockFiles } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "./support/run.ts";

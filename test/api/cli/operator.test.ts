@@ -3,7 +3,7 @@ import type { Command } from "commander";
 
 import { NOUNS } from "../../../api/cli/nouns.ts";
 import { createProgram } from "../../../api/cli/program.ts";
-import { OperatorError } from "../../../api/operator/operator-error.ts";
+import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { recordTries } from "../../../api/store/outbox/deliveries.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
+import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { enqueueTestEvent } from "../../../api/store/outbox/events.ts";
 import { TestProcess } from "../../support/process.ts";

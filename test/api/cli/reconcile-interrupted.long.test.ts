@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
-import { openSqlite } from "../../../api/store/db/sqlite.ts";
+import { openSqlite } from "../../../api/store/db/sqlite/sqlite.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";

@@ -4,7 +4,7 @@ import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
 import type { CallDecision, Candidate, CandidateCall } from "../../../api/commands/accept-group.ts";
 import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
-import { DatabaseUnavailable } from "../../../api/store/db/database-error.ts";
+import { DatabaseUnavailable } from "../../../api/store/db/errors.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
-import { batchAnswer } from "../../../api/commands/answer-form.ts";
+import { batchAnswer } from "../../../api/commands/accept-request.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { mint } from "../../../api/commands/mint.ts";
 import { transfer } from "../../../api/commands/transfer.ts";
@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { randomId } from "../../../api/shared/random-id.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import type { Db, Trx } from "../../../api/store/db/engine.ts";
+import type { Db, Trx } from "../../../api/store/db/sql.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { RELAY, startApi, type TestApi } from "../support/api.ts";
 import { randomAddress } from "../support/rows.ts";

@@ -1,11 +1,10 @@
 import { expect } from "chai";
 
-import { hashOfToken } from "../../../api/commands/access-token.ts";
+import { hashOfToken, issueToken } from "../../../api/commands/api-tokens.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
-import type { Db } from "../../../api/store/db/engine.ts";
+import type { Db } from "../../../api/store/db/sql.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 import { randomAddress } from "../support/rows.ts";

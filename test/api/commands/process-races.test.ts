@@ -1,10 +1,10 @@
 import { expect } from "chai";
 
 import { acceptGroup, type AcceptLimits, type Candidate } from "../../../api/commands/accept-group.ts";
-import { OperatorError } from "../../../api/operator/operator-error.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
-import { removeApp } from "../../../api/operator/remove-app.ts";
-import { rotateToken } from "../../../api/operator/rotate-token.ts";
+import { OperatorError } from "../../../api/operate/operator-error.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
+import { removeApp } from "../../../api/operate/remove-app.ts";
+import { rotateToken } from "../../../api/operate/rotate-token.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Candidate } from "../../../api/commands/accept-group.ts";
-import { createToken } from "../../../api/commands/manage-tokens.ts";
+import { createToken } from "../../../api/commands/api-tokens.ts";
 import { WalletQueue } from "../../../api/commands/create-wallet.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
@@ -15,7 +15,7 @@ import { findRequest } from "../../../api/store/requests/requests.ts";
 import { lockQuotas, setQuotas } from "../../../api/store/apps/quotas.ts";
 import { insertWallets } from "../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 import { countCopied } from "../../../api/store/media/media.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";

@@ -1,5 +1,4 @@
-import { createServer } from "node:net";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 
 import { expect } from "chai";
 
@@ -36,12 +35,12 @@ describe("a process with all roles", () => {
     const loaded = (thread: string) => new Set(process.output.match(new RegExp(`(?<=^${thread} loads ).+`, "gm")));
     const [main, worker] = [loaded("main"), loaded("worker")];
     expect(main).to.include.keys("api/v1", "api/commands", "express", "ethers");
-    expect(worker).to.include.keys("api/relayer", "api/indexer", "api/webhooks", "api/media", "ethers");
-    for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/media", "undici"])
+    expect(worker).to.include.keys("api/relayer", "api/indexer", "api/webhooks", "api/content/copy", "ethers");
+    for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/content/copy", "undici"])
       expect(main.has(name), name).to.equal(false);
     for (const name of ["api/v1", "api/commands", "express", "helmet", "pino-http"])
       expect(worker.has(name), name).to.equal(false);
-    const never = ["api/ipfs-node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
+    const never = ["api/content/node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
     for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type"])
       expect(main.has(name) || worker.has(name), name).to.equal(false);
   });

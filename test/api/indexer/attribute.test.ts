@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
-import type { RelayEvent, TokenMove } from "../../../api/chain/logs.ts";
+import type { RelayEvent, TokenMove } from "../../../api/chain/codec/decode.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
 import type { ClaimedRequest } from "../../../api/store/sending/claims.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import { requestsOfBatches } from "../../../api/indexer/batch-requests.ts";
+import { requestsOfBatches } from "../../../api/indexer/prepare-range.ts";
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBatch, fillBasics } from "../store/retention/support.ts";

@@ -2,9 +2,9 @@ import { expect } from "chai";
 import pino from "pino";
 
 import { type Block, ChainClient } from "../../../api/chain/client.ts";
-import type { TokenMove } from "../../../api/chain/logs.ts";
+import type { TokenMove } from "../../../api/chain/codec/decode.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { RangeStore } from "../../../api/indexer/range-store.ts";
+import { RangeStore } from "../../../api/indexer/store-blocks.ts";
 import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
 import { createSignals } from "../../../api/shared/signal.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 
 import type { Block } from "../../../api/chain/client.ts";
-import type { TokenMove } from "../../../api/chain/logs.ts";
+import type { TokenMove } from "../../../api/chain/codec/decode.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
-import { cut, type Slice, SliceSize } from "../../../api/indexer/slices.ts";
+import { cut, type Slice, SliceSize } from "../../../api/indexer/store-blocks.ts";
 
 const BLOCKS = { from: 10, to: 20 };
 

@@ -6,8 +6,7 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import pino from "pino";
 
-import { SpanExporter } from "../../../api/metrics/span-exporter.ts";
-import { newTrace, parseTraceparent, rootOf, type Span } from "../../../api/metrics/span.ts";
+import { newTrace, parseTraceparent, rootOf, type Span, SpanExporter } from "../../../api/metrics/traced.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 

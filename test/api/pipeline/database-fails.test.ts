@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 
 import { expect } from "chai";
 
-import { Announcer } from "../../../api/media/announcer.ts";
+import { Announcer } from "../../../api/content/copy/announcer.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
-import { importContent } from "../../../api/ipfs/content.ts";
+import { importContent } from "../../../api/content/content.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TrustlessGateway } from "../../support/trustless-gateway.ts";

@@ -10,8 +10,8 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-import { BlockFiles } from "../../../api/ipfs/block-files.ts";
-import { importContent } from "../../../api/ipfs/content.ts";
+import { BlockFiles } from "../../../api/content/block-files.ts";
+import { importContent } from "../../../api/content/content.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";

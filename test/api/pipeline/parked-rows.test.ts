@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { connectContracts } from "../../../api/chain/deployed.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Condition } from "../../../api/domain/conditions.ts";
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Examination } from "../../../api/doctor/examine.ts";
+import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FakeKubo, type KuboMood } from "../../support/kubo.ts";
 import { useService } from "../../support/use-service.ts";

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
-import { DEFAULT_RETENTION } from "../../../api/config/retention.ts";
-import type { Examination } from "../../../api/doctor/examine.ts";
-import { prune } from "../../../api/operator/prune.ts";
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
+import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import { prune } from "../../../api/operate/prune.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

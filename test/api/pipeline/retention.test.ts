@@ -2,10 +2,10 @@ import { expect } from "chai";
 import { pino } from "pino";
 
 import type { Shape } from "../../../api/client/client.ts";
-import type { Examination } from "../../../api/doctor/examine.ts";
+import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
-import { prune } from "../../../api/operator/prune.ts";
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import { prune } from "../../../api/operate/prune.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { rollback } from "../../../api/store/ledger/rollback.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";

@@ -1,8 +1,8 @@
 import { expect } from "chai";
 
 import { StartupError } from "../../../api/context/startup-error.ts";
-import type { Examination } from "../../../api/doctor/examine.ts";
-import type { Reconciliation } from "../../../api/reconcile/reconcile.ts";
+import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";

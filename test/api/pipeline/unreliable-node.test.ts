@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import { CREATED_TOPIC } from "../../../api/chain/logs.ts";
+import { CREATED_TOPIC } from "../../../api/chain/codec/decode.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { ApartQueue, type ForeignCall } from "../../../api/relayer/apart-queue.ts";
+import { ApartQueue, type ForeignCall } from "../../../api/relayer/simulations.ts";
 
 const NOW = 5_000;
 

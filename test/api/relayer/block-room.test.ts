@@ -7,7 +7,7 @@ import {
   largestLike,
   limitThatFills,
   mayAddToFlight,
-} from "../../../api/relayer/block-room.ts";
+} from "../../../api/relayer/pace.ts";
 
 const FEES = { maxFeePerGas: 10n, maxPriorityFeePerGas: 1n };
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 
 import type { Command } from "../../../api/domain/command.ts";
-import { BatchSlots } from "../../../api/relayer/mint-slots.ts";
+import { BatchSlots } from "../../../api/relayer/gas.ts";
 import { usedBalances } from "../../../api/store/sending/used-balances.ts";
 import { useService } from "../../support/use-service.ts";
 

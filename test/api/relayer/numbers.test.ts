@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { batchSize } from "../../../api/relayer/batch-size.ts";
-import { createNumbers } from "../../../api/relayer/numbers.ts";
+import { batchSize, createNumbers } from "../../../api/relayer/sender.ts";
 
 describe("createNumbers", () => {
   it("counts without gaps in one process, and never repeats a number of another process", () => {

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import type { FlightTransaction } from "../../../api/relayer/block-room.ts";
-import { pauseBeforePartial } from "../../../api/relayer/pace.ts";
+import { type FlightTransaction, pauseBeforePartial } from "../../../api/relayer/pace.ts";
 
 const NOW = 1_000_000;
 

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Transaction } from "ethers";
 
-import { isEmpty } from "../../../api/chain/empty-transaction.ts";
+import { isEmpty } from "../../../api/chain/transaction.ts";
 import type { Shape } from "../../../api/client/client.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import type { Shape } from "../../../api/client/client.ts";
-import { isEmpty } from "../../../api/chain/empty-transaction.ts";
+import { isEmpty } from "../../../api/chain/transaction.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import type { CollectionMetadata, CollectionType, Hosting, TokenMetadata } from "../../../api/domain/command.ts";
 import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../../../api/store/db/counters.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { addToHistory, type StoredMove } from "../../../api/store/ledger/history.ts";
 import { HoldingSet } from "../../../api/store/ledger/holding-set.ts";

@@ -6,10 +6,10 @@ import { join } from "node:path";
 
 import { pino } from "pino";
 
-import { createApp as createTenant } from "../../../api/operator/create-app.ts";
+import { createApp as createTenant } from "../../../api/operate/create-app.ts";
 import { type AnswerPace, DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
-import type { BlockStore } from "../../../api/ipfs/block-store.ts";
+import type { BlockStore } from "../../../api/content/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { createSealer, type Sealer } from "../../../api/keys/sealer.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";

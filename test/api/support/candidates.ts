@@ -6,7 +6,7 @@ import {
   type CandidateCall,
   type Decision,
 } from "../../../api/commands/accept-group.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 
 /** Single calls, one for each item. */
 export function callsOf(items: readonly Candidate[]): CandidateCall[] {

@@ -1,4 +1,4 @@
-import type { Scope } from "../../../api/commands/access-token.ts";
+import type { Scope } from "../../../api/commands/api-tokens.ts";
 import { createConsoleLink } from "../../../api/commands/console-session.ts";
 import { type Answer, PUBLIC_URL, type TestApi } from "./api.ts";
 

@@ -1,5 +1,5 @@
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import type { ForeignContracts, Held, HoldingQuery, InspectedContract } from "../../../api/chain/foreign-contracts.ts";
+import type { ForeignContracts, Held, HoldingQuery, InspectedContract } from "../../../api/chain/foreign.ts";
 import type { CollectionType } from "../../../api/domain/command.ts";
 
 /** A fake of the chain reader for contracts that the service did not deploy. */

@@ -2,7 +2,7 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-import { importContent } from "../../../api/ipfs/content.ts";
+import { importContent } from "../../../api/content/content.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import type { TestApi } from "./api.ts";
 

@@ -6,7 +6,7 @@ import type { Command, CreateCollection } from "../../../api/domain/command.ts";
 import type { RequestType } from "../../../api/domain/request.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollection } from "../../../api/store/listings/collections.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 
 import type { CID } from "multiformats/cid";
 
-import { openBlocks } from "../../../api/blocks/open-blocks.ts";
+import { openBlocks } from "../../../api/content/store/open-blocks.ts";
 import type { MediaStoreSetting } from "../../../api/config/media-store.ts";
-import type { BlockStore } from "../../../api/ipfs/block-store.ts";
-import { canonicalCid } from "../../../api/ipfs/cids.ts";
+import type { BlockStore } from "../../../api/content/block-store.ts";
+import { canonicalCid } from "../../../api/content/cids.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { collect } from "../../support/collect.ts";
 import { S3_BUCKET, S3_KEYS, S3_REGION, S3Server } from "../../support/s3-server.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import type { Scope } from "../../../api/commands/access-token.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
+import { issueToken, type Scope } from "../../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectRefusal } from "../support/expect.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { DEFAULT_LIMITS, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { RELAY, type TestApi, startApi } from "../support/api.ts";

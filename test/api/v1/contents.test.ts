@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { issueToken } from "../../../api/commands/issue-token.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
 import { recordForeignHoldings } from "../../../api/store/ledger/follow.ts";
 import { type TestApi, startApi } from "../support/api.ts";

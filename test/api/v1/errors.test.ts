@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../../api/config/limits.ts";
 import { ERRORS } from "../../../api/domain/error-codes.ts";
-import { issueToken } from "../../../api/commands/issue-token.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 

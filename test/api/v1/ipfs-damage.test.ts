@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { walkBlocks } from "../../../api/ipfs/content.ts";
+import { walkBlocks } from "../../../api/content/content.ts";
 import { collect } from "../../support/collect.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
 import { type TestApi, startApi } from "../support/api.ts";

@@ -7,7 +7,7 @@ import * as raw from "multiformats/codecs/raw";
 import { create as createDigest } from "multiformats/hashes/digest";
 import { sha256 } from "multiformats/hashes/sha2";
 
-import { importDirectory } from "../../../api/ipfs/content.ts";
+import { importDirectory } from "../../../api/content/content.ts";
 import { insertMedia } from "../../../api/store/media/media.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";

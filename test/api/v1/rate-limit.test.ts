@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { issueToken } from "../../../api/commands/issue-token.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { networkOf } from "../../../api/v1/rate-limit.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { startSession } from "../support/console.ts";

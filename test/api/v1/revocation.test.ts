@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { lockApp } from "../../../api/store/apps/apps.ts";
 import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.ts";
-import type { Trx } from "../../../api/store/db/engine.ts";
+import type { Trx } from "../../../api/store/db/sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";

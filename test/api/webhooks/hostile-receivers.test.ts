@@ -6,7 +6,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { expect } from "chai";
 
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
-import { NoAnswerInTime, Poster } from "../../../api/webhooks/poster.ts";
+import { NoAnswerInTime, Poster } from "../../../api/webhooks/sender.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { eventually } from "../../support/eventually.ts";
 import { addApp, APP } from "../support/rows.ts";

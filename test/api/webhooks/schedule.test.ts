@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { LONGEST_DELIVERY_WAIT } from "../../../api/store/outbox/deliveries.ts";
-import { nextTry } from "../../../api/webhooks/schedule.ts";
+import { nextTry } from "../../../api/webhooks/dispatcher.ts";
 
 describe("nextTry", () => {
   const minute = 60_000;

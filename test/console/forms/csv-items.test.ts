@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { readFolder } from "../../../api/cli/drop/read-folder.ts";
+import { readFolder } from "../../../api/cli/drop/folder.ts";
 import { columnOf, type ItemOptions, itemsOf } from "../../../api/console/forms/csv/items.ts";
 import { readTable } from "../../../api/console/forms/csv/table.ts";
 import { fieldsOf } from "../../../api/console/forms/model/fields.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { BrowserContextOptions, Page } from "playwright-core";
 
 import { type ConsoleLink, createConsoleLink } from "../../../api/commands/console-session.ts";
-import type { Scope } from "../../../api/commands/access-token.ts";
+import type { Scope } from "../../../api/commands/api-tokens.ts";
 import { type BrowserFixture, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ServiceOptions } from "../../support/own-service.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
-import { transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
+import { transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
 import { ethers, networkHelpers, nextNumber, run } from "../support/deploy.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";

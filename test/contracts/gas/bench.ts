@@ -1,8 +1,8 @@
 import { Signature, Wallet, id, type BaseWallet, type ContractTransactionResponse, type HDNodeWallet } from "ethers";
 import { network } from "hardhat";
 
-import { encodeErc1155Arguments, encodeErc721Arguments } from "../../../api/chain/clone-arguments.ts";
-import { executionDigest, transferAuthorizationDigest } from "../../../api/chain/typed-data.ts";
+import { encodeErc1155Arguments, encodeErc721Arguments } from "../../../api/chain/codec/clone-arguments.ts";
+import { executionDigest, transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
 
 export type Hardfork = "prague" | "osaka" | "amsterdam";
 

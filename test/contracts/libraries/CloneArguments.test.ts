@@ -9,7 +9,7 @@ import {
   MAX_CLONE_ARGUMENTS_LENGTH,
   MAX_MAX_SUPPLY,
   type Erc721Arguments,
-} from "../../../api/chain/clone-arguments.ts";
+} from "../../../api/chain/codec/clone-arguments.ts";
 import {
   createErc721,
   deploySystem,

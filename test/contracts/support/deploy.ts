@@ -6,7 +6,7 @@ import {
   encodeErc721Arguments,
   type Erc1155Arguments,
   type Erc721Arguments,
-} from "../../../api/chain/clone-arguments.ts";
+} from "../../../api/chain/codec/clone-arguments.ts";
 import type { CollectionFactory, IRelay, Relay, WalletDelegate } from "../../../types/ethers-contracts/index.js";
 
 /** All contract tests share one chain. Each test starts from its fixture's snapshot. */

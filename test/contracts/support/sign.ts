@@ -5,7 +5,7 @@ import {
   transferAuthorizationDigest,
   type Execution,
   type TransferAuthorization,
-} from "../../../api/chain/typed-data.ts";
+} from "../../../api/chain/codec/encode.ts";
 import { ethers } from "./deploy.ts";
 
 /** The chain id of the test chain. */

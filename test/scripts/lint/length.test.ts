@@ -51,7 +51,7 @@ describe("lint: the length of files and functions", () => {
     const [off, error] = [0, 2];
     expect(await settings("api/store/db/schema.ts")).to.deep.equal([off, off]);
     expect(await settings("api/store/db/migrations/0001-initial.ts")).to.deep.equal([off, off]);
-    expect(await settings("api/store/db/engine.ts")).to.deep.equal([error, error]);
+    expect(await settings("api/store/db/sql.ts")).to.deep.equal([error, error]);
     expect(await settings("test/scripts/lint/length.test.ts")).to.deep.equal([error, error]);
     expect(await settings("scripts/lint/main.ts")).to.deep.equal([error, error]);
   });

@@ -1,8 +1,8 @@
 import { AbiCoder, HDNodeWallet, type JsonRpcProvider, Mnemonic, NonceManager, Transaction } from "ethers";
 
 import { deployLocally, withLocalOwner } from "../../../../api/chain/local-contracts.ts";
-import { encodeServiceCall } from "../../../../api/chain/encode-call.ts";
-import { CREATED_TOPIC } from "../../../../api/chain/logs.ts";
+import { encodeServiceCall } from "../../../../api/chain/codec/encode.ts";
+import { CREATED_TOPIC } from "../../../../api/chain/codec/decode.ts";
 import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
 import { MAX_BATCH } from "../../../../api/domain/request.ts";
 import { ERC721Collection__factory } from "../../../../contracts/generated/factories/ERC721Collection__factory.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import type { Manifest } from "../../../../api/operator/backup/manifest.ts";
+import type { Manifest } from "../../../../api/operate/backup/manifest.ts";
 import { createTestDatabase } from "../../../support/database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

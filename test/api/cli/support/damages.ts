@@ -1,4 +1,4 @@
-import type { Trx } from "../../../../api/store/db/engine.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
 
 /** Addresses in the database that the damages change. */
 export interface DamagedRows {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { DatabaseUnavailable } from "../../../../api/store/db/database-error.ts";
+import { DatabaseUnavailable } from "../../../../api/store/db/errors.ts";
 import { advanceSequences, readCounter } from "../../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { startCommitProxy } from "../../../../scripts/scene/postgres-proxy.ts";

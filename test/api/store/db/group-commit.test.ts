@@ -4,8 +4,8 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { openDatabase, pathOf } from "../../../../api/store/db/database.ts";
-import type { Trx } from "../../../../api/store/db/engine.ts";
-import { WriteTurns } from "../../../../api/store/db/write-turns.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
+import { WriteTurns } from "../../../../api/store/db/sqlite/write-turns.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 

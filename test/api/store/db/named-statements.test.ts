@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { isStatementLost, NamedStatements, Session } from "../../../../api/store/db/named-statements.ts";
+import { isStatementLost, NamedStatements, Session } from "../../../../api/store/db/postgres/driver.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";

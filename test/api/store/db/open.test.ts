@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 
 import { openDatabase, openExistingDatabase } from "../../../../api/store/db/database.ts";
-import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../../../../api/store/db/database-error.ts";
+import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../../../../api/store/db/errors.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import type { Trx } from "../../../../api/store/db/engine.ts";
+import { forKeyShare, forShare, forUpdate, forUpdateSkipLocked, type Trx } from "../../../../api/store/db/sql.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import { forKeyShare, forShare, forUpdate, forUpdateSkipLocked } from "../../../../api/store/db/row-locks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";

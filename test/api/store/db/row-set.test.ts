@@ -12,8 +12,7 @@ import {
   SqliteQueryCompiler,
 } from "kysely";
 
-import type { Db } from "../../../../api/store/db/engine.ts";
-import { inParts, rowSet, type SetValue } from "../../../../api/store/db/row-set.ts";
+import { type Db, inParts, rowSet, type SetValue } from "../../../../api/store/db/sql.ts";
 import type { Tables } from "../../../../api/store/db/schema.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 

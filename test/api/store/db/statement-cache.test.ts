@@ -1,7 +1,7 @@
 import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 
-import { cachingStatements } from "../../../../api/store/db/statement-cache.ts";
+import { cachingStatements } from "../../../../api/store/db/sqlite/sqlite.ts";
 import { describeOn } from "../../../support/engine.ts";
 
 const LIMIT = 500;

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { newLeaseHolder } from "../../../../api/shared/lease-holder.ts";
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import { SchemaError } from "../../../../api/store/db/migrate.ts";
-import { recordProcess, removeProcess } from "../../../../api/store/db/processes.ts";
+import { recordProcess, removeProcess } from "../../../../api/store/db/presence.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
 import { TestProcess } from "../../../support/process.ts";
 import { rawSql, tablesOf } from "../../../support/raw-sql.ts";

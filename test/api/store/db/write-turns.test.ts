@@ -3,7 +3,7 @@ import { Worker } from "node:worker_threads";
 
 import { expect } from "chai";
 
-import { WriteTurns } from "../../../../api/store/db/write-turns.ts";
+import { WriteTurns } from "../../../../api/store/db/sqlite/write-turns.ts";
 
 describe("WriteTurns", () => {
   /** The same turns as another thread has them: a separate object on the same memory. */
@@ -11,7 +11,7 @@ describe("WriteTurns", () => {
 
   /** Runs code in another thread, which has `turns` and, as `data`, what else it gets. */
   const thread = (turns: WriteTurns, data: SharedArrayBuffer, code: string): Worker => {
-    const module = new URL("../../../../api/store/db/write-turns.ts", import.meta.url).href;
+    const module = new URL("../../../../api/store/db/sqlite/write-turns.ts", import.meta.url).href;
     const program = `
       const { WriteTurns } = await import(${JSON.stringify(module)});
       const { workerData } = await import("node:worker_threads");

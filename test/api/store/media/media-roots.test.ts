@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { namedContent } from "../../../../api/ipfs/named-content.ts";
+import { namedContent } from "../../../../api/content/cids.ts";
 import { textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, addRequest, randomAddress } from "../../support/rows.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { registerWebhook } from "../../../../api/commands/register-webhook.ts";
-import { redeliverEvent, sendTestEvent } from "../../../../api/commands/send-webhook.ts";
+import { redeliverEvent, registerWebhook, sendTestEvent } from "../../../../api/commands/webhooks.ts";
 import { createSealer } from "../../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Database } from "../../../../api/store/db/database.ts";

@@ -5,6 +5,7 @@ import {
   finishRead,
   recordSearch,
   returnRead,
+  startOfRead,
   takeReads,
   wantSearch,
 } from "../../../../api/store/ledger/contract-reads.ts";
@@ -18,7 +19,6 @@ import {
 } from "../../../../api/store/ledger/contract-states.ts";
 import { findForeignContract, followAfter, followContract } from "../../../../api/store/ledger/follow.ts";
 import { unfollowContract } from "../../../../api/store/ledger/foreign.ts";
-import { startOfRead } from "../../../../api/store/ledger/read-start.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { everWatchedContracts } from "../../../../api/store/ledger/watched.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";

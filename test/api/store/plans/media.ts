@@ -1,5 +1,5 @@
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
-import { inSnapshot } from "../../../../api/store/db/engine.ts";
+import { inSnapshot } from "../../../../api/store/db/sql.ts";
 import {
   addAnnouncement,
   dueAnnouncements,
@@ -18,13 +18,17 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
-import { hostedContent } from "../../../../api/store/media/hosted.ts";
-import { forgetFile, storedFiles, textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
-import { deleteBytes, insertBytes, readBytes } from "../../../../api/store/media/block-bytes.ts";
+import {
+  forgetFile,
+  hostedContent,
+  storedFiles,
+  textsThatNameContent,
+} from "../../../../api/store/media/media-roots.ts";
 import {
   announceObject,
   beginCollection,
   confirmCollection,
+  deleteBytes,
   doomedObjects,
   dropCollection,
   endCollections,
@@ -32,8 +36,10 @@ import {
   forgetObjects,
   giveUpUploads,
   indexedBlocks,
+  insertBytes,
   quarantineBlocks,
   quarantinedBlocks,
+  readBytes,
   recordBlock,
   removeConfirmed,
   restoreBlocks,

@@ -7,10 +7,10 @@ import {
   releaseNamedLease,
   renewNamedLease,
   takeNamedLease,
-} from "../../../../api/store/db/leases.ts";
+} from "../../../../api/store/db/work-lease.ts";
 import { writeMetaOnce } from "../../../../api/store/db/meta.ts";
 import { forgetParked, isAnyParked, parkedOf, parkRows } from "../../../../api/store/db/parked-rows.ts";
-import { countProcesses, recordProcess, removeProcess } from "../../../../api/store/db/processes.ts";
+import { countProcesses, recordProcess, removeProcess } from "../../../../api/store/db/presence.ts";
 import { NOW, type Tour } from "./tour.ts";
 
 export async function runProcesses({ read, write }: Tour): Promise<void> {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
-import type { Trx } from "../../../../api/store/db/engine.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
 import {
   adoptBatch,
   batchAt,

@@ -3,8 +3,7 @@ import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertApiToken } from "../../../../api/store/apps/api-tokens.ts";
 import { insertConsoleLink } from "../../../../api/store/apps/console-sessions.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { countOld, pruneSome } from "../../../../api/store/retention/kinds.ts";
-import { pruneSeries } from "../../../../api/store/retention/series.ts";
+import { countOld, pruneSeries, pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { BUSY } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 

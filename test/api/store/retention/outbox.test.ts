@@ -1,8 +1,8 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
-import { DEFAULT_RETENTION } from "../../../../api/config/retention.ts";
-import { prune as pruneAll } from "../../../../api/operator/prune.ts";
+import { DEFAULT_RETENTION } from "../../../../api/config/variables.ts";
+import { prune as pruneAll } from "../../../../api/operate/prune.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";

@@ -4,8 +4,8 @@ import { MAX_SERIES_HOURS, seriesSpan } from "../../../../api/domain/series.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
-import { countFinal } from "../../../../api/store/requests/final-counts.ts";
-import { pruneSeries } from "../../../../api/store/retention/series.ts";
+import { countFinal } from "../../../../api/store/requests/request-state.ts";
+import { pruneSeries } from "../../../../api/store/retention/kinds.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
 const HOUR = 3_600_000;

@@ -4,7 +4,7 @@ import { LeaseLost } from "../../../../api/shared/lease.ts";
 import { recordAttempt, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { claimRequests, failClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
-import type { Trx } from "../../../../api/store/db/engine.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
 import {
   ensureLane,
   type Lease,

@@ -1,8 +1,8 @@
 import { pathOf } from "../../../../api/store/db/database.ts";
-import { isPostgres } from "../../../../api/store/db/database-name.ts";
+import { isPostgres } from "../../../../api/store/db/errors.ts";
 import { migrate, MIGRATIONS, type Migrations } from "../../../../api/store/db/migrate.ts";
-import { openPostgres } from "../../../../api/store/db/postgres.ts";
-import { openSqlite } from "../../../../api/store/db/sqlite.ts";
+import { openPostgres } from "../../../../api/store/db/postgres/open.ts";
+import { openSqlite } from "../../../../api/store/db/sqlite/sqlite.ts";
 
 /** Of a later version: the same, and one migration more. */
 const LATER: Migrations = {

@@ -1,0 +1,280 @@
+import { AbiCoder, type ErrorDescription, id, type Interface, ZeroAddress } from "ethers";
+import { callsReceiver, type Command } from "../../domain/command.ts";
+import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
+import { abi } from "../abi.ts";
+import { checksumAddress } from "../checksum-address.ts";
+import type { RawLog } from "../query-logs.ts";
+import { cleanText, textOfBytes } from "../values.ts";
+
+/** Position of a log in the chain. */
+export interface LogPosition {
+  blockNumber: number;
+  transactionHash: string;
+  logIndex: number;
+}
+
+/** One transfer of copies of one token. `from` is null for a mint, `to` is null for a burn. */
+export interface TokenMove extends LogPosition {
+  kind: "move";
+  contract: string;
+  tokenId: string;
+  quantity: string;
+  from: string | null;
+  to: string | null;
+  /** Position inside its log: an ERC-1155 batch transfers several ids. */
+  subIndex: number;
+}
+
+export type RelayEvent = LogPosition &
+  (
+    | { kind: "batch-executed"; executed: number }
+    | { kind: "call-failed"; number: bigint; reason: string }
+    | { kind: "call-skipped"; number: bigint }
+    | { kind: "number-cancelled"; number: bigint }
+  );
+
+export type CollectionEvent = LogPosition & { contract: string } & (
+    | { kind: "owner-changed"; owner: string }
+    | { kind: "minter-set"; minter: string; allowed: boolean }
+    | { kind: "cap-lowered"; maxSupply: number | null }
+    | { kind: "base-uri-changed"; baseUri: string }
+    | { kind: "metadata-frozen" }
+    | { kind: "token-uri-changed"; tokenId: string; uri: string }
+  );
+
+const TRANSFER = id("Transfer(address,address,uint256)");
+const TRANSFER_SINGLE = id("TransferSingle(address,address,address,uint256,uint256)");
+const TRANSFER_BATCH = id("TransferBatch(address,address,address,uint256[],uint256[])");
+
+const collectionTopics = {
+  owner: abi.erc721.getEvent("OwnershipTransferred").topicHash,
+  minter: abi.erc721.getEvent("MinterSet").topicHash,
+  cap: abi.erc721.getEvent("MaxSupplyLowered").topicHash,
+  baseUri: abi.erc721.getEvent("BaseURIUpdated").topicHash,
+  tokenUri: abi.erc1155.getEvent("URI").topicHash,
+  frozen: abi.erc721.getEvent("MetadataFrozen").topicHash,
+} as const;
+
+/** Topics of the transfer events of ERC-721 and ERC-1155. */
+export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
+/** Topics of the service's own collections. */
+export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTopics)];
+
+/** A log that only looks like a transfer (ERC-20, or malformed data) gives no moves. */
+export function decodeMoves(log: RawLog): TokenMove[] {
+  const move = (from: string, to: string, tokenId: bigint, quantity: bigint, subIndex: number): TokenMove => ({
+    kind: "move",
+    ...positionOf(log),
+    contract: log.address,
+    tokenId: tokenId.toString(),
+    quantity: quantity.toString(),
+    from: from === ZeroAddress ? null : from,
+    to: to === ZeroAddress ? null : to,
+    subIndex,
+  });
+  const [topic, second, third, fourth] = log.topics;
+  if (second === undefined || third === undefined || fourth === undefined) return [];
+  if (topic === TRANSFER) return [move(topicAddress(second), topicAddress(third), BigInt(fourth), 1n, 0)];
+  const [from, to] = [topicAddress(third), topicAddress(fourth)];
+  if (topic === TRANSFER_SINGLE) {
+    const decoded = decode(["uint256", "uint256"], log.data) as [bigint, bigint] | null;
+    if (decoded === null || decoded[1] === 0n) return [];
+    return [move(from, to, decoded[0], decoded[1], 0)];
+  }
+  if (topic === TRANSFER_BATCH) {
+    const decoded = decode(["uint256[]", "uint256[]"], log.data) as [bigint[], bigint[]] | null;
+    if (decoded?.[0].length !== decoded?.[1].length || decoded === null) return [];
+    const [ids, quantities] = decoded;
+    return ids.flatMap((tokenId, index) => {
+      const quantity = quantities[index] ?? 0n;
+      return quantity === 0n ? [] : [move(from, to, tokenId, quantity, index)];
+    });
+  }
+  return [];
+}
+
+/**
+ * The topics of the sender and the recipient of a transfer log, undecoded, so that logs of strangers cost nothing more. Null
+ * when the log only looks like a transfer.
+ */
+export function partiesOf({ topics: [topic, first, second, third] }: RawLog): [string, string] | null {
+  if (first === undefined || second === undefined || third === undefined) return null;
+  return topic === TRANSFER ? [first, second] : [second, third];
+}
+
+export function decodeRelayEvent(log: RawLog): RelayEvent | null {
+  const parsed = abi.relay.parseLog({ topics: log.topics, data: log.data });
+  if (parsed === null) return null;
+  const at = positionOf(log);
+  const number = () => parsed.args["number"] as bigint;
+  switch (parsed.name) {
+    case "BatchExecuted":
+      return { kind: "batch-executed", ...at, executed: Number(parsed.args["executed"] as bigint) };
+    case "CallFailed":
+      return { kind: "call-failed", ...at, number: number(), reason: parsed.args["reason"] as string };
+    case "CallSkipped":
+      return { kind: "call-skipped", ...at, number: number() };
+    case "NumberCancelled":
+      return { kind: "number-cancelled", ...at, number: number() };
+    default:
+      return null;
+  }
+}
+
+/**
+ * Changes by the owner of one of the service's collections that the service must know. Owners choose the texts, which may
+ * not be valid UTF-8, so they are decoded as bytes.
+ */
+export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
+  const [topic, first, second] = log.topics;
+  const at = { ...positionOf(log), contract: log.address };
+  switch (topic) {
+    case collectionTopics.owner:
+      return second === undefined ? null : { kind: "owner-changed", ...at, owner: topicAddress(second) };
+    case collectionTopics.minter: {
+      const [allowed] = decode(["bool"], log.data) ?? [];
+      if (first === undefined || typeof allowed !== "boolean") return null;
+      return { kind: "minter-set", ...at, minter: topicAddress(first), allowed };
+    }
+    case collectionTopics.cap: {
+      const [, maxSupply] = decode(["uint256", "uint256"], log.data) ?? [];
+      return typeof maxSupply === "bigint" ? { kind: "cap-lowered", ...at, maxSupply: reachable(maxSupply) } : null;
+    }
+    case collectionTopics.baseUri: {
+      const [uri] = decode(["bytes"], log.data) ?? [];
+      return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: uriOf(uri) } : null;
+    }
+    case collectionTopics.frozen:
+      return { kind: "metadata-frozen", ...at };
+    case collectionTopics.tokenUri: {
+      const [uri] = decode(["bytes"], log.data) ?? [];
+      if (first === undefined || typeof uri !== "string") return null;
+      return { kind: "token-uri-changed", ...at, tokenId: BigInt(first).toString(), uri: uriOf(uri) };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Most bytes of a URI that a collection's outside owner wrote to the chain. */
+const MAX_CHAIN_URI_BYTES = 65_536;
+
+/**
+ * The text of a URI. Outside owners choose it, and each token of a page repeats it, so a longer one ends at
+ * `MAX_CHAIN_URI_BYTES`.
+ */
+function uriOf(bytes: string): string {
+  return textOfBytes(bytes.slice(0, 2 + 2 * MAX_CHAIN_URI_BYTES));
+}
+
+/** A cap that a JavaScript number cannot hold exactly is unreachable, and counts as unlimited. */
+function reachable(maxSupply: bigint): number | null {
+  return maxSupply <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(maxSupply) : null;
+}
+
+/** A collection that the factory created, with the number of its request. */
+export function decodeCreated(log: RawLog): { number: bigint; collection: string } | null {
+  const parsed = abi.factory.parseLog({ topics: log.topics, data: log.data });
+  if (parsed?.name !== "CollectionCreated") return null;
+  return {
+    number: parsed.args["number"] as bigint,
+    collection: parsed.args["collection"] as string,
+  };
+}
+
+export const CREATED_TOPIC = abi.factory.getEvent("CollectionCreated").topicHash;
+
+function positionOf(log: RawLog): LogPosition {
+  return { blockNumber: log.blockNumber, transactionHash: log.transactionHash, logIndex: log.logIndex };
+}
+
+export function topicAddress(topic: string): string {
+  return checksumAddress(`0x${topic.slice(26)}`);
+}
+
+function decode(types: string[], data: string): unknown[] | null {
+  try {
+    return AbiCoder.defaultAbiCoder().decode(types, data).toArray(true) as unknown[];
+  } catch {
+    // A contract may emit any data under a standard topic. Data that cannot be decoded moves nothing.
+    return null;
+  }
+}
+
+/** Error codes of requests for the contracts' custom errors. All others are `execution_reverted`. */
+const MEANINGS: Record<string, RequestFailureCode> = {
+  ERC721InvalidReceiver: "receiver_rejected",
+  ERC1155InvalidReceiver: "receiver_rejected",
+  CollectionUnauthorizedMinter: "service_cannot_mint",
+  ERC721ExceededMaxSupply: "supply_exceeded",
+  ERC1155ExceededMaxSupply: "supply_exceeded",
+  ERC1155AlreadyCreated: "token_already_exists",
+  ERC721IncorrectOwner: "insufficient_balance",
+  ERC721NonexistentToken: "insufficient_balance",
+  ERC1155InsufficientBalance: "insufficient_balance",
+};
+
+const INTERFACES: Interface[] = [abi.erc721, abi.erc1155, abi.relay, abi.delegate, abi.factory];
+
+/** Why a call failed, or would fail. */
+export interface CallFailure {
+  errorCode: RequestFailureCode;
+  errors: FieldError[];
+}
+
+/** Errors built into Solidity. The service's contracts never use them on purpose. */
+const BUILT_IN = new Set(["Error", "Panic"]);
+
+/**
+ * Decodes why a call failed.
+ * @param reason revert data as the relay reports it, cut at 256 bytes.
+ * @param command the command of the call. If it calls a receiver hook, an error that is not the collection's own comes from
+ *   the receiver.
+ */
+export function decodeRevert(reason: string, command: Command): CallFailure {
+  const error = parseError(reason);
+  const unknown = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
+  const otherwise = unknown && callsReceiver(command) ? "receiver_rejected" : "execution_reverted";
+  const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
+  return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
+}
+
+/**
+ * Whether a call that failed on chain ran out of gas. The service's contracts give a reason for every failure of their own,
+ * so they fail without one only when their gas is used up. A creation passes nearly all of its gas on to the new contract.
+ */
+export function ranOutOfGas(reason: string): boolean {
+  return reason === "0x" || parseError(reason)?.name === "FailedDeployment";
+}
+
+/** @param message with the figures: what was needed, and what was allowed. */
+export function outOfGas(message: string): CallFailure {
+  return { errorCode: "out_of_gas", errors: [{ field: "transaction", code: "out_of_gas", message }] };
+}
+
+/** The failure of a mint in a collection that no longer lets the relay mint. */
+export function minterRemoved(relay: string, command: Command): CallFailure {
+  return decodeRevert(abi.erc721.encodeErrorResult("CollectionUnauthorizedMinter", [relay]), command);
+}
+
+function describe(error: ErrorDescription | null, reason: string): string {
+  if (error !== null) return cleanText(`${error.name}(${error.args.map(String).join(", ")})`);
+  if (reason === "0x") return "The contract call reverted without a reason.";
+  return `The contract call reverted with unknown data: ${reason.slice(0, 74)}.`;
+}
+
+function parseError(reason: string): ErrorDescription | null {
+  for (const contract of INTERFACES) {
+    try {
+      const parsed = contract.parseError(reason);
+      if (parsed === null) continue;
+      // ethers decodes text lazily and throws on access if it is not UTF-8: access it here.
+      parsed.args.toArray(true);
+      return parsed;
+    } catch {
+      // The selector is known, but the arguments are cut or invalid: the name alone proves nothing.
+      return null;
+    }
+  }
+  return null;
+}

@@ -1,0 +1,315 @@
+import { zeroPadValue } from "ethers";
+import type { CollectionType } from "../domain/command.ts";
+import { abi } from "./abi.ts";
+import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
+import type { ChainClient } from "./client.ts";
+import { decodeMoves, MOVE_TOPICS } from "./codec/decode.ts";
+import { addressWord, uintWord, wordCall } from "./codec/encode.ts";
+import { AMBIGUOUS, AnswerTooLarge, ChainUnavailable, revertOf, RpcError } from "./errors.ts";
+import { queryLogs, RangeTooLarge } from "./query-logs.ts";
+import { delegateOf } from "./reads.ts";
+import type { RpcResult } from "./rpc.ts";
+import { cleanText, hex } from "./values.ts";
+
+/** What a token contract says about itself. */
+export interface InspectedContract {
+  type: CollectionType;
+  name: string | null;
+}
+
+/**
+ * Copies that a wallet holds. Null: an ERC-721 token that does not exist. `failed`: the contract did not answer within the
+ * limits. Undefined: the node could not tell.
+ */
+export type Held = bigint | null | "failed" | undefined;
+
+/** Reads token contracts that are not the service's own, at the newest block. Every call has limits for gas and size. */
+export interface ForeignContracts {
+  /**
+   * In the order of the addresses. Null: there is no contract, or it does not report ERC-721 or ERC-1155 support (ERC-165).
+   * ChainUnavailable: the node could not tell, or not before the abort.
+   */
+  inspect(addresses: readonly string[], abort: AbortSignal): Promise<(InspectedContract | null | ChainUnavailable)[]>;
+  /** In the order of the queries. Undefined also for those that were not read before the abort. */
+  holdings(queries: readonly HoldingQuery[], abort: AbortSignal): Promise<Held[]>;
+}
+
+const OWNER_OF = abi.erc721.getFunction("ownerOf").selector;
+const BALANCE_OF = abi.erc1155.getFunction("balanceOf").selector;
+const ERC165 = "0x01ffc9a7";
+const ERC721 = "0x80ac58cd";
+const ERC1155 = "0xd9b67a26";
+const NOTHING = "0xffffffff";
+/** Largest answer to a search for the tokens that a wallet has received, in bytes. */
+const SEARCH_BYTES = 4 * 1_048_576;
+/** Most tokens that one search finds: the newest. */
+const SEARCH_TOKENS = 1_000;
+/** Longest search, in milliseconds, where the provider accepts only small ranges of blocks. */
+const SEARCH_TIME = 5_000;
+
+/** @param gas gas limit of one call of a contract. */
+export function createForeignContracts(client: ChainClient, gas: number): ForeignContracts {
+  return {
+    inspect: (addresses, abort) => inspectAll(client, addresses, { gas, abort }),
+    holdings: (queries, abort) => readHoldings(client, queries, { gas, abort, readAll: true }),
+  };
+}
+
+/** A few contracts at a time. Addresses without code are sorted out before: they must not use up the time. */
+async function inspectAll(
+  client: ChainClient,
+  addresses: readonly string[],
+  bounds: CallBounds,
+): Promise<(InspectedContract | null | ChainUnavailable)[]> {
+  const found = new Array<InspectedContract | null | ChainUnavailable>(addresses.length).fill(null);
+  let codes: string[];
+  try {
+    codes = await client.code([...addresses], bounds.abort);
+  } catch (error) {
+    return found.fill(unavailableOf(error));
+  }
+  const contracts = [...addresses.entries()].filter(([index]) => isContract(codes[index]));
+  const next = contracts.values();
+  const inspectSome = async () => {
+    for (const [index, address] of next) {
+      found[index] =
+        bounds.abort?.aborted === true
+          ? new ChainUnavailable("the contracts could not be read in time")
+          : await inspectContract(client, address, bounds).catch(unavailableOf);
+    }
+  };
+  await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, inspectSome));
+  return found;
+}
+
+/** A node may refuse a call because of its own limits, so its error proves nothing about the contract. */
+function unavailableOf(error: unknown): ChainUnavailable {
+  if (error instanceof ChainUnavailable) return error;
+  if (error instanceof RpcError) {
+    return new ChainUnavailable("the node refused a call of a token contract", { cause: error });
+  }
+  throw error;
+}
+
+export interface HoldingQuery {
+  contract: string;
+  type: CollectionType;
+  tokenId: string;
+  owner: string;
+}
+
+/** Copies held, in the order asked. It throws for no contract and no node. */
+export async function readHoldings(
+  client: ChainClient,
+  queries: readonly HoldingQuery[],
+  bounds: CallBounds,
+): Promise<Held[]> {
+  const calls = queries.map(({ contract, type, tokenId, owner }) => ({
+    to: contract,
+    data:
+      type === "ERC721"
+        ? wordCall(OWNER_OF, uintWord(BigInt(tokenId)))
+        : wordCall(BALANCE_OF, addressWord(owner), uintWord(BigInt(tokenId))),
+  }));
+  const answers = await boundedCalls(client, calls, bounds);
+  return queries.map((query, index) => {
+    const answer = answers[index] ?? "unknown";
+    if (answer === "failed") return "failed";
+    if (answer === "unknown") return undefined;
+    const word = wordOf(textOf(answer));
+    if (query.type === "ERC1155") return word ?? 0n;
+    if (word === null || word === 0n) return null;
+    return word === BigInt(query.owner) ? 1n : 0n;
+  });
+}
+
+/** A call that failed within its limits counts as reverted here: a contract that burns gas supports no standard. */
+function textOf(answer: BoundedAnswer | undefined): CallAnswer {
+  if (answer === undefined || answer === "unknown") return undefined;
+  return typeof answer === "object" ? answer.returned : null;
+}
+
+/** @throws ChainUnavailable when the node could not tell. */
+export async function inspect(
+  client: ChainClient,
+  address: string,
+  bounds: CallBounds,
+): Promise<InspectedContract | null> {
+  const [code] = await client.code([address], bounds.abort);
+  return isContract(code) ? inspectContract(client, address, bounds) : null;
+}
+
+/** A wallet with a delegate (EIP-7702) has code and answers ERC-165, but is not a token contract. */
+function isContract(code: string | undefined): boolean {
+  return code !== undefined && code !== "0x" && delegateOf(code) === null;
+}
+
+/** @throws ChainUnavailable when the node could not tell. */
+async function inspectContract(
+  client: ChainClient,
+  address: string,
+  bounds: CallBounds,
+): Promise<InspectedContract | null> {
+  const supports = (interfaceId: string) => ({
+    to: address,
+    data: abi.erc721.encodeFunctionData("supportsInterface", [interfaceId]),
+  });
+  const asked = [supports(ERC165), supports(NOTHING), supports(ERC721), supports(ERC1155)];
+  const [erc165, nothing, erc721, erc1155] = (await boundedCalls(client, asked, bounds)).map(textOf);
+  if ([erc165, nothing, erc721, erc1155].includes(undefined)) {
+    throw new ChainUnavailable("the node could not run a call of a token contract");
+  }
+  if (boolOf(erc165) !== true || boolOf(nothing) === true) return null;
+  const type = boolOf(erc721) === true ? "ERC721" : boolOf(erc1155) === true ? "ERC1155" : null;
+  if (type === null) return null;
+  // Asked alone: a name that is too large takes no other answer with it.
+  const [name] = await boundedCalls(client, [{ to: address, data: abi.erc721.encodeFunctionData("name") }], bounds);
+  return { type, name: nameOf(textOf(name)) };
+}
+
+/** The tokens that a search found, newest first. */
+export interface Received {
+  tokenIds: string[];
+  /** The first block that was searched. Above 0: the provider accepts only small ranges, or there are too many tokens. */
+  from: number;
+}
+
+/**
+ * Searches the tokens that the owner received up to a block, the newest 1,000. It asks for all blocks at once; a provider that
+ * refuses is asked for the ranges that it accepts, newest first, for a limited time. @throws ChainUnavailable
+ */
+export async function receivedTokens(
+  client: ChainClient,
+  { contract, type, owner }: { contract: string; type: CollectionType; owner: string },
+  upTo: number,
+  abort: AbortSignal,
+): Promise<Received> {
+  const to = zeroPadValue(owner, 32).toLowerCase();
+  const [erc721 = "", ...erc1155] = MOVE_TOPICS;
+  const request = {
+    addresses: new Set([contract]),
+    ...(type === "ERC721" ? { topics: [erc721], further: [null, to] } : { topics: erc1155, further: [null, null, to] }),
+    answerBytes: SEARCH_BYTES,
+    abort,
+  };
+  const end = performance.now() + SEARCH_TIME;
+  const tokens = new Set<string>();
+  let next = upTo;
+  for (let size = upTo + 1; next >= 0 && performance.now() < end; size = client.logLimits.blocks.value) {
+    const from = Math.max(0, next - size + 1);
+    try {
+      const logs = await queryLogs(client, request, { from, to: next });
+      next = from - 1;
+      for (const { tokenId } of logs.reverse().flatMap(decodeMoves)) {
+        if (tokens.size === SEARCH_TOKENS) return { tokenIds: [...tokens], from };
+        tokens.add(tokenId);
+      }
+    } catch (error) {
+      if (error instanceof RangeTooLarge) continue;
+      // The node refuses even small queries. The indexer still follows what the wallet receives from now on.
+      if (error instanceof RpcError) break;
+      throw error;
+    }
+  }
+  return { tokenIds: [...tokens], from: next + 1 };
+}
+
+/** `name` is optional, and some contracts answer it in another shape: then there is none. */
+function nameOf(answer: CallAnswer): string | null {
+  const text = stringOf(answer);
+  return text === null ? null : cleanText(Array.from(text).slice(0, 256).join(""));
+}
+
+/** A read of a contract that the service did not deploy. */
+export interface BoundedCall {
+  to: string;
+  data: string;
+}
+
+/**
+ * How a call of a foreign contract ended. `failed`: it ran, but used more than the limits allow, or broke in a way that
+ * tells nothing. `unknown`: the node could not run it, so nothing is known about the contract.
+ */
+export type BoundedAnswer = { returned: string } | "reverted" | "failed" | "unknown";
+
+export interface CallBounds {
+  /** Gas limit of one call. */
+  gas: number;
+  /** The block whose state is read; absent: the newest. */
+  block?: number;
+  /** Ends the calls early. Calls without an answer are then `unknown`. */
+  abort?: AbortSignal;
+  /** Reads all calls of a contract, also after ten of them failed. */
+  readAll?: boolean;
+}
+
+/** Calls in one HTTP request, all of the same contract. An answer that is too large loses only these. */
+const CALLS_AT_ONCE = 10;
+/** Largest answer to one such HTTP request, in bytes. */
+const ANSWER_BYTES = 1_048_576;
+/** Contracts that are read at the same time. */
+export const CONTRACTS_AT_ONCE = 4;
+
+/** The identity precompile returns its input on every node that has the state of the block. */
+const CONTROL: BoundedCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
+
+/**
+ * Calls foreign contracts under limits for gas and answer size. No contract affects the answers of another. It never
+ * throws because of a contract or of the node: what could not be read is `failed` or `unknown`.
+ */
+export async function boundedCalls(
+  client: ChainClient,
+  calls: readonly BoundedCall[],
+  bounds: CallBounds,
+): Promise<BoundedAnswer[]> {
+  const answers = new Array<BoundedAnswer>(calls.length).fill("unknown");
+  const byContract = [...Map.groupBy(calls.keys(), (index) => calls[index]?.to).values()];
+  const next = byContract.values();
+  const readContracts = async () => {
+    for (const indexes of next) {
+      for (let start = 0; start < indexes.length && bounds.abort?.aborted !== true; start += CALLS_AT_ONCE) {
+        const part = indexes.slice(start, start + CALLS_AT_ONCE);
+        const found = await readPart(
+          client,
+          part.flatMap((index) => calls[index] ?? []),
+          bounds,
+        );
+        for (const [position, index] of part.entries()) answers[index] = found[position] ?? "unknown";
+        // The rest would most likely end the same way, and cost as much again.
+        if (found.every((answer) => answer === "unknown" || (answer === "failed" && bounds.readAll !== true))) {
+          for (const index of indexes.slice(start + CALLS_AT_ONCE)) answers[index] = found[0] ?? "unknown";
+          break;
+        }
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, readContracts));
+  return answers;
+}
+
+/** Calls of one contract, in one HTTP request. */
+async function readPart(client: ChainClient, calls: BoundedCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
+  try {
+    const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
+    // The control call shows whether an unclear error is the node's or the contract's.
+    const results = await client.callsWithin([CONTROL, ...calls], bounds.block, bounds.gas, limits);
+    const [control, ...own] = results;
+    const hasState = control?.ok === true && control.value === CONTROL.data;
+    return own.map((result) => answerOf(result, hasState));
+  } catch (error) {
+    if (error instanceof AnswerTooLarge) return calls.map(() => "failed");
+    if (error instanceof ChainUnavailable) return calls.map(() => "unknown");
+    throw error;
+  }
+}
+
+/** @param hasState whether the node has the state, so that an unclear error is the contract's. */
+function answerOf(result: RpcResult, hasState: boolean): BoundedAnswer {
+  if (result.ok) {
+    const returned = hex.safeParse(result.value);
+    return returned.success ? { returned: returned.data } : "unknown";
+  }
+  if (revertOf(result.error) !== null) return "reverted";
+  const unclear = AMBIGUOUS.has(result.error.code) || result.error.data !== null;
+  return unclear && hasState ? "failed" : "unknown";
+}

@@ -1,0 +1,148 @@
+/**
+ * What a provider's error says about its limits. The execution API defines neither codes nor messages for them, so this file,
+ * and no other, lists those of providers and nodes. A message that is not listed is judged by its code.
+ */
+export type ProviderLimit =
+  /** Calls in a time. */
+  | "rate"
+  /** Calls in one HTTP request. */
+  | "batch"
+  /** Addresses in one log query, or the size of the request. */
+  | "addresses"
+  /** Blocks in one log query. */
+  | "blocks"
+  /** Logs that a query finds, the size of the answer, or the time that it takes. */
+  | "results";
+
+/** HTTP statuses as codes: some providers answer with the bare status. */
+const TOO_MANY_REQUESTS = 429;
+const PAYLOAD_TOO_LARGE = 413;
+
+/** Words of any call. The first line that matches decides. */
+const WORDS: [ProviderLimit, RegExp][] = [
+  // Geth, Besu ("requests in batch exceeds"), Erigon, dRPC ("batch of more than 3 requests"), Base ("calls in 1 batch")
+  ["batch", /batch (is )?too large|in batch|in 1 batch|batch of more than|batch (size|limit)|batch .*exceed/i],
+  // Infura ("request rate exceeded", "daily request count exceeded"), Alchemy ("compute units per second capacity"),
+  // QuickNode ("50/second request limit reached", "credits limited to"), Chainstack ("RPS limit"), Ankr, Nethermind
+  // ("too many concurrent requests"), Cloudflare
+  [
+    "rate",
+    /rate.?limit|rate exceeded|too many (concurrent )?(requests|calls)|request count exceeded|per second|\/second|\/sec\b|\brps\b|throughput|compute units|over (its|your|the) (rate )?limit|credits limited|quota|(calls|requests) (per|limit)|capacity exceeded/i,
+  ],
+];
+
+/** Words of `eth_getLogs`. The first line that matches decides. */
+const LOG_WORDS: [ProviderLimit, RegExp][] = [
+  // Geth ("exceed max addresses or topics"), Infura ("contains 5006 filters"), others ("specify less number of address")
+  [
+    "addresses",
+    /max addresses|(number|amount) of address|too many addresses|contains \d+ filters|request (entity|body)/i,
+  ],
+  // Geth, Infura ("query returned more than 10000 results"), Alchemy ("log response size exceeded"), Reth ("exceeds max
+  // results"), Nethermind ("too many logs"), QuickNode ("response is too big"), Geth and Infura on time ("query timeout")
+  [
+    "results",
+    /more than [\d,]+ (results|logs)|response size|max results|too many (results|logs)|(response|results?|answer)( is| are)? too (big|large)|exceeds? .*logs|logs .*exceed|timed? ?out|deadline exceeded/i,
+  ],
+  // Alchemy ("up to a 10 block range"), Infura ("range 100000 exceeds limit"), QuickNode ("limited to a 10,000 range"), Ankr
+  // ("block range is too wide"), Besu ("range exceeds maximum"), BSC and PublicNode ("exceed maximum block range"), dRPC
+  // ("ranges over 10000 blocks"), Cloudflare ("max range: 800"), Avalanche ("requested too many blocks"), Erigon, Reth
+  ["blocks", /\branges?\b|too many blocks|max(imum)? (allowed )?(number of )?(requested )?blocks|blocks? limit/i],
+];
+/** A lagging node does not have the block yet. */
+const NOT_A_LIMIT = /beyond (the )?(current )?(chain )?head|unknown block|header not found|block not found/i;
+
+/** Codes that mean a limit, also without known words. EIP-1474 names only -32005: "limit exceeded". */
+const LIMIT_EXCEEDED = -32_005;
+/**
+ * Codes of refused log queries: invalid request or parameters (the service's queries are valid, so their size is refused),
+ * QuickNode, PublicNode, Cloudflare, dRPC.
+ */
+const LOG_CODES: ReadonlySet<number> = new Set([-32_600, -32_602, -32_614, -32_701, -32_047, 35]);
+
+/**
+ * A contract chooses the text of a revert, and can make a node give up with -32005. So for calls that run its code, only
+ * codes count that mean nothing else.
+ */
+const RUNS_CODE: ReadonlySet<string> = new Set(["eth_call", "eth_estimateGas", "eth_sendRawTransaction"]);
+/** HTTP 429, QuickNode (two), Ankr. */
+const RATE_CODES: ReadonlySet<number> = new Set([TOO_MANY_REQUESTS, -32_007, -32_012, -32_090]);
+
+/** Which limit an error reports. Null: none. */
+export function limitOf(error: { code: number; message: string }, method: string): ProviderLimit | null {
+  const { code, message } = error;
+  if (RUNS_CODE.has(method)) return RATE_CODES.has(code) ? "rate" : null;
+  if (code === TOO_MANY_REQUESTS) return "rate";
+  const general = WORDS.find(([, words]) => words.test(message))?.[0];
+  if (general !== undefined) return general;
+  if (method !== "eth_getLogs") return code === LIMIT_EXCEEDED ? "rate" : null;
+  if (code === PAYLOAD_TOO_LARGE) return "addresses";
+  if (NOT_A_LIMIT.test(message)) return null;
+  const specific = LOG_WORDS.find(([, words]) => words.test(message))?.[0];
+  return specific ?? (code === LIMIT_EXCEEDED || LOG_CODES.has(code) ? "results" : null);
+}
+
+/** Longest wait that is granted to a provider, in milliseconds. */
+const LONGEST_WAIT = 300_000;
+
+/** Milliseconds of a `Retry-After` header: seconds or a date. Null: there is none, or it cannot be read. */
+export function retryAfterOf(header: string | null, now: number): number | null {
+  if (header === null) return null;
+  const text = header.trim();
+  const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_WAIT) : null;
+}
+
+/** Full-size successes before a larger size is tried; doubled each time that the larger size is refused. */
+const FIRST_PATIENCE = 16;
+const MOST_PATIENCE = 4_096;
+
+/**
+ * A size that adapts to what a provider accepts. A refusal halves it. After enough successes at its full size it grows by
+ * half, and returns to the size that worked if the larger one is refused.
+ */
+export class AdaptiveLimit {
+  readonly #start: number;
+  #value: number;
+  /** The size that worked before the last growth; null after a refusal. */
+  #worked: number | null = null;
+  #successes = 0;
+  #patience = FIRST_PATIENCE;
+
+  /** @param start first and largest size. */
+  constructor(start: number) {
+    this.#start = start;
+    this.#value = start;
+  }
+
+  get value(): number {
+    return this.#value;
+  }
+
+  /** The provider accepted a call of this size. */
+  accepted(size: number): void {
+    // A smaller one does not show that a larger one would pass.
+    if (size < this.#value || this.#value === this.#start) return;
+    this.#successes += 1;
+    if (this.#successes < this.#patience) return;
+    this.#worked = this.#value;
+    this.#value = Math.min(this.#start, Math.ceil(this.#value * 1.5));
+    this.#successes = 0;
+  }
+
+  /** The provider refused a call of this size. @returns false when no smaller size is left. */
+  refused(size: number): boolean {
+    this.#successes = 0;
+    // A call that began before the last refusal says nothing new.
+    if (size > this.#value) return true;
+    if (size <= 1) return false;
+    if (this.#worked !== null && size > this.#worked) {
+      this.#value = this.#worked;
+      this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
+    } else {
+      this.#value = Math.max(1, Math.floor(size / 2));
+    }
+    this.#worked = null;
+    return true;
+  }
+}

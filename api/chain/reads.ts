@@ -1,0 +1,143 @@
+import { getAddress, ZeroAddress } from "ethers";
+import { abi } from "./abi.ts";
+import { addressOf, boolOf, stringOf } from "./call-results.ts";
+import type { ChainClient } from "./client.ts";
+import type { ContractAddresses } from "./contracts.ts";
+
+const NAMES = ["relay", "factory", "delegate"] as const;
+export type ContractName = (typeof NAMES)[number];
+
+/** The service's contracts that have no code on this chain. */
+export async function contractsWithoutCode(client: ChainClient, contracts: ContractAddresses): Promise<ContractName[]> {
+  const codes = await client.code(NAMES.map((name) => contracts[name]));
+  return NAMES.filter((_, index) => (codes[index] ?? "0x") === "0x");
+}
+
+/** How the deployed contracts point at each other and at this service. Null: the contract did not answer. */
+export interface DeploymentLinks {
+  factoryRelay: string | null;
+  delegateRelay: string | null;
+  /** The relays of the implementations that the factory uses. */
+  erc721Relay: string | null;
+  erc1155Relay: string | null;
+  hostedBase: string | null;
+}
+
+export async function readDeploymentLinks(client: ChainClient, contracts: ContractAddresses): Promise<DeploymentLinks> {
+  const { factory, delegate } = contracts;
+  const [factoryRelay, delegateRelay, hostedBase, erc721, erc1155] = await client.tryCalls([
+    { to: factory, data: abi.factory.encodeFunctionData("relay") },
+    { to: delegate, data: abi.delegate.encodeFunctionData("relay") },
+    { to: contracts.relay, data: abi.relay.encodeFunctionData("hostedBaseURI") },
+    { to: factory, data: abi.factory.encodeFunctionData("erc721Implementation") },
+    { to: factory, data: abi.factory.encodeFunctionData("erc1155Implementation") },
+  ]);
+  const relay = abi.erc721.encodeFunctionData("relay");
+  // The zero address has no code and answers nothing.
+  const [erc721Relay, erc1155Relay] = await client.tryCalls(
+    [erc721, erc1155].map((answer) => ({ to: addressOf(answer) ?? ZeroAddress, data: relay })),
+  );
+  return {
+    factoryRelay: addressOf(factoryRelay),
+    delegateRelay: addressOf(delegateRelay),
+    erc721Relay: addressOf(erc721Relay),
+    erc1155Relay: addressOf(erc1155Relay),
+    hostedBase: stringOf(hostedBase),
+  };
+}
+
+/** Null: no relay answers, or the node could not run the call. */
+export interface RelayStatus {
+  paused: boolean | null;
+  /** Whether each account may send batches, in the order asked. */
+  operators: (boolean | null)[];
+}
+
+/** Whether the relay takes batches now, and from which of the accounts. */
+export async function readRelayStatus(client: ChainClient, relay: string, accounts: string[]): Promise<RelayStatus> {
+  const [paused, ...operators] = await client.tryCalls([
+    { to: relay, data: abi.relay.encodeFunctionData("paused") },
+    ...accounts.map((account) => ({ to: relay, data: abi.relay.encodeFunctionData("isOperator", [account]) })),
+  ]);
+  return { paused: boolOf(paused), operators: operators.map(boolOf) };
+}
+
+/**
+ * Whether the relay has consumed each request number, in the order asked. Null: the node does not say.
+ * @param block state to read; the newest one when absent.
+ */
+export async function readConsumed(
+  client: ChainClient,
+  relay: string,
+  numbers: bigint[],
+  block?: number,
+): Promise<(boolean | null)[]> {
+  const calls = numbers.map((number) => ({ to: relay, data: abi.relay.encodeFunctionData("isConsumed", [number]) }));
+  return (await client.tryCalls(calls, block)).map(boolOf);
+}
+
+/** Owner of the relay now. Null: no relay answers, or the node could not run the call. */
+export async function readRelayOwner(client: ChainClient, relay: string): Promise<string | null> {
+  const [owner] = await client.tryCalls([{ to: relay, data: abi.relay.encodeFunctionData("owner") }]);
+  return addressOf(owner);
+}
+
+/** Owners of collections at the end of a block. Null: the node no longer has the state of that block. */
+export async function readCollectionOwners(
+  client: ChainClient,
+  collections: readonly string[],
+  block: number,
+): Promise<(string | null)[]> {
+  const data = abi.erc721.encodeFunctionData("owner");
+  const owners = await client.tryCalls(
+    collections.map((to) => ({ to, data })),
+    block,
+  );
+  return collections.map((_, index) => addressOf(owners[index]));
+}
+
+/** Collections whose owner took the relay's right to mint away, as of a block. A missing answer does not count. */
+export async function collectionsWithoutMinter(
+  client: ChainClient,
+  collections: string[],
+  relay: string,
+  block: number,
+): Promise<Set<string>> {
+  const data = abi.erc721.encodeFunctionData("isMinter", [relay]);
+  const answers = await client.tryCalls(
+    collections.map((to) => ({ to, data })),
+    block,
+  );
+  return new Set(collections.filter((_, index) => boolOf(answers[index]) === false));
+}
+
+/** Code of an account that delegates to a contract (EIP-7702): this prefix, then the contract's address. */
+const PREFIX = "0xef0100";
+const LENGTH = PREFIX.length + 40;
+
+/** The contract whose code an account runs; null when the account does not delegate. */
+export function delegateOf(code: string): string | null {
+  const lower = code.toLowerCase();
+  return lower.startsWith(PREFIX) && lower.length === LENGTH ? getAddress(`0x${lower.slice(PREFIX.length)}`) : null;
+}
+
+/** Wallets that do not run the delegate's code yet. */
+export async function walletsToDelegate(client: ChainClient, wallets: string[], delegate: string): Promise<string[]> {
+  const codes = await client.code(wallets);
+  return wallets.filter((_, index) => delegateOf(codes[index] ?? "0x") !== delegate);
+}
+
+/** Accounts with code that is not the service's: a receiver hook may run there. */
+export async function accountsWithForeignCode(
+  client: ChainClient,
+  accounts: string[],
+  delegate: string,
+): Promise<Set<string>> {
+  const codes = await client.code(accounts);
+  return new Set(
+    accounts.filter((_, index) => {
+      const code = codes[index] ?? "0x";
+      return code !== "0x" && delegateOf(code) !== delegate;
+    }),
+  );
+}

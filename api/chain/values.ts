@@ -1,0 +1,26 @@
+import { toUtf8String, Utf8ErrorFuncs } from "ethers";
+import { z } from "zod";
+import { checksumAddress } from "./checksum-address.ts";
+
+/** Formats of values in JSON-RPC answers (Ethereum execution API). */
+
+export const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
+export const hash = z.string().regex(/^0x[0-9a-f]{64}$/);
+export const hexQuantity = z
+  .string()
+  .regex(/^0x[0-9a-f]+$/)
+  .transform((text) => BigInt(text));
+/** A quantity that fits a JavaScript number exactly. */
+export const small = hexQuantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
+/** In checksum form (EIP-55). */
+export const address = hex.length(42).transform((text) => checksumAddress(text));
+
+/** Text from a foreign contract in a form that every database can store: well-formed Unicode without NUL. */
+export function cleanText(text: string): string {
+  return text.toWellFormed().replaceAll("\0", "\ufffd");
+}
+
+/** Decodes UTF-8. Invalid bytes become the replacement character. */
+export function textOfBytes(bytes: string): string {
+  return cleanText(toUtf8String(bytes, Utf8ErrorFuncs.replace));
+}

@@ -1,0 +1,49 @@
+import type { Command } from "commander";
+
+import { openBlocks } from "../content/store/open-blocks.ts";
+import type { Result } from "../operate/doctor/check.ts";
+import { CHECKS, examine, type Examination } from "../operate/doctor/examine.ts";
+import { plural } from "../shared/plural.ts";
+import { withServiceState } from "./database.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+import { diskCheck } from "../operate/disk-check.ts";
+import { filesCheck, mediaCheck, storeCheck } from "../operate/media-checks.ts";
+
+const LABELS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
+
+export function doctor(terminal: Terminal): Command {
+  return resultCommand(
+    "doctor",
+    "Check the chain, keys, lanes, requests, webhooks and media, and say how to fix each problem.",
+    {
+      examples: ["doctor", "doctor --media --json"],
+      json: "{result, findings: [{check, result, words, condition?}]}. A result is ok, warning or problem.",
+      notes:
+        "Changes nothing. Works while the service runs, and while the chain node is down.\n" +
+        "Exit code 1 when there is a problem.",
+    },
+  )
+    .option("--all", "check the number of every request, not only of the newest 10,000")
+    .option("--media", "read every hosted block, and list missing or corrupt ones")
+    .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
+      const checks = media === true ? mediaCheck : filesCheck;
+      const examination = await withServiceState(terminal, async (place) => {
+        const { mediaStore, dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = place.settings;
+        const { blocks, close } = openBlocks(mediaStore, { dataDir, database: place.database });
+        const context = { ...place, lanes, maxFeeGwei, pinRpc, thorough: all === true, now: Date.now() };
+        return examine(context, [...CHECKS, diskCheck(dataDir), storeCheck(blocks), checks(blocks)]).finally(close);
+      });
+      printResult(terminal, json, examination, describe(examination));
+      if (examination.result === "problem") terminal.fail?.();
+    });
+}
+
+function describe({ findings }: Examination): string {
+  const width = Math.max(...findings.map(({ check }) => check.length));
+  const lines = findings.map(({ check, result: one, words, condition }) => {
+    const name = condition === undefined ? "" : ` (${condition})`;
+    return `${LABELS[one]}  ${check.padEnd(width)}  ${words}${name}`;
+  });
+  const count = (wanted: Result) => findings.filter((finding) => finding.result === wanted).length;
+  return [...lines, "", `${plural(count("problem"), "problem")}, ${plural(count("warning"), "warning")}`].join("\n");
+}

@@ -1,0 +1,154 @@
+import { text } from "node:stream/consumers";
+import type { Command } from "commander";
+import { Mnemonic } from "ethers";
+import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
+import { parseSettings, type Settings } from "../config/settings.ts";
+import { createKeyring } from "../keys/keyring.ts";
+import { newSeedPhrase, readSeedFile, weaknessOf, weakPassphrase, writeSeedFile } from "../keys/seed-file.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { reseal, type Resealed } from "../operate/reseal.ts";
+import { plural } from "../shared/plural.ts";
+import { announced } from "./announced.ts";
+import { withServiceState } from "./database.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+export function keysCreate(terminal: Terminal): Command {
+  return resultCommand("create", "Create a seed and write it, encrypted with SEED_PASSPHRASE, to SEED_FILE.", {
+    examples: ["keys create --show-phrase"],
+    json: "{seed_file, xpub, lanes: [address], phrase}. `phrase` only with --show-phrase.",
+    notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
+  })
+    .option("--show-phrase", "print the 24 words of the seed: write them down and store them offline")
+    .action(async (options: { json?: boolean; showPhrase?: boolean }) => {
+      const settings = parseSettings(terminal.env);
+      const phrase = newSeedPhrase();
+      await writeSeedFile(settings.seedFile, phrase, requireStrongPassphrase(settings));
+      const result = {
+        seed_file: settings.seedFile,
+        ...publicKeys(phrase, settings.lanes),
+        ...(options.showPhrase === true ? { phrase } : {}),
+      };
+      printResult(terminal, options.json, result, describeKeys("created", result, settings.lanes));
+    });
+}
+
+export function keysCheck(terminal: Terminal): Command {
+  return resultCommand("check", "Decrypt SEED_FILE with SEED_PASSPHRASE and print the lane addresses and XPUB.", {
+    examples: ["keys check"],
+    json: "{seed_file, xpub, lanes: [address]}",
+    notes: XPUB_IS_PRIVATE,
+  }).action(async (options: { json?: boolean }) => {
+    const settings = parseSettings(terminal.env);
+    const passphrase = requirePassphrase(settings);
+    const phrase = await readSeedFile(settings.seedFile, passphrase);
+    const weakness = weaknessOf(passphrase);
+    if (weakness !== null) terminal.remark?.(`${weakPassphrase(weakness)}\n`);
+    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
+    printResult(terminal, options.json, result, describeKeys("valid", result, settings.lanes));
+  });
+}
+
+export function keysRestore(terminal: Terminal): Command {
+  return resultCommand(
+    "restore",
+    "Read the words of a seed from standard input and write them, encrypted, to SEED_FILE.",
+    {
+      examples: ["keys restore < words.txt"],
+      json: "{seed_file, xpub, lanes: [address]}",
+      notes: `Never overwrites a file. ${XPUB_IS_PRIVATE}`,
+    },
+  ).action(async (options: { json?: boolean }) => {
+    const settings = parseSettings(terminal.env);
+    const passphrase = requireStrongPassphrase(settings);
+    const phrase = (await text(process.stdin)).trim().split(/\s+/).join(" ");
+    if (!Mnemonic.isValidMnemonic(phrase)) {
+      throw new OperatorError(
+        "Standard input is not a valid seed phrase. Check the spelling and the order of the words (BIP-39).",
+      );
+    }
+    await writeSeedFile(settings.seedFile, phrase, passphrase);
+    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
+    printResult(terminal, options.json, result, describeKeys("restored", result, settings.lanes));
+  });
+}
+
+/** The public keys of a seed. The lanes' addresses are public; the extended public key must stay private. */
+export interface PublicKeys {
+  /** Extended public key of the wallets, for the setting XPUB. With the private key of one wallet it gives away all wallets. */
+  xpub: string;
+  /** The accounts that send transactions. They need funds, and must be operators of the relay. */
+  lanes: string[];
+}
+
+export function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys {
+  const keyring = createKeyring(phrase);
+  return {
+    xpub: keyring.walletsPublicKey,
+    lanes: lanes.map((lane) => keyring.lane(lane).address),
+  };
+}
+
+/** @throws OperatorError */
+export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+  if (settings.seedPassphrase === null) {
+    throw new OperatorError(
+      "SEED_PASSPHRASE is not set. Set it in the environment or in .env: it encrypts the seed file.",
+    );
+  }
+  return settings.seedPassphrase;
+}
+
+/** For a new seed file. @throws OperatorError */
+export function requireStrongPassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+  const passphrase = requirePassphrase(settings);
+  const weakness = weaknessOf(passphrase);
+  if (weakness !== null) throw new OperatorError(`SEED_PASSPHRASE is weak: ${weakness}. No file was written.`);
+  return passphrase;
+}
+
+export function describeKeys(
+  what: "created" | "restored" | "valid",
+  keys: PublicKeys & { seed_file: string; phrase?: string },
+  lanes: readonly number[],
+): string {
+  return [
+    `${what}: ${keys.seed_file}`,
+    `xpub    ${keys.xpub}`,
+    `        ${XPUB_IS_PRIVATE}`,
+    ...keys.lanes.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
+    ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
+  ].join("\n");
+}
+
+export function keysRotate(terminal: Terminal): Command {
+  return resultCommand("rotate", "Re-encrypt the database with the newest key, which is the first of SECRET_KEYS.", {
+    examples: ["keys rotate"],
+    json: "{key, resealed, unchanged, idempotency_keys}",
+    notes:
+      "1. Put the new key first in SECRET_KEYS, before the old ones. 2. Restart the service.\n" +
+      "3. Run this command; the service may run. 4. Remove the old keys from SECRET_KEYS.\n" +
+      "If the command is interrupted, run it again: it continues.\n" +
+      "Values that a version before 0.3.0 encrypted are bound to their row, also without a new key, and from then on values " +
+      "without a row are refused. Use a new key if somebody may have a copy of the old values: it makes them useless.",
+  }).action(async ({ json }: { json?: boolean }) => {
+    const result = await withServiceState(terminal, ({ database, keys: { sealer, sealerProblem } }) => {
+      if (sealer === null) throw new OperatorError(sealerProblem ?? "SECRET_KEYS is not set.");
+      return announced(database, () => reseal({ database, sealer }));
+    });
+    printResult(terminal, json, result, describe(result));
+  });
+}
+
+function describe(result: Resealed): string {
+  const lines = [
+    `Re-encrypted ${plural(result.resealed, "value")} with key ${result.key}. ${plural(result.unchanged, "value")} already used it.`,
+    "The database no longer needs older keys. Remove them from SECRET_KEYS on every process at the same time.",
+  ];
+  if (result.idempotency_keys > 0) {
+    lines.push(
+      `${plural(result.idempotency_keys, "idempotency key")} can be checked only with older keys. Without those keys, a ` +
+        "repeated call gets 409 instead of its first response. Nothing is done twice.",
+    );
+  }
+  return lines.join("\n");
+}

@@ -1,0 +1,181 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { createClient } from "../client/client.ts";
+import { ApiRefusal } from "../client/errors.ts";
+import type { StreamedEvent } from "../client/events.ts";
+import { REQUEST_EVENTS, type RequestEvent } from "../domain/event.ts";
+import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { pause } from "../shared/pause.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+interface Options {
+  json?: true;
+  forwardTo: string;
+  url: string;
+  token?: string;
+  secret?: string;
+  after?: string;
+  fromStart?: true;
+  type?: RequestEvent[];
+}
+
+const NOTES =
+  "Reads the API only, so it works on any machine. The token needs the scope read. Each call is signed like a webhook:\n" +
+  "give your receiver the signing secret that is printed at the start, or pass the secret that it has.\n" +
+  "While nothing listens at the URL, the events wait, in their order. An answer other than 2xx is shown and not repeated.\n" +
+  "Ctrl-C ends the command and prints how to continue.";
+
+export function listen(terminal: Terminal): Command {
+  return resultCommand("listen", "Deliver an app's events to a URL of this machine, signed like webhooks.", {
+    examples: ["listen --forward-to http://localhost:4000/hook"],
+    json: "{cursor, created_at, type, request_id, answer}, on a line for each event; everything else on standard error",
+    notes: NOTES,
+  })
+    .requiredOption("--forward-to <url>", "where to send the events; any URL that this machine reaches", readUrl)
+    .option("--url <url>", "the service", readUrl, "http://localhost:3000")
+    .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
+    .option("--secret <secret>", "signing secret (whsec_...) (default: a new one)", readSecret)
+    .option("--after <cursor>", "continue after this event")
+    .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
+    .addOption(new Option("--type <type...>", "only events of these types").choices(REQUEST_EVENTS))
+    .action(async (options: Options) => {
+      const stop = new AbortController();
+      const end = () => {
+        stop.abort();
+      };
+      process.once("SIGINT", end).once("SIGTERM", end);
+      try {
+        await run(terminal, options, stop.signal);
+      } finally {
+        process.off("SIGINT", end).off("SIGTERM", end);
+      }
+    });
+}
+
+/** Forwards events until the signal aborts. @throws OperatorError */
+async function run(terminal: Terminal, options: Options, abort: AbortSignal): Promise<void> {
+  const token = options.token ?? terminal.env["MONETA_TOKEN"];
+  if (token === undefined || token === "") {
+    throw new OperatorError("Pass a token of the app with --token, or in the variable MONETA_TOKEN.");
+  }
+  const secret = options.secret ?? newWebhookSecret();
+  const receiver = { url: options.forwardTo, secret };
+  const say = (text: string) => (options.json === true ? terminal.remark?.(text) : terminal.write(text));
+  say(`Signing secret: ${secret}\n`);
+  const progress: { cursor?: string } = {};
+  const begin = options.fromStart === true ? "start" : options.after;
+  const client = createClient({ baseUrl: options.url, token });
+  const events = client.events({
+    ...(begin === undefined ? {} : { after: begin }),
+    signal: abort,
+    onOpen: (cursor) => {
+      if (progress.cursor === undefined) say(`Forwarding events of ${options.url} to ${receiver.url}\n`);
+      else terminal.remark?.(`Connected again.\n`);
+      progress.cursor ??= cursor;
+    },
+    onLost: (error, wait) => {
+      terminal.remark?.(`${sentenceOf(error)} Trying again in ${(wait / 1_000).toFixed(1)} s.\n`);
+    },
+  });
+  try {
+    for await (const streamed of events) {
+      const { cursor, event } = streamed;
+      if (options.type?.includes(event.type) !== false) {
+        const answer = await forward(terminal, receiver, streamed, abort);
+        if (answer === null) break;
+        const { created_at: at, type, request_id: id } = event;
+        const line = { cursor, created_at: at, type, request_id: id, answer };
+        printResult(terminal, options.json, line, `${at}  ${type.padEnd(9)}  ${id}  ${answer}`);
+      }
+      progress.cursor = cursor;
+    }
+  } catch (error) {
+    if (error instanceof ApiRefusal) throw new OperatorError(error.message);
+    if (!abort.aborted) throw error;
+  } finally {
+    if (progress.cursor !== undefined) say(`Stopped. Continue with --after ${progress.cursor}\n`);
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return message.endsWith(".") ? message : `${message}.`;
+}
+
+function readUrl(text: string): string {
+  const url = URL.parse(text);
+  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
+    throw new InvalidArgumentError("Give a URL that begins with http:// or https://.");
+  }
+  return text;
+}
+
+function readSecret(text: string): string {
+  if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) {
+    throw new InvalidArgumentError("Give whsec_ and base64, as PUT /v1/webhook returns it.");
+  }
+  return text;
+}
+
+export interface Receiver {
+  url: string;
+  secret: string;
+}
+
+/** All in milliseconds. How long the receiver has to answer, as for webhooks. */
+const TIMEOUT = 15_000;
+/** The wait while nothing listens at the URL. It doubles with each try. */
+const WAIT = { first: 500, longest: 5_000 };
+
+/**
+ * Sends an event to the receiver as the service sends webhooks. While nothing listens there, waits and tries again: the
+ * event is not lost, and later ones do not overtake it. @returns a sentence on what the receiver did; null on abort.
+ */
+export async function forward(
+  terminal: Pick<Terminal, "remark">,
+  { url, secret }: Receiver,
+  { event }: StreamedEvent,
+  abort: AbortSignal,
+): Promise<string | null> {
+  const payload = JSON.stringify(event);
+  const key = signingKey({ secret, expires_at: null });
+  for (let tries = 0; ; tries++) {
+    if (abort.aborted) return null;
+    const started = performance.now();
+    const took = () => `${Math.round(performance.now() - started).toString()} ms`;
+    try {
+      const response = await fetch(url, {
+        method: "POST",
+        headers: {
+          ...signatureHeaders([key], { id: event.id, at: Date.now(), payload }),
+          "content-type": "application/json",
+          "user-agent": "moneta",
+        },
+        body: payload,
+        redirect: "manual",
+        signal: AbortSignal.any([abort, AbortSignal.timeout(TIMEOUT)]),
+      });
+      const answer = `${response.status.toString()} in ${took()}`;
+      // Only the status counts, so the answer need not arrive as a whole.
+      await response.body?.cancel().catch(() => undefined);
+      return answer;
+    } catch (error) {
+      if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${took()}`;
+      if (aborted(abort)) return null;
+      if (tries === 0) terminal.remark?.(`${url} cannot be reached (${reasonOf(error)}). Waiting for it.\n`);
+      await pause(Math.min(WAIT.longest, WAIT.first * 2 ** tries), abort);
+    }
+  }
+}
+
+/** A function, because the type checker assumes that a signal stays as it was. */
+function aborted(signal: AbortSignal): boolean {
+  return signal.aborted;
+}
+
+function reasonOf(error: unknown): string {
+  // `fetch` puts the network's error into `cause`.
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  if (!(cause instanceof Error)) return String(cause);
+  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+}

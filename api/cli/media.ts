@@ -1,0 +1,134 @@
+import type { Command } from "commander";
+import { parseMediaStoreText, parseSettings } from "../config/settings.ts";
+import type { BlockStore } from "../content/block-store.ts";
+import { openBlocks } from "../content/store/open-blocks.ts";
+import { collectMedia, KEPT } from "../operate/collect-media.ts";
+import { moveMedia } from "../operate/move-media.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { removeOldMedia } from "../operate/remove-old-media.ts";
+import { plural } from "../shared/plural.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMediaPlace } from "../store/media/media-store.ts";
+import { announced } from "./announced.ts";
+import { withDatabase } from "./database.ts";
+import { readMinutes } from "./duration.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+/** Blocks after which the progress is printed again. */
+const STEP = 1_000;
+
+export function mediaMove(terminal: Terminal): Command {
+  return resultCommand("move", "Copy all hosted media to another place, and use it from then on.", {
+    examples: ["media move --to database", "media move --to s3://my-bucket/media"],
+    json: "{from, to, copied, copied_bytes, present}",
+    notes:
+      "MEDIA_STORE names the present place; its copy stays as it is. Every block is read back and its hash is checked.\n" +
+      "After an interruption, run it again. At the end, set MEDIA_STORE to the new place and restart all processes.\n" +
+      "The service may run. Until they are restarted, its processes finish no requests that copy media.",
+  })
+    .requiredOption("--to <place>", "files, database or s3://<bucket>/<prefix>, as in MEDIA_STORE")
+    .action(async ({ json, to }: { json?: boolean; to: string }) => {
+      const { mediaStore, dataDir } = parseSettings(terminal.env);
+      const target = parseMediaStoreText(terminal.env, to);
+      await withDatabase(terminal, async (database) => {
+        const from = openBlocks(mediaStore, { dataDir, database });
+        const into = openBlocks(target, { dataDir, database });
+        let printed = 0;
+        const progress = (blocks: number) => {
+          if (blocks < printed + STEP) return;
+          printed = blocks;
+          terminal.remark?.(`${plural(blocks, "block")} so far\n`);
+        };
+        try {
+          const moved = await announced(database, () =>
+            moveMedia({ database, source: from.blocks, target: into.blocks, progress }),
+          );
+          const text =
+            `copied:  ${plural(moved.copied, "block")} (${plural(moved.copiedBytes, "byte")})\npresent: ${plural(moved.present, "block")}\n` +
+            `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;
+          const { copied, copiedBytes, present } = moved;
+          const result = { from: from.blocks.name, to: into.blocks.name, copied, copied_bytes: copiedBytes, present };
+          printResult(terminal, json, result, text);
+        } finally {
+          await from.close();
+          await into.close();
+        }
+      });
+    });
+}
+
+export function mediaCollect(terminal: Terminal): Command {
+  return resultCommand("collect", "Delete hosted blocks that no metadata refers to (garbage collection).", {
+    examples: ["media collect", "media collect --older-than 7d"],
+    json: "{kept, removed, removed_bytes}",
+    notes: "The service may run. Less than 10m could delete a file that is being uploaded.",
+  })
+    .option(
+      "--older-than <duration>",
+      "keep newer blocks, such as uploads that no metadata names yet (60, 30m, 12h, 7d; a number is minutes; default: 7d)",
+      readMinutes,
+      KEPT,
+    )
+    .action(async ({ json, olderThan }: { json?: boolean; olderThan: number }) => {
+      const before = Date.now() - olderThan;
+      const { kept, removed, removedBytes } = await withMedia(terminal, (media) =>
+        announced(media.database, () => collectMedia(media, before)),
+      );
+      const text = `removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})\nkept:    ${plural(kept, "block")}`;
+      printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, text);
+    });
+}
+
+export function mediaRemoveOld(terminal: Terminal): Command {
+  return resultCommand("remove-old", "Delete the copy of the media that `media move` left in the old place.", {
+    examples: ["media remove-old --from files", "media remove-old --from database"],
+    json: "{from, removed, removed_bytes, kept}",
+    notes:
+      "First set MEDIA_STORE to the new place, restart all processes, and check with `doctor --media`.\n" +
+      "The place that the service uses is refused. The service may run.",
+  })
+    .requiredOption("--from <place>", "the old place: files, database or s3://<bucket>/<prefix>")
+    .action(async ({ json, from }: { json?: boolean; from: string }) => {
+      const { dataDir } = parseSettings(terminal.env);
+      const place = parseMediaStoreText(terminal.env, from);
+      await withDatabase(terminal, async (database) => {
+        const { blocks, close } = openBlocks(place, { dataDir, database });
+        try {
+          const { removed, removedBytes, kept } = await announced(database, () => removeOldMedia(database, blocks));
+          const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
+          if (kept > 0)
+            lines.push(
+              `kept:    ${plural(kept, "block")}, stored in the last minutes. Run the command again in ten minutes.`,
+            );
+          const result = { from: blocks.name, removed, removed_bytes: removedBytes, kept };
+          printResult(terminal, json, result, lines.join("\n"));
+        } finally {
+          await close();
+        }
+      });
+    });
+}
+
+/**
+ * Opens the database and the block store of the settings. The service may be running.
+ * @throws OperatorError when the hosted content is in another store.
+ */
+export function withMedia<T>(
+  terminal: Terminal,
+  work: (media: { database: Database; blocks: BlockStore }) => Promise<T>,
+): Promise<T> {
+  const { mediaStore, dataDir } = parseSettings(terminal.env);
+  return withDatabase(terminal, async (database) => {
+    const { store } = await readMediaPlace(database.read);
+    const { blocks, close } = openBlocks(mediaStore, { dataDir, database });
+    try {
+      if (store !== null && store !== blocks.name)
+        throw new OperatorError(
+          `Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`,
+        );
+      return await work({ database, blocks });
+    } finally {
+      await close();
+    }
+  });
+}

@@ -1,0 +1,96 @@
+import { type Command, Option } from "commander";
+import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { listApps } from "../store/apps/apps.ts";
+import type { Db } from "../store/db/sql.ts";
+import { findRequest, listRequests } from "../store/requests/requests.ts";
+import type { StoredRequest } from "../store/requests/stored-request.ts";
+import { withDatabase } from "./database.ts";
+import { appNamed, readLimit } from "./options.ts";
+import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
+
+interface Options {
+  json?: boolean;
+  app?: string;
+  status?: RequestStatus;
+  type?: RequestType;
+  limit: number;
+}
+
+export function requestList(terminal: Terminal): Command {
+  return resultCommand("list", "List requests, newest first.", {
+    examples: ["request list", "request list --app my-shop --status failed --limit 100"],
+    json: "[{request_id, app_id, type, status, ...}]",
+  })
+    .option("--app <app>", "only requests of this app (name or id)")
+    .addOption(new Option("--status <status>", "only requests in this status").choices(REQUEST_STATUSES))
+    .addOption(new Option("--type <type>", "only requests of this type").choices(REQUEST_TYPES))
+    .option("--limit <n>", "maximum number of requests", readLimit, 30)
+    .action(async (options: Options) => {
+      const rows = await withDatabase(terminal, (database) => newest(database.read, options));
+      const result = rows.map(describeRequest);
+      const cells = result.map((row) => [
+        row.request_id,
+        row.type,
+        row.status,
+        row.error_code ?? "",
+        row.created_at ?? "",
+      ]);
+      const head = ["ID", "TYPE", "STATUS", "ERROR", "CREATED"];
+      printResult(terminal, options.json, result, table(head, cells, "No requests found."));
+    });
+}
+
+/** Queries each app by itself: the indexes start with the app. */
+async function newest(db: Db, { app, status, type, limit }: Options): Promise<StoredRequest[]> {
+  const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
+  const filter = { status: status ?? null, type: type ?? null };
+  const rows: StoredRequest[] = [];
+  for (const { id } of apps) {
+    rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);
+  }
+  return rows.sort((a, b) => b.seq - a.seq).slice(0, limit);
+}
+
+export function requestShow(terminal: Terminal): Command {
+  return resultCommand("show", "Show a request of any app, with its command.", {
+    examples: [`request show ${"0123456789abcdef".repeat(4)}`],
+    json: "{request_id, app_id, type, status, ..., command}",
+    notes: "Never shows unlockable content.",
+  })
+    .argument("<request-id>", "id of the request")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const row = await withDatabase(terminal, (database) => findRequest(database.read, null, id));
+      if (row === undefined)
+        throw new OperatorError(`There is no request with the id ${id}. \`request list\` shows the newest ones.`);
+      const result = { ...describeRequest(row), command: row.command };
+      const lines = Object.entries(result)
+        .filter(([, value]) => value !== null)
+        .map(([name, value]) => `${`${name}:`.padEnd(18)}${typeof value === "string" ? value : JSON.stringify(value)}`);
+      printResult(terminal, json, result, lines.join("\n"));
+    });
+}
+
+/** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
+export function describeRequest(row: StoredRequest) {
+  return {
+    request_id: row.id,
+    app_id: row.app_id,
+    type: row.type,
+    status: row.status,
+    nft_collection: row.nft_collection,
+    nft_token_id: row.nft_token_id,
+    number: row.number?.toString() ?? null,
+    lane: row.lane,
+    batch: row.batch_id,
+    returns: row.returns,
+    transaction_hash: row.transaction_hash,
+    block_number: row.block_number,
+    gas_used: row.gas_used,
+    fee_wei: row.fee_wei,
+    error_code: row.error_code,
+    errors: row.errors,
+    created_at: time(row.created_at),
+    updated_at: time(row.updated_at),
+  };
+}

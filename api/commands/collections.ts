@@ -1,0 +1,202 @@
+import { contentNamedIn } from "../content/cids.ts";
+import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetadata } from "../domain/command.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { counterKeys, readCounter } from "../store/db/counters.ts";
+import { lockCollections, type Trx } from "../store/db/sql.ts";
+import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
+import { findMintedNft } from "../store/listings/nfts.ts";
+import { keepContent } from "../store/media/pins.ts";
+import { isMetadataOpen, startFreezing } from "../store/requests/freezing.ts";
+import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
+import { type AcceptDeps, acceptRequest } from "./accept-request.ts";
+import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import { refuseLargeMetadata } from "./metadata-size.ts";
+import type { MintDeps } from "./mint.ts";
+import { refuseRelayIn } from "./refuse-relay.ts";
+import { Room } from "./request-quotas.ts";
+
+/** New values of fields. null removes a field; undefined keeps it. */
+export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
+
+export interface Changed<M> {
+  /** The metadata as it is stored now. */
+  metadata: M;
+  /** The request that announces the change on chain; null when nothing changed or the service may not announce. */
+  requestId: string | null;
+}
+
+/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
+export async function changeCollectionMetadata(
+  deps: AcceptDeps,
+  caller: Caller,
+  address: string,
+  changes: Changes<CollectionMetadata>,
+): Promise<Changed<CollectionMetadata>> {
+  const collection = await hostedCollection(deps, caller, address);
+  refuseRelayIn(deps.relay, [["fee_recipient", changes.fee_recipient]]);
+  return apply(deps, caller, collection, null, {
+    read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
+    merge: (stored) => {
+      const metadata = merged(stored, changes);
+      if ((metadata.seller_fee_basis_points ?? 0) > 0 && metadata.fee_recipient === undefined) {
+        const message = "This field is required when seller_fee_basis_points is not 0.";
+        throw new ApiError("validation_failed", [{ field: "fee_recipient", code: "required", message }]);
+      }
+      return metadata;
+    },
+    write: (trx, metadata) => replaceCollectionMetadata(trx, collection, metadata),
+  });
+}
+
+/** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
+export async function changeTokenMetadata(
+  deps: AcceptDeps,
+  caller: Caller,
+  address: string,
+  tokenId: string,
+  changes: Changes<TokenMetadata>,
+): Promise<Changed<TokenMetadata>> {
+  const collection = await hostedCollection(deps, caller, address);
+  const find = async (trx: Trx) => {
+    const nft = await findMintedNft(trx, collection.address, tokenId);
+    if (nft === undefined || nft.supply === "0") throw new ApiError("not_found");
+    return nft;
+  };
+  return apply(deps, caller, collection, tokenId, {
+    read: async (trx) => (await find(trx)).metadata,
+    merge: (stored) => merged(stored, changes),
+    write: async (trx, metadata) => {
+      const grown = await replaceTokenMetadata(trx, await find(trx), metadata);
+      if (grown === null) throw new ApiError("not_found");
+      return grown;
+    },
+  });
+}
+
+async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
+  const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
+  if (collection === undefined) throw new ApiError("not_found");
+  if (collection.hosting !== "hosted")
+    throw fieldError("wrong_hosting", "address", "The collection is self-hosted: its metadata is not stored here.");
+  return collection;
+}
+
+interface Change<M> {
+  /** The stored metadata; null when the service does not host it. */
+  read(trx: Trx): Promise<M | null>;
+  merge(stored: M): M;
+  /** @returns by how many bytes it makes the app's `stored_bytes` grow. */
+  write(trx: Trx, metadata: M): Promise<number>;
+}
+
+/** Changes the metadata and accepts the request that announces it, in one transaction. */
+async function apply<M extends object>(
+  deps: AcceptDeps,
+  caller: Caller,
+  collection: StoredCollection,
+  tokenId: string | null,
+  change: Change<M>,
+): Promise<Changed<M>> {
+  const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
+    const { appId } = caller;
+    const room = await Room.read(trx, appId, "stored_bytes", () => readCounter(trx, counterKeys.storedBytes(appId)));
+    await lockCollections(trx, [collection.address]);
+    const stored = await change.read(trx);
+    if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
+    if (!(await isMetadataOpen(trx, collection.address))) {
+      throw fieldError(
+        "metadata_frozen",
+        "address",
+        "The collection's metadata is frozen, or a freeze is in progress.",
+      );
+    }
+    const metadata = change.merge(stored);
+    refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
+    const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
+    if (changed) {
+      room.require(await change.write(trx, metadata));
+      await keepContent(trx, namedBy(metadata), Date.now());
+    }
+    return { metadata, changed };
+  };
+  if (collection.service_is_steward === 0) {
+    const { metadata } = await deps.database.write(run);
+    return { metadata, requestId: null };
+  }
+  const command: AnnounceMetadata = { kind: "announce-metadata", collection: collection.address, tokenId };
+  const done: { metadata?: M } = {};
+  const announce = async (trx: Trx) => {
+    const { metadata, changed } = await run(trx);
+    done.metadata = metadata;
+    if (!changed) throw new NothingChanged();
+  };
+  const acceptance = { type: "metadata", command, collection: collection.address, tokenId } as const;
+  const requestId = await acceptRequest(deps, caller, acceptance, announce).then(requestIdOf, (error: unknown) => {
+    if (error instanceof NothingChanged) return null;
+    throw error;
+  });
+  if (done.metadata === undefined) throw new Error("the request was accepted without changing the metadata");
+  return { metadata: done.metadata, requestId };
+}
+
+function requestIdOf(answer: string): string {
+  return (JSON.parse(answer) as { request_id: string }).request_id;
+}
+
+/** Rolls back the request, because there is nothing to announce. */
+class NothingChanged extends Error {
+  override readonly name = "NothingChanged";
+}
+
+/** The content that the metadata names, as CIDs. */
+function namedBy(metadata: object): string[] {
+  return [...contentNamedIn(Object.values(metadata).filter((value) => typeof value === "string")).keys()];
+}
+
+function merged<M extends object>(stored: M, changes: Changes<M>): M {
+  const metadata = { ...stored, ...definedOf(changes) };
+  return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null)) as M;
+}
+
+function definedOf(changes: object): object {
+  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
+}
+
+/** Accepts the deployment of a collection. @returns the JSON text of the answer. */
+export async function createCollection(deps: AcceptDeps, caller: Caller, command: CreateCollection): Promise<string> {
+  const earlier = await answerOfEarlierCall(deps, caller);
+  return earlier ?? acceptRequest(deps, caller, { type: "collection", command });
+}
+
+/**
+ * Accepts the freeze of a hosted collection's metadata. From then on metadata cannot be changed or added. The media role
+ * builds the directory once every accepted mint is final.
+ * @returns the JSON text of the answer.
+ * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
+ */
+export async function freezeMetadata(deps: MintDeps, caller: Caller, address: string): Promise<string> {
+  const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
+  if (collection === undefined) throw new ApiError("not_found");
+  if (collection.metadata_frozen !== 0) throw frozen();
+  if (collection.hosting !== "hosted" || collection.base_uri !== null) {
+    throw fieldError("wrong_hosting", "address", "The service does not host this collection's metadata.");
+  }
+  if (collection.service_is_steward === 0) {
+    throw fieldError(
+      "wrong_hosting",
+      "address",
+      "The collection has its own owner now. Only that owner can freeze it.",
+    );
+  }
+  const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
+  const acceptance = { type: "freeze", command, collection: address, waitsForMedia: true } as const;
+  const answer = await acceptRequest(deps, caller, acceptance, async (trx) => {
+    if (!(await startFreezing(trx, address))) throw frozen();
+  });
+  deps.signals.media.notify();
+  return answer;
+}
+
+function frozen(): ApiError {
+  return fieldError("metadata_frozen", "address", "The collection's metadata is frozen, or a freeze is in progress.");
+}

@@ -1,0 +1,506 @@
+import { randomUUID } from "node:crypto";
+import type { Dirent } from "node:fs";
+import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, utimes } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { UnixFSEntry } from "ipfs-unixfs-exporter";
+import type { CID } from "multiformats/cid";
+import {
+  BlockCorrupt,
+  BlockMissing,
+  type BlockStore,
+  hasDigest,
+  type Quarantine,
+  QuarantineTakenOver,
+  type StoredBlock,
+} from "./block-store.ts";
+import { canonicalCid, parseCid } from "./cids.ts";
+import { type BlockSource, type ContentFile, findFile, sourceOf, walk } from "./content.ts";
+import type { DiskRoom } from "./disk-room.ts";
+import { isFile, loadPart, readFileBytes } from "./read-file.ts";
+
+/** Bytes that a reader gets at a time. It is all that a slow reader keeps in memory. */
+const SLICE = 65_536;
+/** Bytes of blocks that are kept for the next readers. */
+const KEPT = 64 * 2 ** 20;
+/** Blocks that are read at the same time. Each has at most 2 MiB. */
+const LOADS = 16;
+/** Bytes in memory of a block, and of a link in it to another block, besides the bytes of the file. */
+const OVERHEAD = { block: 1_000, link: 500 };
+
+/** A block, decoded. */
+interface Kept {
+  entry: Promise<UnixFSEntry | null>;
+  /** Bytes in memory; 0 until it is read. */
+  size: number;
+}
+
+/**
+ * Files that many callers read at the same time, some of them slowly. Readers share the blocks that were used last, and no
+ * reader keeps a block while its caller takes what it was given: it gets a copy of a slice, and looks the block up again for the
+ * next one. So the memory does not grow with the size of blocks times the number of readers.
+ */
+export class SharedFiles {
+  readonly #blocks: BlockSource;
+  /** The block that was used last is the last one. */
+  readonly #kept = new Map<string, Kept>();
+  #keptBytes = 0;
+  #loading = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(blocks: BlockSource) {
+    this.#blocks = {
+      has: (cid) => blocks.has(cid),
+      get: (cid) => this.#inTurn(() => blocks.get(cid)),
+    };
+  }
+
+  /** As `findFile`. */
+  async find(cid: CID, path: string): Promise<ContentFile | null> {
+    if (path !== "") {
+      const file = await findFile(this.#blocks, cid, path);
+      return file === null ? null : this.#fileOf(file);
+    }
+    if (!(await this.#blocks.has(cid))) return null;
+    const entry = await this.#entryAt(cid);
+    return entry === null || !isFile(entry) ? null : this.#fileOf({ cid: entry.cid, size: Number(entry.size) });
+  }
+
+  #fileOf({ cid, size }: { cid: CID; size: number }): ContentFile {
+    return { cid, size, read: (offset = 0, length = size - offset) => this.#slices(cid, offset, offset + length) };
+  }
+
+  async *#slices(cid: CID, start: number, end: number): AsyncGenerator<Uint8Array> {
+    // At multiples of their size, so that slices of the usual blocks need one block each.
+    for (let at = start, next = 0; at < end; at = next) {
+      next = Math.min(at - (at % SLICE) + SLICE, end);
+      yield await this.#slice(cid, at, next);
+    }
+  }
+
+  async #slice(cid: CID, start: number, end: number): Promise<Uint8Array> {
+    const load = (part: CID) => this.#partAt(part);
+    const parts: Uint8Array[] = [];
+    for await (const part of readFileBytes(load, await load(cid), { start, end }, 1)) parts.push(part);
+    // A copy: the blocks can leave the memory.
+    return Buffer.concat(parts);
+  }
+
+  /** A block of a file that was found before. @throws MalformedContent, BlockMissing, BlockCorrupt */
+  async #partAt(cid: CID) {
+    const entry = await this.#entryAt(cid);
+    // What is not a block of a file has an error that says so.
+    return entry !== null && isFile(entry) ? entry : loadPart(sourceOf(this.#blocks), cid);
+  }
+
+  /** @returns null when it is not content that has a path. */
+  #entryAt(cid: CID): Promise<UnixFSEntry | null> {
+    const name = canonicalCid(cid);
+    const known = this.#kept.get(name);
+    const kept = known ?? { entry: walk(sourceOf(this.#blocks), cid.toString()), size: 0 };
+    if (known !== undefined) this.#kept.delete(name);
+    this.#kept.set(name, kept);
+    if (known === undefined) {
+      kept.entry.then(
+        (entry) => {
+          this.#keep(name, kept, entry);
+        },
+        () => this.#kept.delete(name),
+      );
+    }
+    return kept.entry;
+  }
+
+  #keep(name: string, kept: Kept, entry: UnixFSEntry | null): void {
+    if (entry === null) {
+      this.#kept.delete(name);
+      return;
+    }
+    kept.size = sizeOf(entry);
+    this.#keptBytes += kept.size;
+    for (const [oldest, { size }] of this.#kept) {
+      if (this.#keptBytes <= KEPT) return;
+      // One that is still being read has no size yet.
+      if (size === 0) continue;
+      this.#kept.delete(oldest);
+      this.#keptBytes -= size;
+    }
+  }
+
+  /** Runs not too many at the same time, in the order of the calls. */
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#loading < LOADS) this.#loading += 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#loading -= 1;
+      else next();
+    }
+  }
+}
+
+function sizeOf(entry: UnixFSEntry): number {
+  if (entry.type === "raw") return OVERHEAD.block + entry.node.length;
+  if (entry.type !== "file" && entry.type !== "directory") return OVERHEAD.block;
+  return OVERHEAD.block + (entry.node.Data?.length ?? 0) + entry.node.Links.length * OVERHEAD.link;
+}
+
+const DRAFTS = "drafts";
+/** Length of the names of the folders that hold blocks. No other folder here has a name of this length. */
+const FOLDER_NAME_LENGTH = 2;
+
+/**
+ * Blocks as files, each named by its CID. The same bytes are stored once, files never change, and every read is checked
+ * against the CID. Any number of processes may share the folder.
+ */
+export class BlockFiles implements BlockStore {
+  readonly name = "files";
+  readonly #folder: string;
+  readonly #room: DiskRoom | null;
+  /** Bytes that are reserved for the next blocks of this draft. */
+  #expected = 0;
+
+  /** @param room for new blocks; null: they may fill the disk. */
+  constructor(folder: string, room: DiskRoom | null = null) {
+    this.#folder = folder;
+    this.#room = room;
+  }
+
+  /** Stores a block. When this resolves, the whole block is on disk. @throws BlockStoreUnavailable when there is no room */
+  async put(cid: CID, bytes: Uint8Array): Promise<void> {
+    const file = this.#fileOf(cid);
+    if (await touch(file)) {
+      // A block that a failing disk has corrupted is written again.
+      const stored = await readIfThere(file);
+      if (stored !== null && Buffer.compare(stored, bytes) === 0) return;
+    }
+    const release = await this.#takeRoom(bytes.length);
+    try {
+      await this.#write(file, bytes);
+    } finally {
+      release();
+    }
+  }
+
+  async #write(file: string, bytes: Uint8Array): Promise<void> {
+    await mkdir(join(file, ".."), { recursive: true });
+    await mkdir(join(this.#folder, DRAFTS), { recursive: true });
+    const draft = join(this.#folder, DRAFTS, randomUUID());
+    try {
+      const handle = await open(draft, "wx");
+      try {
+        await handle.writeFile(bytes);
+        await handle.datasync();
+      } finally {
+        await handle.close();
+      }
+      await rename(draft, file);
+    } catch (error) {
+      // Otherwise each retry on a full disk would leave a temporary file.
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  /** @throws BlockMissing, BlockCorrupt */
+  async get(cid: CID): Promise<Uint8Array> {
+    const bytes = await readIfThere(this.#fileOf(cid));
+    if (bytes === null) throw new BlockMissing(cid);
+    if (!(await hasDigest(cid, bytes))) throw new BlockCorrupt(cid);
+    return bytes;
+  }
+
+  async has(cid: CID): Promise<boolean> {
+    try {
+      await stat(this.#fileOf(cid));
+      return true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  }
+
+  /** A separate store for blocks that may be discarded. End it with `adopt` or `drop`. */
+  draft(): BlockFiles {
+    return new BlockFiles(join(this.#folder, DRAFTS, randomUUID()), this.#room);
+  }
+
+  /**
+   * Reserves room for the blocks of a draft, until it ends. A draft may become larger, as long as there is room.
+   * @throws BlockStoreUnavailable
+   */
+  async expect(bytes: number): Promise<void> {
+    await this.#room?.reserve(bytes);
+    this.#expected += bytes;
+  }
+
+  /** Takes room for a block: what is reserved first. @returns what gives it back when the block is on the disk. */
+  async #takeRoom(bytes: number): Promise<() => void> {
+    const expected = Math.min(bytes, this.#expected);
+    this.#expected -= expected;
+    try {
+      if (bytes > expected) await this.#room?.reserve(bytes - expected);
+    } catch (error) {
+      this.#room?.release(expected);
+      throw error;
+    }
+    return () => this.#room?.release(bytes);
+  }
+
+  /** Moves all blocks of a draft into this store and removes the draft. */
+  async adopt(draft: BlockFiles): Promise<void> {
+    for await (const { cid } of draft.all()) {
+      const file = this.#fileOf(cid);
+      await mkdir(join(file, ".."), { recursive: true });
+      await rename(draft.#fileOf(cid), file);
+    }
+    await draft.drop();
+  }
+
+  /** Removes a draft and its blocks. */
+  async drop(): Promise<void> {
+    this.#room?.release(this.#expected);
+    this.#expected = 0;
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  /** A new, empty quarantine for a garbage collection. */
+  quarantine(): FileQuarantine {
+    return new FileQuarantine(this.#folder, (cid) => this.#fileOf(cid));
+  }
+
+  /** Restores blocks that an interrupted garbage collection has quarantined. @returns how many. */
+  async restoreQuarantined(): Promise<number> {
+    return FileQuarantine.recover(this.#folder, (cid) => this.#fileOf(cid));
+  }
+
+  /** Every block, in no order. */
+  async *all(): AsyncGenerator<StoredBlock> {
+    for (const folder of await list(this.#folder)) {
+      if (!folder.isDirectory() || folder.name.length !== FOLDER_NAME_LENGTH) continue;
+      for (const entry of await list(join(this.#folder, folder.name))) {
+        const cid = parseCid(entry.name);
+        if (cid === null) continue;
+        const { size } = await stat(join(this.#folder, folder.name, entry.name));
+        yield { cid, bytes: size };
+      }
+    }
+  }
+
+  /** Removes drafts older than `before`, left by processes that died. */
+  async removeUnfinished(before: number): Promise<void> {
+    for (const entry of await list(join(this.#folder, DRAFTS))) {
+      const draft = join(this.#folder, DRAFTS, entry.name);
+      if ((await modifiedAt(draft)) < before) await rm(draft, { recursive: true, force: true });
+    }
+  }
+
+  /** The start of the service checks DATA_DIR, and each block that cannot be written says why. */
+  problem(): Promise<null> {
+    return Promise.resolve(null);
+  }
+
+  /** The last characters of a CID are evenly distributed. They spread the files over about a thousand folders. */
+  #fileOf(cid: CID): string {
+    const name = canonicalCid(cid);
+    return join(this.#folder, name.slice(-FOLDER_NAME_LENGTH - 1, -1), name);
+  }
+}
+
+/** Updates a block's time, so that garbage collection keeps it. @returns false when it does not exist. */
+async function touch(file: string): Promise<boolean> {
+  const now = new Date();
+  try {
+    await utimes(file, now, now);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+async function readIfThere(file: string): Promise<Uint8Array | null> {
+  try {
+    return await readFile(file);
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+async function list(folder: string): Promise<Dirent[]> {
+  try {
+    return await readdir(folder, { withFileTypes: true });
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+/** Folder inside the block folder. Each garbage collection has its own folder in it. */
+const QUARANTINE = "quarantine";
+/** Suffix of a collection's folder once its removal is confirmed. Any later collection may remove such a folder. */
+const CONFIRMED = ".confirmed";
+
+/** The quarantine of blocks in files: a folder to which they are moved. */
+export class FileQuarantine implements Quarantine {
+  readonly #fileOf: (cid: CID) => string;
+  #folder: string;
+  #made = false;
+
+  constructor(blocksFolder: string, fileOf: (cid: CID) => string) {
+    this.#folder = join(blocksFolder, QUARANTINE, randomUUID());
+    this.#fileOf = fileOf;
+  }
+
+  /**
+   * Ends the collections of other processes: removes blocks whose removal was confirmed, and restores all others. A process
+   * that is still collecting then gets `QuarantineTakenOver` at its next step.
+   * @returns how many blocks were restored.
+   */
+  static async recover(blocksFolder: string, fileOf: (cid: CID) => string): Promise<number> {
+    let count = 0;
+    for (const run of await namesIn(join(blocksFolder, QUARANTINE))) {
+      const folder = join(blocksFolder, QUARANTINE, run);
+      if (run.endsWith(CONFIRMED)) {
+        await rm(folder, { recursive: true, force: true });
+        continue;
+      }
+      const own = new FileQuarantine(blocksFolder, fileOf);
+      // The rename is atomic: the folder belongs either to the other process or to this one.
+      if (await renamed(folder, own.#folder)) count += await own.restoreAll();
+    }
+    return count;
+  }
+
+  async add(cids: readonly CID[], before: number): Promise<CID[]> {
+    const moved: CID[] = [];
+    for (const cid of cids) if (await this.#move(cid, before)) moved.push(cid);
+    return moved;
+  }
+
+  /** Moves a block to the quarantine. @returns false when it was stored (again) since `before`. */
+  async #move(cid: CID, before: number): Promise<boolean> {
+    const file = this.#fileOf(cid);
+    if ((await modifiedAt(file)) >= before) return false;
+    const quarantined = this.#quarantinedFileOf(cid);
+    if (!this.#made) await mkdir(this.#folder, { recursive: true });
+    this.#made = true;
+    if (!(await renamed(file, quarantined))) {
+      if ((await modifiedAt(this.#folder)) === Infinity) throw new QuarantineTakenOver();
+      return false;
+    }
+    // Check the time again after the move. A process that stored the same block meanwhile either touched this file before
+    // the move, which shows here, or found no file and wrote a new one.
+    if ((await modifiedAt(quarantined)) < before) return true;
+    await this.restore(cid);
+    return false;
+  }
+
+  async restore(cid: CID): Promise<boolean> {
+    const file = this.#fileOf(cid);
+    try {
+      // If the block was stored again meanwhile, keep that copy: it is complete.
+      if ((await modifiedAt(file)) !== Infinity) await unlink(this.#quarantinedFileOf(cid));
+      else {
+        await mkdir(dirname(file), { recursive: true });
+        await rename(this.#quarantinedFileOf(cid), file);
+      }
+      return true;
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  }
+
+  async restoreAll(): Promise<number> {
+    let count = 0;
+    for (const cid of await this.all()) if (await this.restore(cid)) count += 1;
+    await this.#close();
+    return count;
+  }
+
+  async all(): Promise<CID[]> {
+    return (await namesIn(this.#folder)).map(parseCid).filter((cid) => cid !== null);
+  }
+
+  async confirm(): Promise<void> {
+    if (!this.#made) return;
+    const confirmed = this.#folder + CONFIRMED;
+    if (!(await renamed(this.#folder, confirmed))) throw new QuarantineTakenOver();
+    this.#folder = confirmed;
+  }
+
+  async remove(): Promise<{ blocks: number; bytes: number }> {
+    const removed = { blocks: 0, bytes: 0 };
+    for (const cid of await this.all()) {
+      const size = await this.#delete(cid);
+      if (size === null) continue;
+      removed.blocks += 1;
+      removed.bytes += size;
+    }
+    await this.#close();
+    return removed;
+  }
+
+  /** @returns the size of the block; null when another process has deleted it. */
+  async #delete(cid: CID): Promise<number | null> {
+    const quarantined = this.#quarantinedFileOf(cid);
+    try {
+      const { size } = await stat(quarantined);
+      await unlink(quarantined);
+      return size;
+    } catch (error) {
+      if (isAbsent(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Removes the folder if no blocks are left in it. */
+  async #close(): Promise<void> {
+    try {
+      await rmdir(this.#folder);
+    } catch (error) {
+      if (!isAbsent(error) && (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+    }
+  }
+
+  #quarantinedFileOf(cid: CID): string {
+    return join(this.#folder, canonicalCid(cid));
+  }
+}
+
+/** @returns false when the file or the target folder does not exist. */
+async function renamed(from: string, to: string): Promise<boolean> {
+  try {
+    await rename(from, to);
+    return true;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isAbsent(error)) return [];
+    throw error;
+  }
+}
+
+export function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** Modification time of a file in milliseconds; Infinity when it does not exist. */
+export async function modifiedAt(file: string): Promise<number> {
+  try {
+    return (await stat(file)).mtimeMs;
+  } catch (error) {
+    if (isAbsent(error)) return Infinity;
+    throw error;
+  }
+}

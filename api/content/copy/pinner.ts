@@ -1,0 +1,293 @@
+import { randomUUID } from "node:crypto";
+import * as raw from "multiformats/codecs/raw";
+import type { Logger } from "pino";
+import { request } from "undici";
+import { z } from "zod";
+import { isolate, logParked } from "../../shared/isolate.ts";
+import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
+import type { Signal } from "../../shared/signal.ts";
+import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
+import type { Database } from "../../store/db/database.ts";
+import { AT_ONCE } from "../../store/db/due.ts";
+import { type FailedRow, isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import {
+  type DuePin,
+  duePins,
+  finishPin,
+  finishUnpin,
+  LONGEST_PIN_WAIT,
+  renewPins,
+  returnPin,
+  takePins,
+} from "../../store/media/pins.ts";
+import type { BlockStore } from "../block-store.ts";
+import { parseCid } from "../cids.ts";
+import { isDamage, walkBlocks } from "../content.ts";
+
+export interface PinnerDeps {
+  database: Database;
+  blocks: BlockStore;
+  /** RPC address of the operator's Kubo node. */
+  rpc: string;
+  wake: Signal;
+  logger: Logger;
+  now: () => number;
+  lease: LeaseTimes;
+}
+
+/** In milliseconds, like all times here. */
+const POLL = 1_000;
+/** Wait before the second try of a pin. It doubles with each further try. */
+const FIRST_WAIT = 1_000;
+/** Longest backoff while the Kubo node accepts nothing. */
+const BACKOFF = { first: 1_000, longest: 60_000 };
+/** Pins at the same time. */
+const CONCURRENCY = 4;
+
+/** The Kubo node did nothing that a step asked for. */
+class NothingPinned extends Error {
+  override readonly name = "NothingPinned";
+}
+
+/** Pins all hosted content at the operator's Kubo node, and removes the pins of other content. No request waits for it. */
+export class Pinner {
+  readonly #deps: PinnerDeps;
+  readonly #loop: WorkLoop;
+
+  constructor(deps: PinnerDeps) {
+    this.#deps = deps;
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.wake,
+      pollInterval: POLL,
+      messages: {
+        failed: "content cannot be pinned or unpinned at the IPFS node; retrying",
+        recovered: "the IPFS node pins and unpins content again",
+      },
+      backoff: BACKOFF,
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
+  }
+
+  async run(abort: AbortSignal): Promise<void> {
+    await this.#loop.run((stop) => this.#step(stop), abort);
+  }
+
+  /** @throws NothingPinned */
+  async #step(abort: AbortSignal): Promise<StepResult> {
+    const { logger, lease } = this.#deps;
+    const pins = await this.#take();
+    if (pins.length === 0) return "idle";
+    const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
+    const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
+    const results = pins.map((pin, index) => ({ pin, problem: problems[index] ?? null }));
+    await this.#recordAll(results, abort);
+    if (abort.aborted) return "idle";
+    const [first] = problems;
+    if (first != null && !problems.includes(null)) throw new NothingPinned(first);
+    for (const [index, { cid }] of pins.entries()) {
+      const reason = problems[index];
+      if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin or unpin this content; retrying");
+    }
+    return "again";
+  }
+
+  /** Takes due pins. Those that the database refuses to change are parked by their marks. */
+  async #take(): Promise<DuePin[]> {
+    const { database, now, lease } = this.#deps;
+    const take = (only?: readonly string[]) => {
+      const options = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
+      return database.write((trx) => takePins(trx, { ...options, ...(only === undefined ? {} : { only }) }));
+    };
+    try {
+      return await take();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      const taken: DuePin[] = [];
+      const takePart = async (part: readonly string[]) => {
+        taken.push(...(await take(part)));
+      };
+      const failed = await isolate(await duePins(database.read, now(), CONCURRENCY), takePart, isOutage);
+      if (failed.length === 0 && taken.length === 0) throw error;
+      await this.#park(failed.map(({ row: id, error: cause }) => ({ id, error: cause })));
+      return taken;
+    }
+  }
+
+  async #park(failed: readonly FailedRow[]): Promise<void> {
+    if (failed.length === 0) return;
+    const { database, logger, now } = this.#deps;
+    logParked(logger, "pin", await database.write((trx) => parkRows(trx, "pin", failed, now())));
+  }
+
+  async #renew(pins: DuePin[]): Promise<void> {
+    const { database, now, lease } = this.#deps;
+    try {
+      await database.write((trx) => renewPins(trx, pins, now() + lease.lasts));
+    } catch (error) {
+      // Continue: if the lease expires, the content is pinned a second time, which changes nothing.
+      this.#loop.report(error);
+    }
+  }
+
+  /** Pins content, or removes the pin of content that is not hosted any more. @returns why that failed, or null. */
+  async #pin(pin: DuePin, abort: AbortSignal): Promise<string | null> {
+    const { rpc, blocks, logger } = this.#deps;
+    try {
+      if (pin.hosted) await pinAtKubo(rpc, blocks, pin.cid, abort);
+      else await unpinAtKubo(rpc, pin.cid, abort);
+      logger.debug({ cid: pin.cid }, pin.hosted ? "pinned" : "unpinned");
+      return null;
+    } catch (error) {
+      logger.debug({ err: error, cid: pin.cid }, "not pinned");
+      return describePinError(error);
+    }
+  }
+
+  /** A result that cannot be stored must not keep the others from being stored. Its pin is parked. */
+  async #recordAll(results: readonly { pin: DuePin; problem: string | null }[], abort: AbortSignal): Promise<void> {
+    const record = (part: typeof results) =>
+      this.#deps.database.write(async (trx) => {
+        for (const { pin, problem } of part) await this.#record(trx, pin, problem, abort);
+      });
+    const failed = await isolate(results, record, isOutage);
+    await this.#park(failed.map(({ row: { pin }, error }) => ({ id: pin.cid, error })));
+  }
+
+  async #record(
+    trx: Parameters<typeof finishPin>[0],
+    pin: DuePin,
+    problem: string | null,
+    abort: AbortSignal,
+  ): Promise<void> {
+    if (problem === null) await (pin.hosted ? finishPin : finishUnpin)(trx, pin);
+    // The next process pins it. Being stopped does not count as a try.
+    else if (abort.aborted) await returnPin(trx, pin, AT_ONCE, null);
+    else await returnPin(trx, pin, this.#deps.now() + waitAfter(pin.tries + 1), problem);
+  }
+}
+
+function waitAfter(tries: number): number {
+  return Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_PIN_WAIT);
+}
+
+/** Milliseconds for one call to the operator's Kubo node. Pinning takes longer: the node reads all the content. */
+const PUT_TIMEOUT = 60_000;
+const PIN_TIMEOUT = 600_000;
+/** Most bytes of an answer. Kubo answers a CID or a sentence. */
+const MAX_ANSWER = 65_536;
+/** Most characters of the node's error message. */
+const MAX_MESSAGE = 200;
+
+/** Part of Kubo's error message when there is no pin to remove ("not pinned or pinned indirectly"). It has no error code. */
+const NOT_PINNED = "not pinned";
+
+const PUT_ANSWER = z.object({ Key: z.string() });
+const PIN_ANSWER = z.object({ Pins: z.array(z.string()) });
+const ERROR_ANSWER = z.object({ Message: z.string() });
+
+/** The server at the RPC address did not do what Kubo does. */
+class KuboError extends Error {
+  override readonly name = "KuboError";
+}
+
+/**
+ * Uploads content to a Kubo node, block by block, and pins it there.
+ * @param rpc the node's RPC address. It comes from the operator's settings and is never influenced by users.
+ */
+export async function pinAtKubo(rpc: string, blocks: BlockStore, name: string, stop: AbortSignal): Promise<void> {
+  const root = parseCid(name);
+  if (root === null) throw new Error(`${name} is not the CID of stored content`);
+  for await (const { cid, bytes } of walkBlocks(blocks, root, new Set())) {
+    const codec = cid.code === raw.code ? "raw" : "dag-pb";
+    const url = `${rpc}/api/v0/block/put?cid-codec=${codec}&mhtype=sha2-256`;
+    const { Key } = read(PUT_ANSWER, await call(url, bytes, stop, PUT_TIMEOUT));
+    if (parseCid(Key)?.toV1().equals(cid.toV1()) !== true)
+      throw new KuboError(`the IPFS node stored the block ${cid.toString()} under another CID`);
+  }
+  const { Pins } = read(
+    PIN_ANSWER,
+    await call(`${rpc}/api/v0/pin/add?arg=${root.toString()}&recursive=true`, null, stop, PIN_TIMEOUT),
+  );
+  if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not pin ${root.toString()}`);
+}
+
+/** Removes the pin of content at a Kubo node. Its garbage collection then deletes the blocks that no other pin needs. */
+export async function unpinAtKubo(rpc: string, name: string, stop: AbortSignal): Promise<void> {
+  try {
+    const url = `${rpc}/api/v0/pin/rm?arg=${name}&recursive=true`;
+    const { Pins } = read(PIN_ANSWER, await call(url, null, stop, PUT_TIMEOUT));
+    if (!namesContent(Pins, name)) throw new KuboError(`the IPFS node did not remove the pin of ${name}`);
+  } catch (error) {
+    if (!(error instanceof KuboError && error.message.includes(NOT_PINNED))) throw error;
+  }
+}
+
+function namesContent(pins: string[], name: string): boolean {
+  const cid = parseCid(name);
+  return cid !== null && pins.some((pin) => parseCid(pin)?.toV1().equals(cid.toV1()) === true);
+}
+
+/** Says to the operator why content could not be pinned. */
+export function describePinError(error: unknown): string {
+  if (error instanceof KuboError || isDamage(error)) return (error as Error).message;
+  if (!(error instanceof Error)) return "unknown error";
+  if (error.name === "TimeoutError") return "the IPFS node did not answer in time";
+  return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : error.message;
+}
+
+/** @param file sent as the only part of a multipart form, as Kubo expects. */
+async function call(url: string, file: Uint8Array | null, stop: AbortSignal, timeout: number): Promise<unknown> {
+  const boundary = `moneta-${randomUUID()}`;
+  const head = `--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="data"\r\nContent-Type: application/octet-stream\r\n\r\n`;
+  const response = await request(url, {
+    method: "POST",
+    headers: file === null ? {} : { "content-type": `multipart/form-data; boundary=${boundary}` },
+    body: file === null ? null : Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    signal: AbortSignal.any([stop, AbortSignal.timeout(timeout)]),
+    // The signal enforces the timeout.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+  const answer = parse(await text(response.body));
+  if (response.statusCode === 200) return answer;
+  const message = ERROR_ANSWER.safeParse(answer).data?.Message.slice(0, MAX_MESSAGE);
+  const status = `the IPFS node answered ${response.statusCode.toString()}`;
+  throw new KuboError(message === undefined ? status : `${status}: ${message}`);
+}
+
+/** Limited, because the server at the address may be anything. */
+async function text(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let length = 0;
+  for await (const part of body) {
+    length += part.length;
+    if (length > MAX_ANSWER) throw notKubo();
+    parts.push(part);
+  }
+  return Buffer.concat(parts).toString();
+}
+
+/** @returns undefined when it is not JSON. */
+function parse(answer: string): unknown {
+  try {
+    return JSON.parse(answer);
+  } catch {
+    return undefined;
+  }
+}
+
+function read<T>(schema: z.ZodType<T>, answer: unknown): T {
+  const result = schema.safeParse(answer);
+  if (!result.success) throw notKubo();
+  return result.data;
+}
+
+function notKubo(): KuboError {
+  return new KuboError(
+    "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node",
+  );
+}

@@ -1,0 +1,103 @@
+import { type Command, isMint, MEDIA_FIELDS } from "../../domain/command.ts";
+import { quotaMessage } from "../../domain/quota.ts";
+import { lockQuotas } from "../../store/apps/quotas.ts";
+import type { Database } from "../../store/db/database.ts";
+import type { Db, Trx } from "../../store/db/sql.ts";
+import { finishMediaJob, type MediaJob } from "../../store/media/media-jobs.ts";
+import { mediaStoreProblem } from "../../store/media/media-store.ts";
+import { hostFiles, storedBytes, type StoredMedia } from "../../store/media/media.ts";
+import { BlockStoreUnavailable } from "../block-store.ts";
+import { type CopyDeps, copyMedia } from "./copy-media.ts";
+import { makeFrozenDirectory } from "./frozen-directory.ts";
+import { MediaError } from "./media-error.ts";
+
+/**
+ * Records that the content of a job is stored, and ends the job.
+ * @param store name of the block store that has the content.
+ * @returns false when another process has taken the job over; then nothing is changed.
+ * @throws FieldProblem `quota_exceeded` when the app would store more than its quota; roll back then
+ */
+export async function recordContent(
+  trx: Trx,
+  job: MediaJob,
+  { command, media }: Prepared,
+  { store, now }: { store: string; now: number },
+): Promise<boolean> {
+  const moved = await mediaStoreProblem(trx, store);
+  if (moved !== null) throw new BlockStoreUnavailable(moved);
+  const appId = job.request.app_id;
+  const limited = job.quota !== null && media.length > 0;
+  const quota = limited ? ((await lockQuotas(trx, [appId])).get(appId)?.media_bytes ?? null) : null;
+  const before = quota === null ? 0 : await storedBytes(trx, appId);
+  if (!(await finishMediaJob(trx, job, command, now))) return false;
+  const directories = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
+  await hostFiles(trx, { id: appId, media, directories }, now);
+  if (quota === null) return true;
+  const after = await storedBytes(trx, appId);
+  // Files that the app stores already need no room.
+  if (after > quota && after > before) throw usedUp(quota);
+  return true;
+}
+
+/** The most bytes that a file of the job may have. A larger one is not stored, so it uses no disk space. */
+export async function mostBytes(db: Db, job: MediaJob, maxBytes: number): Promise<number> {
+  if (job.quota === null) return maxBytes;
+  return Math.max(0, Math.min(maxBytes, job.quota - (await storedBytes(db, job.request.app_id))));
+}
+
+/** Says why a file was too large: for the service, or for what is left of the app's quota. */
+export function explainTooLarge(error: unknown, job: MediaJob, { most, maxBytes }: { most: number; maxBytes: number }) {
+  const tooLarge = error instanceof FieldProblem && error.cause.errorCode === "media_too_large";
+  return tooLarge && most < maxBytes && job.quota !== null ? usedUp(job.quota, error.field) : error;
+}
+
+function usedUp(limit: number, field = "copy_media"): FieldProblem {
+  return new FieldProblem(field, new MediaError("quota_exceeded", quotaMessage({ name: "media_bytes", limit })));
+}
+
+/** A command with its content stored. */
+export interface Prepared {
+  command: Command;
+  media: StoredMedia[];
+}
+
+/** The media of a field cannot be copied. */
+export class FieldProblem extends Error {
+  override readonly name = "FieldProblem";
+  readonly field: string;
+  override readonly cause: MediaError;
+
+  constructor(field: string, cause: MediaError) {
+    super(cause.message);
+    this.field = field;
+    this.cause = cause;
+  }
+}
+
+/**
+ * Stores the content that a command needs.
+ * @returns the command with the content's URIs in it.
+ * @throws FieldProblem, NotSettledYet
+ */
+export async function prepareCommand(
+  deps: CopyDeps & { database: Database },
+  command: Command,
+  stop: AbortSignal,
+): Promise<Prepared> {
+  if (command.kind === "freeze-metadata") {
+    return { command: { ...command, directory: await makeFrozenDirectory(deps, command, stop) }, media: [] };
+  }
+  if (!isMint(command) || command.kind === "mint-erc1155" || command.metadata === null) return { command, media: [] };
+  const media: StoredMedia[] = [];
+  const metadata = { ...command.metadata };
+  for (const field of MEDIA_FIELDS) {
+    const url = metadata[field];
+    if (url === undefined || url === "") continue;
+    const stored = await copyMedia(deps, url, stop).catch((error: unknown) => {
+      throw error instanceof MediaError ? new FieldProblem(field, error) : error;
+    });
+    media.push(stored);
+    metadata[field] = `ipfs://${stored.cid}`;
+  }
+  return { command: { ...command, metadata }, media };
+}

@@ -1,0 +1,301 @@
+import type { Logger } from "pino";
+
+import { crashPoint } from "../../shared/crash-point.ts";
+import { FaultBackoff } from "../../shared/fault-backoff.ts";
+import { isolate, logParked } from "../../shared/isolate.ts";
+import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
+import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
+import { type MediaOutcome, type Metrics, secondsSince } from "../../shared/metrics.ts";
+import type { Signal } from "../../shared/signal.ts";
+import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
+import { TaskPool, type TaskSpeed } from "../../shared/task-pool.ts";
+import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
+import type { Database } from "../../store/db/database.ts";
+import { AT_ONCE } from "../../store/db/due.ts";
+import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import {
+  dueMediaJobs,
+  failMediaJob,
+  type MediaJob,
+  parkMediaJobs,
+  renewMediaJob,
+  returnAbandonedJobs,
+  returnMediaJob,
+  takeMediaJobs,
+} from "../../store/media/media-jobs.ts";
+import { finalChanges } from "../../store/requests/stored-request.ts";
+import type { CopyDeps } from "./copy-media.ts";
+import { NotSettledYet } from "./frozen-directory.ts";
+import {
+  explainTooLarge,
+  FieldProblem,
+  mostBytes,
+  prepareCommand,
+  type Prepared,
+  recordContent,
+} from "./prepare-command.ts";
+import { isStorageFault, storageFaultKey } from "../storage-fault.ts";
+
+export interface MediaWorkerDeps extends CopyDeps {
+  database: Database;
+  signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
+  logger: Logger;
+  metrics: Pick<Metrics, "requests" | "media">;
+  now: () => number;
+  lease: LeaseTimes;
+}
+
+/** In milliseconds, like all times here. */
+const POLL = 1_000;
+/** Waits before the second, third and fourth try after an error that may be temporary. */
+const RETRIES = [1_000, 4_000, 15_000];
+/** Wait before a freeze looks again whether all earlier mints are final. */
+const NOT_SETTLED_WAIT = 1_000;
+/** Jobs at the same time: servers of some apps that hang do not delay other apps. */
+const SLOTS: SlotLimits = { shared: 20, ofApp: 10, most: 100 };
+const NO_JOB: SlotLimits = { shared: 0, ofApp: 0, most: 0 };
+const ONE_JOB: SlotLimits = { shared: 1, ofApp: 1, most: 1 };
+/** Waits of the whole worker while the service cannot store blocks, as on a full disk. */
+const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
+/** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
+const SLOW = 5_000;
+
+/** One try of a job. */
+interface Try {
+  abort: AbortSignal;
+  /** A time of `performance.now()`. */
+  started: number;
+}
+
+/** Stores the content that requests wait for. Then the requests may be sent. */
+export class MediaWorker {
+  readonly #deps: MediaWorkerDeps;
+  readonly #holder = newLeaseHolder();
+  readonly #loop: WorkLoop;
+  readonly #tasks: TaskPool;
+  readonly #fault = new FaultBackoff(FAULT_BACKOFF, () => performance.now());
+  #started = false;
+
+  constructor(deps: MediaWorkerDeps) {
+    this.#deps = deps;
+    this.#tasks = new TaskPool(SLOTS, deps.signals.media);
+    this.#loop = new WorkLoop({
+      logger: deps.logger,
+      wake: deps.signals.media,
+      pollInterval: POLL,
+      messages: {
+        failed: "media jobs cannot be read, stored or recorded; retrying",
+        recovered: "media jobs can be read, stored and recorded again",
+      },
+      keyOf: storageFaultKey,
+    });
+  }
+
+  get lastError(): string | null {
+    return this.#loop.lastError;
+  }
+
+  async run(abort: AbortSignal): Promise<void> {
+    await this.#loop.run(() => this.#step(abort), abort);
+    await this.#tasks.drained();
+  }
+
+  async #step(abort: AbortSignal): Promise<StepResult> {
+    if (!this.#started) await this.#returnAbandoned();
+    this.#started = true;
+    if (this.#slots().free === 0) return "full";
+    const probing = this.#fault.active;
+    const found = await this.#take(abort);
+    // The job that was taken during a fault shows whether the fault has passed.
+    if (found > 0) return probing ? "full" : "again";
+    // The fault began during this look.
+    if (this.#fault.active !== probing) return "full";
+    // No job shows whether the fault has passed. The next one will.
+    this.#fault.clear();
+    return "idle";
+  }
+
+  /** How many jobs may begin now. During a fault it is one, when its wait is over and all others have ended. */
+  #slots(): FairSlots {
+    if (!this.#fault.active) return this.#tasks.slots();
+    return new FairSlots(this.#fault.waiting || this.#tasks.running > 0 ? NO_JOB : ONE_JOB);
+  }
+
+  #start(jobs: MediaJob[], abort: AbortSignal): void {
+    for (const job of jobs) {
+      this.#tasks.start(
+        job.request.app_id,
+        () => this.#work(job, abort),
+        // Nothing was recorded.
+        (error) => this.#notRecorded(job, error),
+      );
+    }
+  }
+
+  async #notRecorded(job: MediaJob, error: unknown): Promise<void> {
+    if (isStorageFault(error)) this.#fault.failed();
+    // The lease expires and the job is taken again.
+    if (isStorageFault(error) || isOutage(error)) this.#loop.report(error);
+    else
+      await this.#park(job, error).catch((failed: unknown) => {
+        this.#loop.report(failed);
+      });
+  }
+
+  /** An error of this service never fails a request. The job is tried again later. */
+  async #park(job: MediaJob, error: unknown): Promise<void> {
+    const { database, logger, now } = this.#deps;
+    const failed = [{ id: job.request.id, fence: job.fence, error }];
+    logParked(logger, "media_job", await database.write((trx) => parkMediaJobs(trx, failed, now())));
+  }
+
+  async #returnAbandoned(): Promise<void> {
+    const { database, logger } = this.#deps;
+    // This process has no job yet. A lease with its process id is from an earlier process that had the same id.
+    const jobs = await database.write((trx) => returnAbandonedJobs(trx, holderIsGone));
+    if (jobs > 0) logger.info({ jobs }, "took over media jobs of a process that has ended");
+  }
+
+  /** Takes and starts what is due. @returns how many jobs were found. */
+  async #take(abort: AbortSignal): Promise<number> {
+    const { database, logger, now } = this.#deps;
+    const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
+    const take = async (only?: readonly string[]) => {
+      // The slots of the moment in which the write runs: jobs may have failed while it waited.
+      const { taken, parked } = await database.write((trx) =>
+        takeMediaJobs(trx, { ...lease, slots: this.#slots(), ...(only === undefined ? {} : { only }) }),
+      );
+      logParked(logger, "media_job", parked);
+      this.#start(taken, abort);
+      return taken.length + parked.length;
+    };
+    try {
+      return await take();
+    } catch (error) {
+      if (isOutage(error)) throw error;
+      return this.#takeOthers(take, error);
+    }
+  }
+
+  /** The same without the jobs that the database refuses to change. They are parked by their marks. */
+  async #takeOthers(take: (only: readonly string[]) => Promise<number>, error: unknown): Promise<number> {
+    const { database, logger, now } = this.#deps;
+    let found = 0;
+    const takePart = async (part: readonly string[]) => {
+      found += await take(part);
+    };
+    const refused = await isolate(await dueMediaJobs(database.read, now(), SLOTS.most), takePart, isOutage);
+    if (found + refused.length === 0) throw error;
+    const failed = refused.map(({ row: id, error: cause }) => ({ id, error: cause }));
+    logParked(logger, "media_job", await database.write((trx) => parkRows(trx, "media_job", failed, now())));
+    return found + refused.length;
+  }
+
+  async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
+    const started = performance.now();
+    let prepared: Prepared;
+    try {
+      const renewal = { renew: () => this.#renew(job), every: this.#deps.lease.renewEvery };
+      prepared = await whileLeased(renewal, abort, (stop) => this.#prepare(job, stop));
+      this.#stored();
+    } catch (error) {
+      await this.#notPrepared(job, error, { abort, started });
+      return performance.now() - started > SLOW ? "slow" : "in-time";
+    }
+    crashPoint("media:copied");
+    this.#deps.metrics.media(await this.#finish(job, prepared), secondsSince(started), job.request.id);
+    this.#deps.logger.debug({ request: job.request.id }, "media job done");
+    return "in-time";
+  }
+
+  async #notPrepared(job: MediaJob, error: unknown, { abort, started }: Try): Promise<void> {
+    const { database, now } = this.#deps;
+    const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, false));
+    // Another process works on it now.
+    if (error instanceof LeaseLost) return;
+    // The next process works on it. Being stopped does not count as a try.
+    if (abort.aborted) await giveBack(AT_ONCE);
+    else if (error instanceof NotSettledYet) await giveBack(now() + NOT_SETTLED_WAIT);
+    else if (isStorageFault(error)) {
+      this.#fault.failed();
+      this.#loop.report(error);
+      // Due at once, because the blocks of another process may be on another disk. This process waits.
+      await giveBack(AT_ONCE);
+    } else this.#deps.metrics.media(await this.#fail(job, error), secondsSince(started), job.request.id);
+  }
+
+  /** Blocks can be stored: ends the wait after a fault. */
+  #stored(): void {
+    if (!this.#fault.active) return;
+    this.#fault.clear();
+    this.#loop.recovered();
+  }
+
+  async #prepare(job: MediaJob, stop: AbortSignal): Promise<Prepared> {
+    const { database, maxBytes } = this.#deps;
+    const most = await mostBytes(database.read, job, maxBytes);
+    try {
+      return await prepareCommand({ ...this.#deps, maxBytes: most }, job.request.command, stop);
+    } catch (error) {
+      throw explainTooLarge(error, job, { most, maxBytes });
+    }
+  }
+
+  async #finish(job: MediaJob, prepared: Prepared): Promise<MediaOutcome> {
+    const { database, signals, blocks, now } = this.#deps;
+    try {
+      const store = blocks.name;
+      const done = await database.write((trx) => recordContent(trx, job, prepared, { store, now: now() }));
+      crashPoint("media:recorded");
+      if (done) {
+        signals.requests.notify();
+        signals.hosted.notify();
+      }
+      return "copied";
+    } catch (error) {
+      // The quota is used up. After any other error nothing is known to be recorded: the lease expires.
+      if (error instanceof FieldProblem) return this.#fail(job, error);
+      throw error;
+    }
+  }
+
+  /** @throws LeaseLost */
+  async #renew(job: MediaJob): Promise<void> {
+    const { database, now, lease } = this.#deps;
+    let held = true;
+    try {
+      held = await database.write((trx) => renewMediaJob(trx, job, now() + lease.lasts));
+    } catch (error) {
+      // Continue: the next renewal may succeed, and an expired lease only causes a second try.
+      this.#loop.report(error);
+    }
+    if (!held) throw new LeaseLost(`the media job of request ${job.request.id} was taken over`);
+  }
+
+  async #fail(job: MediaJob, error: unknown): Promise<MediaOutcome> {
+    const { database, signals, logger, now, metrics } = this.#deps;
+    const problem = error instanceof FieldProblem ? error : null;
+    const wait = RETRIES[job.tries];
+    if (problem === null && !isOutage(error)) {
+      await this.#park(job, error);
+      return "retried";
+    }
+    // An outage never fails a request. The job is retried until it passes.
+    if (problem === null || (problem.cause.transient && wait !== undefined)) {
+      logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
+      await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));
+      return "retried";
+    }
+    const { errorCode, message } = problem.cause;
+    const errors = [{ field: problem.field, code: errorCode, message }];
+    const outcome = { ok: false, errorCode, errors } as const;
+    const failed = await database.write((trx) => failMediaJob(trx, job, outcome, now()));
+    if (failed) metrics.requests(finalChanges([{ request: job.request, outcome }], now()));
+    signals.deliveries.notify();
+    logger.info(
+      { request: job.request.id, errorCode, field: problem.field, reason: message },
+      "media could not be copied, so the request failed",
+    );
+    return "failed";
+  }
+}

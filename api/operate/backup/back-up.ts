@@ -1,0 +1,201 @@
+import { existsSync } from "node:fs";
+import { mkdir, open, readdir, realpath, rm, unlink } from "node:fs/promises";
+import { join, relative, resolve } from "node:path";
+
+import packageJson from "../../../package.json" with { type: "json" };
+import type { Settings } from "../../config/settings.ts";
+import { BlockFiles, isAbsent } from "../../content/block-files.ts";
+import { makeFolder } from "../../shared/folder.ts";
+import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
+import { syncFolder } from "../../shared/write-new-file.ts";
+import type { Db } from "../../store/db/sql.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import { appliedMigrations, unknownMigrations } from "../../store/db/migrate.ts";
+import { readMediaPlace } from "../../store/media/media-store.ts";
+import { countAllRows, differentCounts } from "../../store/move/tables.ts";
+import { type DatabaseSnapshot, openSnapshot } from "../../store/move/snapshot.ts";
+import { checkSqliteFile } from "../../store/move/sqlite-file.ts";
+import { OperatorError } from "../operator-error.ts";
+import { explainingDisk } from "./explaining-disk.ts";
+import { type CopiedBlocks, copyNeededBlocks } from "./copy-blocks.ts";
+import { BLOCK_LIST, BLOCKS, createdNow, DATABASE_FILES, type Manifest, writeManifest } from "./manifest.ts";
+import { countDumpedRows, dumpPostgres, type PostgresPrograms } from "./postgres-programs.ts";
+
+/** In a folder whose backup has not ended. It keeps a second backup out. */
+const UNFINISHED = "UNFINISHED";
+
+export type BackupSettings = Pick<Settings, "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore">;
+
+export interface BackupDeps {
+  settings: BackupSettings;
+  programs: PostgresPrograms;
+  /** Says what is being done. The backup goes on when it has resolved. */
+  report: (step: string) => Promise<void>;
+}
+
+/**
+ * Makes a backup in an empty folder, while the service runs. The database is copied first, from one snapshot; then every
+ * block that this copy names. A block that a garbage collection deletes in between is missed: then both are done again.
+ * @throws OperatorError, DatabaseError
+ */
+export async function backUp(deps: BackupDeps, to: string): Promise<Manifest> {
+  const folder = await claimFolder(resolve(to), deps.settings);
+  return explainingDisk("The backup was not finished", () => copyTwiceIfNeeded(deps, folder));
+}
+
+async function copyTwiceIfNeeded(deps: BackupDeps, folder: string): Promise<Manifest> {
+  const first = await copyAll(deps, folder);
+  if (first.media.damaged.length === 0) return finish(folder, first);
+  await deps.report(
+    "Blocks of hosted content are missing. The database is copied again, because they may have been deleted since.",
+  );
+  await rm(join(folder, DATABASE_FILES[first.engine]));
+  await rm(join(folder, BLOCK_LIST), { force: true });
+  return finish(folder, await copyAll(deps, folder));
+}
+
+/** Creates the folder if needed. @throws OperatorError when it is not empty, or would be lost together with the data. */
+async function claimFolder(folder: string, { dataDir }: BackupSettings): Promise<string> {
+  makeFolder(folder);
+  const data = existsSync(dataDir) ? await realpath(dataDir) : resolve(dataDir);
+  const path = relative(data, await realpath(folder));
+  if (!path.startsWith("..") && resolve(data, path) !== path) {
+    throw new OperatorError(
+      `${folder} is inside DATA_DIR (${data}): the backup would be lost together with the data. Choose a folder elsewhere, ` +
+        "on another disk if possible.",
+    );
+  }
+  const present = await readdir(folder);
+  if (present.length > 0) {
+    const why = present.includes(UNFINISHED)
+      ? "a backup into it has not ended, or was interrupted"
+      : `it has ${present.slice(0, 3).join(", ")}`;
+    throw new OperatorError(`${folder} is not empty: ${why}. Use a new folder for each backup.`);
+  }
+  const claim = await open(join(folder, UNFINISHED), "wx", 0o600);
+  await claim.close();
+  return folder;
+}
+
+async function copyAll(deps: BackupDeps, folder: string): Promise<Manifest> {
+  const { settings, report } = deps;
+  const snapshot = await openSnapshot(settings.databaseUrl);
+  try {
+    const { db, engine } = snapshot;
+    const schema = await appliedMigrations(db);
+    if (unknownMigrations(schema).length > 0)
+      throw new OperatorError("The database is from a newer version of Moneta. Make the backup with that version.");
+    const chain = await chainOf(db);
+    await report("Copying the database");
+    const database = await copyDatabase(deps, snapshot, join(folder, DATABASE_FILES[engine]));
+    const media = await copyMedia(deps, db, folder);
+    const deployment =
+      chain === null ? null : await copyDeployment(settings.deploymentsDir, `${chain.id}.json`, folder);
+    const server = snapshot.engine === "postgres" ? snapshot.server : null;
+    return { ...createdNow(), moneta: packageJson.version, engine, server, schema, chain, database, media, deployment };
+  } finally {
+    await snapshot.close();
+  }
+}
+
+async function chainOf(db: Db): Promise<Manifest["chain"]> {
+  const id = await readMeta(db, "chain_id");
+  const genesis = await readMeta(db, "genesis");
+  return id === null || genesis === null ? null : { id, genesis, block: Number(await readMeta(db, "checkpoint")) };
+}
+
+/** Copies the snapshot, and compares the rows of the copy with it. */
+async function copyDatabase(
+  { programs, settings, report }: BackupDeps,
+  snapshot: DatabaseSnapshot,
+  file: string,
+): Promise<Manifest["database"]> {
+  const rows = await countAllRows(snapshot.db);
+  const compare = (found: Record<string, number>) => {
+    const different = differentCounts(rows, found);
+    if (different !== null) throw new OperatorError(`The copy differs from the database (rows of ${different}).`);
+  };
+  if (snapshot.engine === "postgres") {
+    const { name, server } = snapshot;
+    const digest = await dumpPostgres(programs, { url: settings.databaseUrl, snapshot: name, server }, file);
+    await report("Checking the copy");
+    const dumped = await countDumpedRows(programs, file);
+    compare(Object.fromEntries(Object.keys(rows).map((table) => [table, dumped[table] ?? 0])));
+    return { ...digest, rows };
+  }
+  // The file gets its mode before it gets its content.
+  await (await open(file, "wx", 0o600)).close();
+  await snapshot.copyTo(file);
+  await report("Checking the copy");
+  const { problems, rows: found } = await checkSqliteFile(file);
+  if (problems.length > 0) {
+    throw new OperatorError(
+      `The database is damaged: ${problems.join("; ")}. This backup was not finished. Keep the last good one, and restore it.`,
+    );
+  }
+  compare(found);
+  await syncFile(file);
+  return { ...(await hashFile(file)), rows };
+}
+
+/** Copies the blocks if they are in files. In the database they are copied already; a bucket has back-ups of its own. */
+async function copyMedia({ settings, report }: BackupDeps, db: Db, folder: string): Promise<Manifest["media"]> {
+  const { store, movingFrom } = await readMediaPlace(db);
+  if (movingFrom !== null) {
+    throw new OperatorError(
+      `Hosted media are being moved from ${movingFrom} to ${store ?? ""}. Make the backup when \`media move\` has ended.`,
+    );
+  }
+  if (store !== "files") return { store, list: null, damaged: [] };
+  if (settings.mediaStore.kind !== "files") {
+    throw new OperatorError("Hosted media are in files, but MEDIA_STORE says otherwise. Correct MEDIA_STORE.");
+  }
+  await report("Copying hosted media");
+  const target = join(folder, BLOCKS);
+  await mkdir(target, { recursive: true, mode: 0o700 });
+  const source = new BlockFiles(join(settings.dataDir, BLOCKS));
+  const copied: CopiedBlocks = await copyNeededBlocks(db, source, new BlockFiles(target));
+  await syncTree(target);
+  const list = await writeHashed(join(folder, BLOCK_LIST), lines(copied.cids));
+  return { store, list: { ...list, blocks: copied.cids.length, block_bytes: copied.bytes }, damaged: copied.damaged };
+}
+
+// eslint-disable-next-line @typescript-eslint/require-await -- a stream is asynchronous
+async function* lines(texts: readonly string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(`${text}\n`);
+}
+
+async function copyDeployment(from: string, file: string, folder: string): Promise<Manifest["deployment"]> {
+  const target = join(folder, file);
+  await rm(target, { force: true });
+  const source = join(from, file);
+  if (!existsSync(source)) return null;
+  return { file, ...(await writeHashed(target, readRegular(await realpath(source)))) };
+}
+
+async function finish(folder: string, manifest: Manifest): Promise<Manifest> {
+  await unlink(join(folder, UNFINISHED));
+  await syncFolder(folder);
+  await writeManifest(folder, manifest);
+  return manifest;
+}
+
+async function syncFile(file: string): Promise<void> {
+  const handle = await open(file, "r+");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Flushes the names of all files in a folder to disk. Their contents are there already. */
+async function syncTree(folder: string): Promise<void> {
+  try {
+    for (const entry of await readdir(folder, { withFileTypes: true }))
+      if (entry.isDirectory()) await syncTree(join(folder, entry.name));
+    await syncFolder(folder);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}

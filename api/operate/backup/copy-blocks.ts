@@ -1,0 +1,71 @@
+import { CID } from "multiformats/cid";
+
+import type { BlockFiles } from "../../content/block-files.ts";
+import type { BlockStore } from "../../content/block-store.ts";
+import { canonicalCid, namedContent } from "../../content/cids.ts";
+import { isDamage, walkBlocks } from "../../content/content.ts";
+import type { Db } from "../../store/db/sql.ts";
+import { hostedContent, textsThatNameContent } from "../../store/media/media-roots.ts";
+
+export interface CopiedBlocks {
+  /** CIDs of the blocks, sorted. */
+  cids: string[];
+  bytes: number;
+  /** Blocks that are needed and missing or damaged, by their CIDs. */
+  damaged: string[];
+}
+
+/** Blocks that are written at once. Each is in memory meanwhile. */
+const AT_ONCE = 4;
+
+/**
+ * Copies the blocks of all content that the rows of a snapshot name. Each is checked against its hash when it is read, and
+ * once more when it is read back.
+ *
+ * A garbage collection may run meanwhile. Blocks that it has only set aside are put back first; what it has deleted since
+ * the snapshot is missing, and the caller takes a newer snapshot.
+ */
+export async function copyNeededBlocks(db: Db, source: BlockStore, target: BlockFiles): Promise<CopiedBlocks> {
+  const first = await copyOnce(db, source, target);
+  if (first.damaged.length === 0 || (await source.restoreQuarantined()) === 0) return first;
+  return copyOnce(db, source, target);
+}
+
+async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise<CopiedBlocks> {
+  const copied = new Map<string, number>();
+  const damaged: string[] = [];
+  const seen = new Set<string>();
+  const note = (error: unknown) => {
+    if (!isDamage(error)) throw error;
+    damaged.push((error as { cid: string }).cid);
+  };
+  const copy = async ({ cid, bytes }: { cid: CID; bytes: Uint8Array }) => {
+    await target.put(cid, bytes);
+    // Reads it back: `get` checks the hash.
+    await target.get(cid);
+    copied.set(canonicalCid(cid), bytes.length);
+  };
+  let group: { cid: CID; bytes: Uint8Array }[] = [];
+  for (const root of await neededRoots(db, source)) {
+    for await (const block of walkBlocks(source, root, seen, note)) {
+      group.push(block);
+      if (group.length < AT_ONCE) continue;
+      await Promise.all(group.map(copy));
+      group = [];
+    }
+  }
+  await Promise.all(group.map(copy));
+  const bytes = [...copied.values()].reduce((sum, size) => sum + size, 0);
+  return { cids: [...copied.keys()].sort(), bytes, damaged: damaged.sort() };
+}
+
+/** All content that is hosted, and other content that metadata names and that is stored here by chance. */
+async function neededRoots(db: Db, source: BlockStore): Promise<CID[]> {
+  const roots = new Map<string, CID>();
+  for await (const cid of hostedContent(db)) roots.set(cid, CID.parse(cid));
+  for (const [name, cid] of await namedContent(textsThatNameContent(db))) {
+    // Metadata may name content that others host.
+    if (!roots.has(name) && (await source.has(cid))) roots.set(name, cid);
+  }
+  return [...roots.values()];
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { lstat } from "node:fs/promises";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+import { z } from "zod";
+
+import { isAbsent } from "../../content/block-files.ts";
+import { readRegular } from "../../shared/hashed-files.ts";
+import { writeNewFile } from "../../shared/write-new-file.ts";
+import { OperatorError } from "../operator-error.ts";
+
+/** The form of a backup. A newer form gets a higher number. */
+const FORMAT = 1;
+export const MANIFEST = "manifest.json";
+/** The file with the CIDs of the blocks, one in each line. */
+export const BLOCK_LIST = "blocks.txt";
+/** The folder of the blocks. */
+export const BLOCKS = "blocks";
+/** The file of the database. */
+export const DATABASE_FILES = { sqlite: "moneta.sqlite", postgres: "moneta.dump" } as const;
+
+const count = z.number().int().nonnegative();
+const part = { bytes: count, sha256: z.string().regex(/^[0-9a-f]{64}$/) };
+
+const content = z.strictObject({
+  format: z.literal(FORMAT),
+  /** Version of Moneta that made the backup. */
+  moneta: z.string(),
+  created_at: z.iso.datetime(),
+  engine: z.enum(["sqlite", "postgres"]),
+  /** Version of the PostgreSQL server; null for SQLite. */
+  server: z.string().nullable(),
+  /** Migrations that the database has. */
+  schema: z.array(z.string()).min(1),
+  /** `block` is the last block whose events are stored. Null: the service was never started with the database. */
+  chain: z.strictObject({ id: z.string(), genesis: z.string(), block: z.number().int() }).nullable(),
+  database: z.strictObject({ ...part, rows: z.record(z.string(), count) }),
+  media: z.strictObject({
+    /** Where the service keeps hosted media; null: it has none yet. */
+    store: z.string().nullable(),
+    /** The list of the blocks in the backup; null when they are in the database or in a bucket. */
+    list: z.strictObject({ ...part, blocks: count, block_bytes: count }).nullable(),
+    /** Blocks that the database names and that the service did not have, or only damaged. */
+    damaged: z.array(z.string()),
+  }),
+  /** `<chain id>.json` with the addresses of the contracts; null: there is no such file. */
+  deployment: z.strictObject({ ...part, file: z.string().regex(/^\d{1,30}\.json$/) }).nullable(),
+});
+
+/** What a backup contains. Every part has its SHA-256. The names of the files are fixed, so none leads out of the folder. */
+export type Manifest = z.output<typeof content>;
+
+const sealed = z.strictObject({ backup: z.looseObject({ format: count }), sha256: z.string() });
+
+/** Writes the manifest: from now on the folder is a backup. */
+export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
+  const body = { backup: manifest, sha256: digest(manifest) };
+  if (await writeNewFile(join(folder, MANIFEST), `${JSON.stringify(body, null, 2)}\n`)) return;
+  throw new OperatorError(`Another backup was written to ${folder} at the same time. Use an empty folder for each.`);
+}
+
+/** @throws OperatorError when the folder is no backup, or one that this version cannot read. */
+export async function readManifest(folder: string): Promise<Manifest> {
+  const file = join(folder, MANIFEST);
+  try {
+    await lstat(file);
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+    throw new OperatorError(
+      `${folder} is not a backup: it has no ${MANIFEST}. The manifest is written last, so the backup was not finished. Use another one.`,
+    );
+  }
+  const damaged = new OperatorError(`${file} is damaged. Use another backup. Nothing was changed.`);
+  const parsed = sealed.safeParse(await readJson(file));
+  if (!parsed.success || digest(parsed.data.backup) !== parsed.data.sha256) throw damaged;
+  const { backup } = parsed.data;
+  if (backup.format > FORMAT) {
+    throw new OperatorError(
+      `The backup ${folder} was made by a newer version of Moneta (format ${backup.format.toString()}). Restore it with that version.`,
+    );
+  }
+  const manifest = content.safeParse(backup);
+  if (!manifest.success) throw damaged;
+  return manifest.data;
+}
+
+export function createdNow(): Pick<Manifest, "format" | "created_at"> {
+  return { format: FORMAT, created_at: new Date().toISOString() };
+}
+
+async function readJson(file: string): Promise<unknown> {
+  const content = await text(readRegular(file));
+  try {
+    return JSON.parse(content);
+  } catch {
+    // The caller says that the file is damaged.
+    return null;
+  }
+}
+
+function digest(manifest: object): string {
+  return createHash("sha256").update(JSON.stringify(manifest)).digest("hex");
+}

@@ -1,0 +1,303 @@
+import { formatEther, formatUnits } from "ethers";
+import type { ContractAddresses } from "../../chain/contracts.ts";
+import { ChainUnavailable } from "../../chain/errors.ts";
+import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
+import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds, LANE_STUCK } from "../../domain/conditions.ts";
+import { MAX_TRANSACTION_GAS } from "../../domain/gas-measurement.ts";
+import { unknownTransaction } from "../../domain/unknown-transaction.ts";
+import { plural } from "../../shared/plural.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import type { LaneRow } from "../../store/db/schema.ts";
+import {
+  executedRequests,
+  failedUnsent,
+  type NumberedRequest,
+  stillUnsigned,
+  unsignedRequests,
+} from "../../store/doctor/numbers.ts";
+import { openBatchesOf } from "../../store/doctor/pipeline.ts";
+import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
+import { allLanes } from "../../store/sending/lanes.ts";
+import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
+
+/** The service's contracts exist, belong together and point at this service. */
+export const contracts: Check = {
+  name: "contracts",
+  asksChain: true,
+  run: async ({ client, chain, hostedBase }) => {
+    const known = chain.contracts;
+    const missing = await contractsWithoutCode(client, known);
+    if (missing.length > 0) {
+      const list = missing.map((name) => `${name} ${known[name]}`).join(", ");
+      return [
+        problem(`There is no contract at: ${list}. Check that RPC_URL is a node of the right chain and is in sync.`),
+      ];
+    }
+    const links = await readDeploymentLinks(client, known);
+    return [
+      checkRelay("factory", links.factoryRelay, known),
+      checkRelay("delegate", links.delegateRelay, known),
+      checkImplementation("ERC721", links.erc721Relay, known),
+      checkImplementation("ERC1155", links.erc1155Relay, known),
+      checkBase(links.hostedBase, hostedBase),
+    ];
+  },
+};
+
+function checkRelay(name: "factory" | "delegate", relay: string | null, known: ContractAddresses): Finding {
+  if (relay === known.relay) return ok(`the ${name} ${known[name]} belongs to the relay ${known.relay}`);
+  return problem(
+    `The ${name} ${known[name]} does not belong to the relay ${known.relay}. Use the deployment file that belongs to ` +
+      `this database.`,
+  );
+}
+
+function checkImplementation(kind: string, relay: string | null, known: ContractAddresses): Finding {
+  if (relay === known.relay) return ok(`the factory's ${kind} implementation belongs to the relay ${known.relay}`);
+  return problem(
+    `The ${kind} implementation of the factory ${known.factory} does not belong to the relay ${known.relay}. Use the ` +
+      `deployment file that belongs to this database.`,
+  );
+}
+
+function checkBase(base: string | null, expected: string): Finding {
+  if (base === null) {
+    return problem("The relay did not return the hosted base URI. Check that RPC_URL is a node that is in sync.");
+  }
+  if (base === expected) return ok(`hosted metadata is at ${base}`);
+  return warning(
+    `Hosted tokens point at ${base}, but PUBLIC_URL gives ${expected}. Correct PUBLIC_URL, or have the relay's owner call ` +
+      `setHostedBaseURI on the relay.`,
+  );
+}
+
+/** The node serves the chain that the database belongs to. */
+export const chain: Check = {
+  name: "chain",
+  asksChain: true,
+  run: async ({ client, chain: known }) => {
+    const advice =
+      "Set RPC_URL to a node of the database's chain, or set DATABASE_URL to the database of the node's chain.";
+    const chainId = (await client.chainId()).toString();
+    if (chainId !== known.chainId) {
+      return [
+        problem(`The database belongs to chain ${known.chainId}, but the node serves chain ${chainId}. ${advice}`),
+      ];
+    }
+    const [genesis] = await client.blocks([0]);
+    if (genesis?.hash !== known.genesis) {
+      return [problem(`The node serves another chain with the same id ${chainId}: block 0 differs. ${advice}`)];
+    }
+    return [ok(`the node serves chain ${chainId}, like the database`)];
+  },
+};
+
+/** The chain's fees are not above what the operator accepts. */
+export const fees: Check = {
+  name: "fees",
+  asksChain: true,
+  run: async ({ client, maxFeeGwei }) => {
+    const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
+    const now = (block.baseFeePerGas ?? 0n) + priorityFee;
+    const words = `gas costs ${formatUnits(now, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
+    if (now <= BigInt(maxFeeGwei) * 10n ** 9n) return [ok(words)];
+    return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)];
+  },
+};
+
+/** Lanes can pay for the next batches. */
+export const funds: Check = {
+  name: "funds",
+  asksChain: true,
+  run: async (context) => {
+    const { funds: found, batchCost: full } = await readLaneFunds(context);
+    return found.map(({ lane, address, balance }) => {
+      const name = `lane ${lane.toString()} (${address})`;
+      const has = `has ${formatEther(balance)} ether`;
+      const advice = `Send it ${formatEther(full * FUNDS_FOR_BATCHES)} ether or more.`;
+      if (balance === 0n) return problem(`${name} has no funds and cannot send. ${advice}`, "low_funds");
+      if (balance < full) {
+        const words = `${name} ${has}, but a full batch may cost ${formatEther(full)} ether now. ${advice}`;
+        return problem(words, "low_funds");
+      }
+      if (isLowOnFunds(balance, full)) {
+        return warning(
+          `${name} is low on funds: it ${has}, enough for ${plural(Number(balance / full), "full batch", "full batches")}. ${advice}`,
+          "low_funds",
+        );
+      }
+      return ok(`${name} ${has}`);
+    });
+  },
+};
+
+/** Every sending key comes from the seed, may use the relay, and has sent only what the database knows. */
+export const lanes: Check = {
+  name: "lanes",
+  asksChain: true,
+  run: async (context) => {
+    const { client, chain, database } = context;
+    const rows = await allLanes(database.read);
+    const { relay } = chain.contracts;
+    const status = await readRelayStatus(
+      client,
+      relay,
+      rows.map((row) => row.address),
+    );
+    const findings = checkPaused(relay, status.paused);
+    const unknown = await readMeta(database.read, "unknown_transaction");
+    if (unknown !== null) findings.push(problem(unknownTransaction(unknown)));
+    if (rows.length === 0) return [...findings, ok("no lane has sent anything yet")];
+    for (const [index, row] of rows.entries()) {
+      findings.push(...(await checkLane(context, row, status.operators[index] === true)));
+    }
+    return findings;
+  },
+};
+
+function checkPaused(relay: string, paused: boolean | null): Finding[] {
+  if (paused === null) {
+    return [problem(`No relay answers at ${relay}. Check that RPC_URL is a node of the right chain and is in sync.`)];
+  }
+  if (!paused) return [];
+  return [problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.", "relay_paused")];
+}
+
+async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boolean): Promise<Finding[]> {
+  const { client, keys, database } = context;
+  const name = `lane ${row.lane.toString()} (${row.address})`;
+  const findings: Finding[] = [];
+  const derived = keys.keyring?.lane(row.lane).address ?? row.address;
+  if (derived !== row.address) {
+    findings.push(
+      problem(`The seed makes ${derived} for ${name}. Set SEED_FILE to the seed that belongs to this database.`),
+    );
+  }
+  if (context.lanes.includes(row.lane) && !isOperator) {
+    findings.push(problem(`${name} is not an operator of the relay. Have the relay's owner call setOperator for it.`));
+  }
+  // Read the chain before the database: the database commits a nonce before the chain sees it.
+  const [mined = 0] = await client.nonces([row.address]);
+  const [known = row] = (await allLanes(database.read)).filter((lane) => lane.lane === row.lane);
+  findings.push(...checkNonce(name, mined, known.next_nonce));
+  const open = await openBatchesOf(database.read, row.lane);
+  const age = open.oldest === null ? 0 : context.now - open.oldest;
+  if (age > LANE_STUCK) {
+    findings.push(
+      warning(
+        `${name} has ${plural(open.count, "unmined batch", "unmined batches")}, the oldest for ${duration(age)}. Check that a ` +
+          `process with the role relayer runs, that MAX_FEE_GWEI is not below the present fees, and that the node ` +
+          `broadcasts transactions. Its log says when the node refuses them.`,
+        "lane_stuck",
+      ),
+    );
+  }
+  if (findings.length > 0) return findings;
+  return [
+    ok(`${name}: nonce ${known.next_nonce.toString()}, ${plural(open.count, "unmined batch", "unmined batches")}`),
+  ];
+}
+
+function checkNonce(name: string, mined: number, known: number): Finding[] {
+  if (mined <= known) return [];
+  return [
+    problem(
+      `${name} has ${plural(mined, "transaction")} on chain, but the database knows ${known.toString()}. The database is an ` +
+        `old backup, or another service uses the same seed. Stop the service and run \`npm run cli -- reconcile\`.`,
+    ),
+  ];
+}
+
+/** Number of final requests to check, newest first. With `--all` every one is checked. */
+const RECENT = 10_000;
+
+/** The relay has consumed the number of every request that ran, and no other number. */
+export const numbers: Check = {
+  name: "numbers",
+  asksChain: true,
+  run: async (context) => {
+    const { database } = context;
+    const missing = await checkPages(context, executedRequests(database.read), false);
+    const unsent = await checkPages(context, failedUnsent(database.read), true);
+    const early = await checkPages(context, unsignedRequests(database.read), true);
+    // The service may have signed and executed one of them during this check.
+    early.found = await stillUnsigned(database.read, early.found);
+    const findings = [
+      ...problemWith(
+        missing.found,
+        (requests) => `${requests} completed in the database but not on chain`,
+        "A reorg deeper than CONFIRMATIONS undid them, or the node is not in sync. Check the node first.",
+      ),
+      ...problemWith(
+        unsent.found,
+        (requests) => `${requests} executed on chain but stored as failed before sending`,
+        "Run `npm run cli -- reconcile`.",
+      ),
+      ...problemWith(
+        early.found,
+        (requests) => `${requests} executed on chain but not sent by this database`,
+        "The database is an old backup. Stop the service and run `npm run cli -- reconcile`.",
+      ),
+    ];
+    if (findings.length > 0) return findings;
+    const checked = plural(missing.checked + unsent.checked + early.checked, "request");
+    return [ok(`checked ${checked}, newest first: database and relay agree on the request numbers`)];
+  },
+};
+
+function problemWith(ids: string[], sentence: (requests: string) => string, advice: string): Finding[] {
+  if (ids.length === 0) return [];
+  return [problem(`${sentence(plural(ids.length, "request is", "requests are"))}: ${some(ids)}. ${advice}`)];
+}
+
+/** @returns ids of the requests whose numbers are (or are not) consumed. */
+async function checkPages(
+  context: DoctorContext,
+  pages: AsyncIterable<NumberedRequest[]>,
+  wanted: boolean,
+): Promise<{ found: string[]; checked: number }> {
+  const found: string[] = [];
+  let checked = 0;
+  for await (const page of pages) {
+    const consumed = await readConsumed(
+      context.client,
+      context.chain.contracts.relay,
+      page.map((request) => request.number),
+    );
+    if (consumed.includes(null)) throw new ChainUnavailable("the relay does not say which numbers it has consumed");
+    found.push(...page.filter((_, index) => consumed[index] === wanted).map((request) => request.id));
+    checked += page.length;
+    if (!context.thorough && checked >= RECENT) break;
+  }
+  return { found, checked };
+}
+
+export interface LaneFunds {
+  lane: number;
+  address: string;
+  /** In wei. */
+  balance: bigint;
+}
+
+/** @returns what each lane of the settings has, and what a full batch may cost at the present fees, in wei. */
+export async function readLaneFunds({
+  client,
+  database,
+  keys,
+  lanes,
+}: Pick<DoctorContext, "client" | "database" | "keys" | "lanes">): Promise<{ funds: LaneFunds[]; batchCost: bigint }> {
+  const addresses = new Map((await allLanes(database.read)).map((row) => [row.lane, row.address]));
+  for (const lane of lanes) {
+    const address = addresses.get(lane) ?? keys.keyring?.lane(lane).address;
+    if (address !== undefined) addresses.set(lane, address);
+  }
+  const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
+  const { measurement } = await readGasMeasurement(database.read);
+  const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
+  const used = [...addresses].filter(([lane]) => lanes.includes(lane));
+  const balances = await client.balances(used.map(([, address]) => address));
+  return {
+    funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
+    batchCost: fullBatchCost(gas, { baseFee: block.baseFeePerGas ?? 0n, priorityFee }),
+  };
+}

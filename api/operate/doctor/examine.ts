@@ -1,0 +1,67 @@
+import { ChainUnavailable, RpcError, describeError } from "../../chain/errors.ts";
+import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
+import { backlog, effects, followed, indexer, outbox, parked, pins } from "./work-checks.ts";
+import { chain, contracts, fees, funds, lanes, numbers } from "./chain-checks.ts";
+import { sealed, seed } from "./key-checks.ts";
+
+/** All checks, in the order of the report. Add a new check here. */
+export const CHECKS: readonly Check[] = [
+  chain,
+  contracts,
+  seed,
+  sealed,
+  lanes,
+  fees,
+  funds,
+  numbers,
+  backlog,
+  outbox,
+  pins,
+  parked,
+  indexer,
+  followed,
+  effects,
+];
+
+export interface Examination {
+  result: Result;
+  findings: (Finding & { check: string })[];
+}
+
+/** Runs the checks. Skips those that need the node when it does not answer or serves another chain. */
+export async function examine(context: DoctorContext, checks: readonly Check[] = CHECKS): Promise<Examination> {
+  const findings: Examination["findings"] = [];
+  const skipped: string[] = [];
+  let chainIsRight = true;
+  for (const check of checks) {
+    if (check.asksChain && !chainIsRight) {
+      skipped.push(check.name);
+      continue;
+    }
+    const found = await run(check, context);
+    findings.push(...found.map((finding) => ({ check: check.name, ...finding })));
+    if (check.name === chain.name) chainIsRight = worst(found) === "ok";
+  }
+  if (skipped.length > 0) {
+    const names = skipped.join(", ");
+    findings.push({ check: chain.name, ...warning(`Skipped because they need this chain: ${names}.`) });
+  }
+  return { result: worst(findings), findings };
+}
+
+async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
+  try {
+    return await check.run(context);
+  } catch (error) {
+    if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
+    return [
+      problem(
+        `The node at RPC_URL does not answer: ${describeError(error)}. Start it, or set RPC_URL to another node.`,
+      ),
+    ];
+  }
+}
+
+function worst(findings: readonly Finding[]): Result {
+  return RESULTS.findLast((result) => findings.some((finding) => finding.result === result)) ?? "ok";
+}

@@ -1,0 +1,69 @@
+import { Indexer } from "../../indexer/indexer.ts";
+import { NO_METRICS } from "../../shared/metrics.ts";
+import { createSignals } from "../../shared/signal.ts";
+import { deleteMeta } from "../../store/db/meta.ts";
+import { giveCollections, otherApps, recoveredCollections } from "../../store/reconcile/recovered-app.ts";
+import { compareWithChain, type Comparison } from "./compare.ts";
+import { type ReconcileDeps, RunLease } from "./run.ts";
+import { findLost } from "./find-lost.ts";
+import { isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
+
+export interface ReconcileOptions extends RecoverOptions {
+  /** Id of the app that gets the collections whose app is unknown. Null: the only app, if there is exactly one. */
+  adoptInto: string | null;
+  /** Reads every block again, even if an earlier run was interrupted. */
+  fromStart: boolean;
+}
+
+export interface Reconciliation {
+  dry_run: boolean;
+  /** The first block that was read. A later one than the deployment: an interrupted run went on. */
+  from_block: number;
+  /** Null: the database is not an old backup. */
+  recovery: Recovery | null;
+  comparison: Comparison;
+  /** Collections created after the backup that were assigned to an app. */
+  adopted: string[];
+  /** Collections created after the backup whose app is unknown. */
+  ownerless: string[];
+}
+
+/**
+ * Corrects the database from the chain. First it recovers transactions of the service's lanes that the database does not
+ * know; then it reads the whole chain again and compares everything. A second run finds no difference. A run that was
+ * interrupted, in whatever way, goes on where it was.
+ */
+export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions): Promise<Reconciliation> {
+  return RunLease.hold(deps, options.fromStart, async (run) => {
+    const lost = await findLost(deps, run);
+    const recovery = isNothing(lost) ? null : await recover(deps, run, lost, options);
+    if (!options.dryRun) {
+      // Now the database knows every transaction of the lanes.
+      await run.write((trx) => deleteMeta(trx, "unknown_transaction"));
+      await catchUp(deps);
+    }
+    const adopted = options.dryRun ? [] : await adoptCollections(deps, run, options.adoptInto);
+    const { from, ...comparison } = await compareWithChain(deps, run, !options.dryRun);
+    const ownerless = await recoveredCollections(deps.database.read);
+    return { dry_run: options.dryRun, from_block: from, recovery, comparison, adopted, ownerless };
+  });
+}
+
+/** Reads the blocks after the checkpoint, as the indexer does. A running indexer may do the same at the same time. */
+async function catchUp(deps: ReconcileDeps): Promise<void> {
+  const indexer = new Indexer({
+    ...deps,
+    signals: createSignals(),
+    metrics: NO_METRICS,
+    pollInterval: 0,
+    lease: null,
+  });
+  while (await indexer.step());
+}
+
+async function adoptCollections(deps: ReconcileDeps, run: RunLease, into: string | null): Promise<string[]> {
+  if ((await recoveredCollections(deps.database.read)).length === 0) return [];
+  const apps = await otherApps(deps.database.read);
+  const app = into ?? (apps.length === 1 ? apps[0]?.id : undefined);
+  return app === undefined ? [] : run.write((trx) => giveCollections(trx, app));
+}

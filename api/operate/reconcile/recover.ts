@@ -1,0 +1,186 @@
+import { effectOf } from "../../chain/codec/decode-call.ts";
+import { lockLedger } from "../../store/db/sql.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import {
+  adoptBatch,
+  closeVanished,
+  failUncertain,
+  type LostBatch,
+  moveLane,
+  numbersAmong,
+  vanishedBatches,
+} from "../../store/reconcile/adopt-lost-batches.ts";
+import { emptyReplaced, perhapsSent, replacedBatch } from "../../store/reconcile/replaced-batches.ts";
+import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
+import { rollback } from "../../store/ledger/rollback.ts";
+import { walletPaths } from "../../store/apps/wallets.ts";
+import type { StoredRequest } from "../../store/requests/stored-request.ts";
+import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
+import type { LaneState, Lost } from "./find-lost.ts";
+
+/** Work on chain that an old backup does not know, and what happens to it. */
+export interface Recovery {
+  /** Lanes with more transactions on chain than in the database. */
+  lanes: { lane: number; address: string; known: number; mined: number }[];
+  transactions: number;
+  /** Requests of the database that the chain has executed. */
+  recognised: number;
+  /** Calls on chain whose requests are not in the database. */
+  added: number;
+  /** Requests that the chain may have executed: ended as failed, or left to run. */
+  uncertain: string[];
+  /** Wallets that signed on chain and are not in the database. */
+  lost_wallets: string[];
+}
+
+export interface RecoverOptions {
+  dryRun: boolean;
+  /** Run requests that the chain may have executed already. */
+  runUncertain: boolean;
+}
+
+export function isNothing(lost: Lost): boolean {
+  return lost.batches.length === 0 && ahead(lost).length === 0 && waiting(lost).length === 0;
+}
+
+/** Lanes with transactions in the node's pool that the database does not know. */
+function waiting({ lanes }: Lost): LaneState[] {
+  return lanes.filter((lane) => lane.pending > Math.max(lane.mined, lane.known));
+}
+
+function ahead({ lanes }: Lost): LaneState[] {
+  return lanes.filter((lane) => lane.mined > lane.known);
+}
+
+/**
+ * Makes an old backup safe to run. Its lanes continue at the nonce on chain, executed requests are recognised, and a request
+ * that may have been executed is not sent again.
+ * @throws ReconcileError while transactions that the database does not know may still be mined.
+ */
+export async function recover(
+  deps: ReconcileDeps,
+  run: RunLease,
+  lost: Lost,
+  options: RecoverOptions,
+): Promise<Recovery> {
+  const { database, now } = deps;
+  const unseen = waiting(lost);
+  if (unseen.length > 0) {
+    throw new ReconcileError(
+      `The node's transaction pool holds transactions of ${unseen.map((lane) => lane.address).join(", ")} that the database does ` +
+        "not know. Make sure that no other service runs with this seed, wait until they are mined, and run this again.",
+    );
+  }
+  const replaced = await replacedOf(deps, lost);
+  const vanished = await vanishedOf(deps, lost);
+  const uncertain = await uncertainRequests(deps, lost.batches, replaced);
+  const numbers = numbersOf(lost.batches);
+  const recognised = await numbersAmong(database.read, numbers);
+  const recovery: Recovery = {
+    lanes: ahead(lost).map(({ lane, address, known, mined }) => ({ lane, address, known, mined })),
+    transactions: lost.batches.length,
+    recognised: recognised.size,
+    added: numbers.length - recognised.size,
+    uncertain: uncertain.map((request) => request.id),
+    lost_wallets: await lostWallets(deps, lost.batches),
+  };
+  if (options.dryRun) return recovery;
+  run.restart();
+  await run.write(async (trx) => {
+    await lockLedger(trx);
+    [recovery.recognised, recovery.added] = [0, 0];
+    const checkpoint = Number(await readMeta(trx, "checkpoint"));
+    const first = lost.batches[0]?.blockNumber ?? Infinity;
+    // Blocks that were indexed without knowing these batches must be indexed again.
+    if (first <= checkpoint) await rollback(trx, first - 1);
+    const candidates = new Set((await perhapsSent(trx, replaced)).map((request) => request.id));
+    for (const batch of replaced) await emptyReplaced(trx, batch, lost.head, now());
+    for (const lane of lost.lanes) {
+      if (lane.mined > lane.known) await moveLane(trx, { lane: lane.lane, address: lane.address }, lane.mined);
+    }
+    for (const batch of lost.batches) {
+      const { recognised, added } = await adoptBatch(trx, batch, now());
+      recovery.recognised += recognised.length;
+      recovery.added += added;
+    }
+    for (const batch of vanished) await closeVanished(trx, batch, lost.head, now());
+    const adopted = await numbersAmong(trx, numbers);
+    const open = uncertain.filter(({ id, number }) => candidates.has(id) && !(number !== null && adopted.has(number)));
+    if (!options.runUncertain) await failUncertain(trx, open, now());
+    await skipFeeds(trx);
+  });
+  return recovery;
+}
+
+/**
+ * Batches of the database whose nonce was used by an unknown batch with other requests.
+ * @throws ReconcileError while a reorg could still replace that batch by the one of the database.
+ */
+async function replacedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
+  const replaced: number[] = [];
+  for (const batch of lost.batches) {
+    const id = await replacedBatch(deps.database.read, batch);
+    if (id === null) continue;
+    const missing = batch.blockNumber + deps.confirmations - 1 - lost.head;
+    if (missing > 0) {
+      throw new ReconcileError(
+        `Transaction ${batch.attempt.hash}, which the database does not know, is not final yet. Wait for ${missing.toString()} ` +
+          "more blocks, and run this again.",
+      );
+    }
+    replaced.push(id);
+  }
+  return replaced;
+}
+
+/** Batches of the database whose nonce was used by another transaction that ran no batch. */
+async function vanishedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
+  const vanished: number[] = [];
+  for (const { lane, mined } of lost.lanes) {
+    for (const batch of await vanishedBatches(deps.database.read, lane, mined)) {
+      if (lost.batches.some((one) => one.lane === lane && one.nonce === batch.nonce)) continue;
+      const receipts = await deps.client.receipts(batch.attempts.map((attempt) => attempt.hash));
+      if (receipts.every((receipt) => receipt === null)) vanished.push(batch.id);
+    }
+  }
+  return vanished;
+}
+
+/**
+ * Requests that may have been sent, for which the chain has a call with the same effect and no other request explains that call.
+ * For n such calls these are the n oldest requests. So in the end the chain has each effect as often as it was requested.
+ */
+async function uncertainRequests(
+  deps: ReconcileDeps,
+  batches: LostBatch[],
+  replaced: readonly number[],
+): Promise<StoredRequest[]> {
+  const effects = new Map<string, number>();
+  const known = await numbersAmong(deps.database.read, numbersOf(batches));
+  for (const call of batches.flatMap((batch) => batch.calls)) {
+    const effect = effectOf(call.command, deps.contracts);
+    // An ERC1155 id is created only once, so that call certainly belongs to the request.
+    const certain = known.has(call.number) || call.command.kind === "create-erc1155";
+    if (call.happened && !certain && effect !== null) effects.set(effect, (effects.get(effect) ?? 0) + 1);
+  }
+  if (effects.size === 0) return [];
+  return (await perhapsSent(deps.database.read, replaced)).filter((request) => {
+    const effect = effectOf(request.command, deps.contracts) ?? "";
+    const left = effects.get(effect) ?? 0;
+    if (left > 0) effects.set(effect, left - 1);
+    return left > 0;
+  });
+}
+
+function numbersOf(batches: LostBatch[]): bigint[] {
+  return batches.flatMap((batch) => batch.calls.map((call) => call.number));
+}
+
+async function lostWallets(deps: ReconcileDeps, batches: LostBatch[]): Promise<string[]> {
+  const signers = batches
+    .flatMap((batch) => batch.calls)
+    .flatMap(({ command, happened }) => (happened && command.kind === "transfer" ? [command.from] : []));
+  const unique = [...new Set(signers)];
+  const known = await walletPaths(deps.database.read, unique);
+  return unique.filter((address) => !known.has(address));
+}

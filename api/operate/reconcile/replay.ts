@@ -1,0 +1,157 @@
+import { join } from "node:path";
+import type { ChainClient } from "../../chain/client.ts";
+import { RangeTooLarge } from "../../chain/query-logs.ts";
+import { prepareRange } from "../../indexer/prepare-range.ts";
+import { readRange } from "../../indexer/read-range.ts";
+import { makeFolder } from "../../shared/folder.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import { lockLedger, type Trx } from "../../store/db/sql.ts";
+import { storedBlock } from "../../store/ledger/blocks.ts";
+import { everWatchedContracts } from "../../store/ledger/watched.ts";
+import { openScratch, removeScratch, type Scratch } from "../../store/reconcile/scratch.ts";
+import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
+
+/** Retries while a running indexer advances, before this gives up. */
+const MAX_ATTEMPTS = 100;
+const REORG = "There was a reorg of blocks that were read. Run this again; it reads all blocks again.";
+
+/** The chain, read again from the first block into a temporary database, up to the checkpoint of the real one. */
+export class Replay {
+  readonly #deps: ReconcileDeps;
+  readonly #run: RunLease;
+  readonly #scratch: Scratch;
+  /** The first block that this process reads. */
+  readonly from: number;
+  #block: number;
+  #hash: string | null;
+
+  private constructor(
+    deps: ReconcileDeps,
+    run: RunLease,
+    scratch: Scratch,
+    last: { number: number; hash: string | null },
+  ) {
+    this.#deps = deps;
+    this.#run = run;
+    this.#scratch = scratch;
+    this.from = last.number + 1;
+    this.#block = last.number;
+    this.#hash = last.hash;
+  }
+
+  /** What was read is kept in a file until `work` is done. After a crash, the next process with the same run goes on. */
+  static async run<T>(deps: ReconcileDeps, run: RunLease, work: (replay: Replay) => Promise<T>): Promise<T> {
+    makeFolder(deps.folder);
+    const file = join(deps.folder, "chain.sqlite");
+    const open = () => openScratch(file, run.id, deps.contracts.deployedAt - 1);
+    let scratch = await open();
+    try {
+      let last = await scratch.last();
+      if (!(await isCurrent(deps, last))) {
+        await scratch.close();
+        removeScratch(file);
+        scratch = await open();
+        last = await scratch.last();
+      }
+      const result = await work(new Replay(deps, run, scratch, last));
+      await scratch.close();
+      removeScratch(file);
+      return result;
+    } finally {
+      await scratch.close();
+    }
+  }
+
+  get block(): number {
+    return this.#block;
+  }
+
+  get chain(): Scratch["db"] {
+    return this.#scratch.db;
+  }
+
+  /**
+   * Runs one comparison in a transaction of the real database while both databases are at the same block. If a running
+   * indexer advances meanwhile, reads the new blocks and tries again.
+   */
+  async compare<T>(work: (trx: Trx, block: number) => Promise<T>): Promise<T> {
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const result = await this.#run.write(async (trx) => {
+        await lockLedger(trx);
+        const checkpoint = Number(await readMeta(trx, "checkpoint"));
+        if (checkpoint !== this.#block) return { checkpoint };
+        const stored = await storedBlock(trx, checkpoint);
+        if (stored !== undefined && this.#hash !== null && stored.hash !== this.#hash) return { checkpoint: -1 };
+        return { done: await work(trx, checkpoint) };
+      });
+      if ("done" in result) return result.done;
+      if (result.checkpoint < this.#block) throw new ReconcileError(REORG);
+      await this.#extend(result.checkpoint);
+    }
+    throw new ReconcileError(
+      "The running service indexes blocks faster than this command. Stop the service and run this again.",
+    );
+  }
+
+  async #extend(upTo: number): Promise<void> {
+    const { client, contracts, database, logger } = this.#deps;
+    await this.#scratch.takeCollections(database.read);
+    const watched = await everWatchedContracts(database.read);
+    const head = await client.headNumber();
+    await inRanges(client, this.#block + 1, upTo, async (from, to) => {
+      // The header of the last block tells the next process whether the chain is still the same.
+      const remember = to;
+      const read = await readRange(client, contracts, watched, { from, to, head, remember, first: null });
+      const range = await prepareRange(
+        {
+          database,
+          contracts,
+          logger,
+          transactions: (hashes) => client.transactions(hashes),
+          receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
+          // The search for lost transactions came first.
+          ofLanes: () => Promise.resolve(null),
+          // Holdings of foreign contracts are compared separately.
+          holdings: null,
+        },
+        watched,
+        read,
+        { from, to, confirmed: 0, remember },
+      );
+      const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
+      if (!stored) throw new ReconcileError(REORG);
+      this.#block = to;
+      this.#hash = read.headers.get(to)?.hash ?? null;
+    });
+  }
+}
+
+/** Whether the last block that an interrupted run has read is on the chain, and not above the checkpoint. */
+async function isCurrent(deps: ReconcileDeps, last: { number: number; hash: string | null }): Promise<boolean> {
+  if (last.number < deps.contracts.deployedAt) return true;
+  if (last.number > Number(await readMeta(deps.database.read, "checkpoint"))) return false;
+  const [block = null] = await deps.client.blocks([last.number]);
+  return block !== null && block.hash === last.hash;
+}
+
+/**
+ * Reads blocks in ranges that the provider accepts, one after the other.
+ * @param read reads and keeps one range. It must keep nothing when it throws.
+ */
+export async function inRanges(
+  client: ChainClient,
+  from: number,
+  to: number,
+  read: (from: number, to: number) => Promise<void>,
+): Promise<void> {
+  for (let start = from; start <= to;) {
+    const end = Math.min(to, start + client.logLimits.blocks.value - 1);
+    try {
+      await read(start, end);
+    } catch (error) {
+      if (error instanceof RangeTooLarge) continue;
+      throw error;
+    }
+    start = end + 1;
+  }
+}

@@ -1,0 +1,214 @@
+import type { Scope } from "../../commands/api-tokens.ts";
+import { createWallet } from "../../commands/create-wallet.ts";
+import { followContents } from "../../commands/follow-contents.ts";
+import type { Limits } from "../../config/limits.ts";
+import { sealedPlace } from "../../keys/sealer.ts";
+import { findWalletOfUser, listWallets } from "../../store/apps/wallets.ts";
+import { acceptsUnboundValues } from "../../store/db/meta.ts";
+import { listWalletHistory as list } from "../../store/listings/history.ts";
+import { type ContentsFilter, type HeldNft, listContents as storedContents } from "../../store/listings/holdings.ts";
+import type { HttpDeps } from "../deps.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { heldNftExample, historyExample, pageExample, walletExample } from "../examples.ts";
+import { found, placeOf, presentHeldNft, presentHistoryEntry, presentWallet } from "../present.ts";
+import { account, accountsPage, createAccountBody } from "../schemas/accounts.ts";
+import { historyPage } from "../schemas/history.ts";
+import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
+import { pageAnswer, type PageInput, pageQuery, readPage } from "../schemas/pages.ts";
+import { addressParams, contractParams, contractTokenParams, none, noQuery, userParams } from "../schemas/params.ts";
+
+export function createAccount(limits: Limits) {
+  return defineEndpoint({
+    method: "post",
+    path: "/accounts",
+    summary: "Create a wallet",
+    name: "createAccount",
+    description:
+      "The same user of the same app always gets the same address. The wallet exists at once, without a transaction.",
+    examples: {
+      bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
+      answer: walletExample,
+    },
+    scope: "accounts",
+    params: none,
+    query: noQuery,
+    body: createAccountBody(limits),
+    response: account,
+    idempotent: true,
+    errors: ["user_identifier_taken", "quota_exceeded"],
+    handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
+  });
+}
+
+export function listAccounts() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts",
+    summary: "List the app's wallets",
+    name: "listAccounts",
+    examples: { answer: { wallets: [walletExample], ...pageExample } },
+    scope: "read",
+    params: none,
+    query: pageQuery,
+    response: accountsPage,
+    handle: async ({ database }, { appId, query }) => {
+      const page = await listWallets(database.read, appId, readPage(query, "wallets"));
+      return pageAnswer(page, "wallets", "wallets", page.items.map(presentWallet));
+    },
+  });
+}
+
+export function getAccountOfUser() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/user/:user_identifier",
+    summary: "Show the wallet of a user",
+    name: "getAccountOfUser",
+    description: "Escape the identifier in the path (percent-encoding).",
+    examples: { answer: walletExample },
+    scope: "read",
+    params: userParams,
+    query: noQuery,
+    response: account,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId, params }) =>
+      presentWallet(found(await findWalletOfUser(database.read, appId, params.user_identifier))),
+  });
+}
+
+export function listWalletHistory() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/history",
+    summary: "List the history of a wallet, newest first",
+    name: "listWalletHistory",
+    description: "Includes transfers made outside the service: their `request_id` is null.",
+    examples: { answer: { history: [historyExample], ...pageExample } },
+    scope: "read",
+    params: addressParams,
+    query: pageQuery,
+    response: historyPage,
+    errors: ["not_found"],
+    handle: async ({ database, lookUps }, { appId, params, query }) => {
+      const wallet = found(await lookUps.wallet(appId, params.address));
+      const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
+      return pageAnswer(page, "wallet_history", "history", page.items.map(presentHistoryEntry));
+    },
+  });
+}
+
+export function listContents() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address",
+    summary: "List the tokens in a wallet",
+    name: "listContents",
+    description:
+      "Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
+    scope: "read",
+    params: addressParams,
+    query: pageQuery,
+    response: heldNftsPage,
+    errors: ["not_found"],
+    handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, query),
+  });
+}
+
+export function listContentsOfContract() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/:contract_address",
+    summary: "List a wallet's tokens of one contract",
+    name: "listContentsOfContract",
+    description:
+      "Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
+    scope: "read",
+    params: contractParams,
+    query: pageQuery,
+    response: contractNftsPage,
+    errors: ["not_found", "contract_not_supported", "too_many_contracts"],
+    handle: (deps, { appId, scopes, params, query }) =>
+      contractContentsPage(
+        deps,
+        { appId, scopes },
+        params.address,
+        { contract: params.contract_address, tokenId: null },
+        query,
+      ),
+  });
+}
+
+export function listContentsOfToken() {
+  return defineEndpoint({
+    method: "get",
+    path: "/accounts/:address/:contract_address/:token_id",
+    summary: "Show a wallet's holding of one token",
+    name: "listContentsOfToken",
+    description:
+      "The page is empty when the wallet does not hold the token. The contract is followed as in the call above.",
+    examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
+    scope: "read",
+    params: contractTokenParams,
+    query: pageQuery,
+    response: contractNftsPage,
+    errors: ["not_found", "contract_not_supported", "too_many_contracts"],
+    handle: (deps, { appId, scopes, params, query }) => {
+      const filter = { contract: params.contract_address, tokenId: params.token_id.toString() };
+      return contractContentsPage(deps, { appId, scopes }, params.address, filter, query);
+    },
+  });
+}
+
+interface CallerWithScopes {
+  appId: string;
+  scopes: readonly Scope[];
+}
+
+/** A page of all tokens in one of the app's wallets. */
+export async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
+  const wallet = found(await deps.lookUps.wallet(appId, address));
+  return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query, {});
+}
+
+/** A page of the tokens of one contract, or of one token, in one of the app's wallets. */
+export async function contractContentsPage(
+  deps: HttpDeps,
+  caller: CallerWithScopes,
+  address: string,
+  filter: ContentsFilter,
+  query: PageInput,
+) {
+  const wallet = found(await deps.lookUps.wallet(caller.appId, address));
+  const part = { wallet: wallet.address, filter, listing: "contents_of_contract" };
+  readPage(query, part.listing);
+  // Read before the holdings: they may be newer than this block, never older.
+  const following = { ...deps, quota: deps.settings.limits.contracts };
+  const asOf = await followContents(following, caller, wallet.address, filter);
+  return tokensPage(deps, part, query, { as_of_block: asOf });
+}
+
+async function tokensPage<R extends object>(
+  deps: HttpDeps,
+  { wallet, filter, listing }: { wallet: string; filter: ContentsFilter | null; listing: string },
+  query: PageInput,
+  rest: R,
+) {
+  // Read before the holdings, so that a newer holding never shows its secret too early.
+  const confirmed = await deps.lookUps.confirmedBlock();
+  const page = await storedContents(deps.database.read, wallet, filter, readPage(query, listing));
+  const place = placeOf(deps);
+  const nfts = await Promise.all(
+    page.items.map(async (nft) => presentHeldNft(place, nft, await openUnlockable(deps, nft, confirmed))),
+  );
+  return pageAnswer(page, listing, "nfts", nfts, rest);
+}
+
+/** The holder may read the content once the block of the transfer is final. */
+async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): Promise<string | null> {
+  const { unlockable, requestId } = nft;
+  if (unlockable === null || requestId === null || nft.sinceBlock > confirmed) return null;
+  const acceptsUnbound = () => acceptsUnboundValues(deps.database.read);
+  return deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
+}

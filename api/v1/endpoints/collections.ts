@@ -1,0 +1,275 @@
+import { z } from "zod";
+import {
+  changeCollectionMetadata,
+  changeTokenMetadata,
+  createCollection as accept,
+  freezeMetadata,
+} from "../../commands/collections.ts";
+import type { Limits } from "../../config/limits.ts";
+import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
+import { toWireInteger } from "../../domain/numbers.ts";
+import { tokenMetadata } from "../../shared/metadata-documents.ts";
+import { listCollections as storedCollections } from "../../store/listings/collections.ts";
+import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
+import { listHolders } from "../../store/listings/holdings.ts";
+import { findMintedNft, findNft, listNfts as storedNfts } from "../../store/listings/nfts.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import {
+  acceptedExample,
+  ALICE,
+  collectionExample,
+  collectionNftExample,
+  historyExample,
+  pageExample,
+  REQUEST_ID,
+} from "../examples.ts";
+import {
+  found,
+  placeOf,
+  presentCollection,
+  presentCollectionNft,
+  presentHistoryEntry,
+  presentHolder,
+  presentNft,
+} from "../present.ts";
+import {
+  collectionsPage,
+  type CreateCollectionBody,
+  createCollectionBody,
+  HOSTED_FIELDS,
+} from "../schemas/collections.ts";
+import { historyPage } from "../schemas/history.ts";
+import { changedCollection, changedToken, collectionChanges, tokenChanges } from "../schemas/metadata.ts";
+import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
+import { accepted } from "../schemas/outputs.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
+import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
+
+export function createCollection(limits: Limits) {
+  return defineEndpoint({
+    method: "post",
+    path: "/collections",
+    summary: "Create a collection, hosted or self-hosted",
+    name: "createCollection",
+    description:
+      "`base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.",
+    examples: {
+      bodies: {
+        "Hosted ERC721": {
+          type: "ERC721",
+          name: "Cats",
+          symbol: "CAT",
+          mint_supply_count: 1000,
+          description: "A thousand cats",
+          seller_fee_basis_points: 500,
+          fee_recipient: ALICE,
+        },
+        "Self-hosted ERC1155": {
+          type: "ERC1155",
+          name: "Gems",
+          symbol: "GEM",
+          base_uri: "https://gems.example/{id}.json",
+          collection_uri: "https://gems.example/all.json",
+        },
+      },
+      answer: acceptedExample,
+    },
+    scope: "collections",
+    params: none,
+    query: noQuery,
+    body: createCollectionBody(limits),
+    response: accepted,
+    idempotent: true,
+    errors: ["quota_exceeded"],
+    handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body))),
+  });
+}
+
+function commandOf(body: CreateCollectionBody): CreateCollection {
+  const cap = body.mint_supply_count ?? body.mint_supply_account ?? 0;
+  const baseUri = body.base_uri ?? null;
+  return {
+    kind: "create-collection",
+    type: body.type,
+    hosting: baseUri === null ? "hosted" : "self-hosted",
+    name: body.name,
+    symbol: body.symbol,
+    maxSupply: body.type === "ERC721" && cap > 0 ? cap : null,
+    baseUri,
+    collectionUri: body.collection_uri ?? null,
+    metadata: metadataOf(body),
+    newOwner: body.new_owner ?? null,
+    soulbound: body.soulbound ?? false,
+  };
+}
+
+function metadataOf(body: CreateCollectionBody): CollectionMetadata {
+  const given = HOSTED_FIELDS.filter((name) => body[name] !== undefined);
+  return Object.fromEntries(given.map((name) => [name, body[name]]));
+}
+
+export function listCollections() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections",
+    summary: "List the app's collections",
+    name: "listCollections",
+    description: "Only collections whose request has completed.",
+    examples: { answer: { collections: [collectionExample], ...pageExample } },
+    scope: "read",
+    params: none,
+    query: pageQuery,
+    response: collectionsPage,
+    handle: async (deps, { appId, query }) => {
+      const page = await storedCollections(deps.database.read, appId, readPage(query, "collections"));
+      const place = placeOf(deps);
+      const collections = page.items.map((row) => presentCollection(place, row));
+      return pageAnswer(page, "collections", "collections", collections);
+    },
+  });
+}
+
+export function listNfts() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address",
+    summary: "List the tokens of a collection",
+    name: "listNfts",
+    examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
+    scope: "read",
+    params: addressParams,
+    query: pageQuery,
+    response: collectionNftsPage,
+    errors: ["not_found"],
+    handle: async (deps, { appId, params, query }) => {
+      const collection = found(await deps.lookUps.collection(appId, params.address));
+      const page = await storedNfts(deps.database.read, collection.address, readPage(query, "nfts"));
+      const place = placeOf(deps);
+      const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
+      return pageAnswer(page, "nfts", "nfts", nfts);
+    },
+  });
+}
+
+export function getNft() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address/:token_id",
+    summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
+    name: "getNft",
+    description: "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id.",
+    examples: { answer: collectionNftExample },
+    scope: "read",
+    params: tokenParams,
+    query: pageQuery,
+    response: singleNft,
+    errors: ["not_found"],
+    handle: async (deps, { appId, params, query }) => {
+      const db = deps.database.read;
+      const wanted = readPage(query, "owners");
+      const collection = found(await deps.lookUps.collection(appId, params.address));
+      const nft = found(await findNft(db, collection.address, params.token_id.toString()));
+      const item = presentNft(placeOf(deps), nft);
+      if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
+      const page = await listHolders(db, nft.contract, nft.tokenId, wanted);
+      const token = { ...item, type: "ERC1155" as const, quantity: toWireInteger(nft.supply) };
+      return pageAnswer(page, "owners", "owners", page.items.map(presentHolder), token);
+    },
+  });
+}
+
+export function changeCollection(limits: Limits) {
+  return defineEndpoint({
+    method: "patch",
+    path: "/collections/:address",
+    summary: "Change the metadata of a hosted collection",
+    name: "changeCollection",
+    description:
+      "Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.",
+    examples: {
+      bodies: { "A new description": { description: "A thousand and one cats", external_link: null } },
+      answer: { metadata: { description: "A thousand and one cats" }, request_id: REQUEST_ID },
+    },
+    scope: "collections",
+    params: addressParams,
+    query: noQuery,
+    body: collectionChanges(limits),
+    response: changedCollection,
+    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+    handle: async (deps, call) => {
+      const { metadata, requestId } = await changeCollectionMetadata(deps, call, call.params.address, call.body);
+      return { metadata, request_id: requestId };
+    },
+  });
+}
+
+export function changeToken(limits: Limits) {
+  return defineEndpoint({
+    method: "patch",
+    path: "/collections/:address/:token_id",
+    summary: "Change the metadata of a hosted token",
+    name: "changeToken",
+    description:
+      "Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.",
+    examples: {
+      bodies: { "Another colour": { attributes: [{ trait_type: "fur", value: "blue" }], background_color: null } },
+      answer: {
+        metadata: { name: "Cat 12", attributes: [{ trait_type: "fur", value: "blue" }] },
+        request_id: REQUEST_ID,
+      },
+    },
+    scope: "collections",
+    params: tokenParams,
+    query: noQuery,
+    body: tokenChanges(limits),
+    response: changedToken,
+    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+    handle: async (deps, call) => {
+      const { address, token_id: id } = call.params;
+      const { metadata, requestId } = await changeTokenMetadata(deps, call, address, id.toString(), call.body);
+      return { metadata: tokenMetadata(metadata, id.toString()), request_id: requestId };
+    },
+  });
+}
+
+export function freezeCollection() {
+  return defineEndpoint({
+    method: "post",
+    path: "/collections/:address/freeze",
+    summary: "Freeze the metadata of a hosted collection permanently",
+    name: "freezeCollection",
+    description:
+      "Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.",
+    examples: { bodies: { "No fields": {} }, answer: acceptedExample },
+    scope: "collections",
+    params: addressParams,
+    query: noQuery,
+    body: z.strictObject({}),
+    response: accepted,
+    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+    handle: async (deps, call) => new Verbatim(await freezeMetadata(deps, call, call.params.address)),
+  });
+}
+
+export function listTokenHistory() {
+  return defineEndpoint({
+    method: "get",
+    path: "/collections/:address/:token_id/history",
+    summary: "List the history of a token, newest first",
+    name: "listTokenHistory",
+    description: "Includes transfers made outside the service: their `request_id` is null.",
+    examples: { answer: { history: [historyExample], ...pageExample } },
+    scope: "read",
+    params: tokenParams,
+    query: pageQuery,
+    response: historyPage,
+    errors: ["not_found"],
+    handle: async ({ database, lookUps }, { appId, params, query }) => {
+      const collection = found(await lookUps.collection(appId, params.address));
+      const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
+      const token = { contract: nft.contract, tokenId: nft.token_id };
+      const page = await storedHistory(database.read, appId, token, readPage(query, "token_history"));
+      return pageAnswer(page, "token_history", "history", page.items.map(presentHistoryEntry));
+    },
+  });
+}

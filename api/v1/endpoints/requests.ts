@@ -1,0 +1,50 @@
+import { listRequests as list } from "../../store/requests/requests.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import { pageExample, requestExample } from "../examples.ts";
+import { found, presentRequest } from "../present.ts";
+import { pageAnswer, readPage } from "../schemas/pages.ts";
+import { none, noQuery, requestParams } from "../schemas/params.ts";
+import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
+
+export function getRequest() {
+  return defineEndpoint({
+    method: "get",
+    path: "/requests/:request_id",
+    summary: "Show a request",
+    name: "getRequest",
+    description: "`pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.",
+    examples: { answer: requestExample },
+    scope: "read",
+    params: requestParams,
+    query: noQuery,
+    response: request,
+    errors: ["not_found"],
+    handle: async ({ lookUps }, { appId, params }) =>
+      presentRequest(found(await lookUps.request(appId, params.request_id))),
+  });
+}
+
+export function listRequests() {
+  return defineEndpoint({
+    method: "get",
+    path: "/requests",
+    summary: "List the app's requests, newest first",
+    name: "listRequests",
+    description:
+      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.",
+    examples: { answer: { requests: [requestExample], ...pageExample } },
+    scope: "read",
+    params: none,
+    query: requestsQuery,
+    response: requestsPage,
+    handle: async ({ database }, { appId, query }) => {
+      const filter = {
+        status: query.status ?? null,
+        type: query.type ?? null,
+        transactionHash: query.transaction_hash ?? null,
+      };
+      const page = await list(database.read, appId, filter, readPage(query, "requests"));
+      return pageAnswer(page, "requests", "requests", page.items.map(presentRequest));
+    },
+  });
+}

@@ -1,0 +1,167 @@
+import {
+  redeliverEvent,
+  registerWebhook,
+  rotateWebhookSecret as rotate,
+  sendTestEvent,
+} from "../../commands/webhooks.ts";
+import type { Limits } from "../../config/limits.ts";
+import { ApiError } from "../../domain/error-codes.ts";
+import { listDeliveries as list } from "../../store/outbox/delivery-log.ts";
+import { deleteWebhook as remove, findWebhook } from "../../store/outbox/webhooks.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import {
+  deliveryExample,
+  pageExample,
+  rotatedSecretExample,
+  testDeliveryExample,
+  webhookExample,
+} from "../examples.ts";
+import { found, isoTime, presentDelivery, presentWebhook } from "../present.ts";
+import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
+import { deliveryParams, none, noQuery } from "../schemas/params.ts";
+import {
+  deliveriesPage,
+  delivery,
+  registeredWebhook,
+  removedWebhook,
+  rotatedSecret,
+  webhook,
+  webhookBody,
+} from "../schemas/webhook.ts";
+
+export function putWebhook(limits: Limits) {
+  return defineEndpoint({
+    method: "put",
+    path: "/webhook",
+    summary: "Register or change the app's webhook",
+    name: "putWebhook",
+    description:
+      "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.",
+    examples: {
+      bodies: {
+        "All events": { url: "https://app.example/hooks/nft" },
+        "Outcomes only": { url: "https://app.example/hooks/nft", events: ["completed", "error"] },
+      },
+      answer: { ...webhookExample, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
+    },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    body: webhookBody(limits),
+    response: registeredWebhook,
+    handle: async (deps, { appId, body }) => {
+      const { webhook, secret } = await registerWebhook(deps, appId, body.url, body.events ?? null);
+      return { ...presentWebhook(webhook), secret };
+    },
+  });
+}
+
+export function getWebhook() {
+  return defineEndpoint({
+    method: "get",
+    path: "/webhook",
+    summary: "Show the app's webhook",
+    name: "getWebhook",
+    examples: { answer: webhookExample },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: webhook,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
+  });
+}
+
+export function deleteWebhook() {
+  return defineEndpoint({
+    method: "delete",
+    path: "/webhook",
+    summary: "Remove the app's webhook",
+    name: "deleteWebhook",
+    examples: { answer: {} },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: removedWebhook,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId }) => {
+      if (!(await database.write((trx) => remove(trx, appId, Date.now())))) throw new ApiError("not_found");
+      return {};
+    },
+  });
+}
+
+export function testWebhook() {
+  return defineEndpoint({
+    method: "post",
+    path: "/webhook/test",
+    summary: "Send a test event to the app's webhook",
+    name: "testWebhook",
+    description:
+      "The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.",
+    examples: { answer: testDeliveryExample },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: delivery,
+    errors: ["not_found"],
+    handle: async (deps, { appId }) => presentDelivery(await sendTestEvent(deps, appId)),
+  });
+}
+
+export function rotateWebhookSecret() {
+  return defineEndpoint({
+    method: "post",
+    path: "/webhook/secret",
+    summary: "Rotate the signing secret of the app's webhook",
+    name: "rotateWebhookSecret",
+    description:
+      "The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.",
+    examples: { answer: rotatedSecretExample },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: rotatedSecret,
+    errors: ["not_found"],
+    handle: async (deps, { appId }) => {
+      const { secret, previousExpiresAt } = await rotate(deps, appId);
+      return { secret, previous_expires_at: isoTime(previousExpiresAt) };
+    },
+  });
+}
+
+export function listDeliveries() {
+  return defineEndpoint({
+    method: "get",
+    path: "/webhook/deliveries",
+    summary: "List webhook deliveries, newest first",
+    name: "listDeliveries",
+    examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
+    scope: "webhooks",
+    params: none,
+    query: pageQuery,
+    response: deliveriesPage,
+    handle: async ({ database }, { appId, query }) => {
+      const page = await list(database.read, appId, readPage(query, "deliveries"));
+      return pageAnswer(page, "deliveries", "deliveries", page.items.map(presentDelivery));
+    },
+  });
+}
+
+export function redeliver() {
+  return defineEndpoint({
+    method: "post",
+    path: "/webhook/deliveries/:id/redeliver",
+    summary: "Send the event of a delivery again, at once",
+    name: "redeliver",
+    description:
+      "The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.",
+    examples: { answer: deliveryExample },
+    scope: "webhooks",
+    params: deliveryParams,
+    query: noQuery,
+    response: delivery,
+    errors: ["not_found"],
+    handle: async (deps, { appId, params }) => presentDelivery(await redeliverEvent(deps, appId, params.id)),
+  });
+}

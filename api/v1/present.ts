@@ -1,0 +1,244 @@
+import type { z } from "zod";
+import { isScope } from "../commands/api-tokens.ts";
+import type { CollectionType, TokenMetadata } from "../domain/command.ts";
+import { ApiError, ERRORS } from "../domain/error-codes.ts";
+import { toWireInteger } from "../domain/numbers.ts";
+import { tokenMetadata } from "../shared/metadata-documents.ts";
+import { remember } from "../shared/recent.ts";
+import type { StoredToken } from "../store/apps/api-tokens.ts";
+import type { StoredConsoleSession } from "../store/apps/console-sessions.ts";
+import type { WalletRow } from "../store/db/schema.ts";
+import type { StoredCollection } from "../store/listings/collections.ts";
+import type { HistoryEntry } from "../store/listings/history.ts";
+import type { HeldNft, Holder } from "../store/listings/holdings.ts";
+import type { CollectionNft, NftView } from "../store/listings/nfts.ts";
+import type { LoggedDelivery } from "../store/outbox/delivery-log.ts";
+import type { StoredWebhook } from "../store/outbox/webhooks.ts";
+import type { StoredRequest } from "../store/requests/stored-request.ts";
+import type { HttpDeps } from "./deps.ts";
+import type { collection } from "./schemas/collections.ts";
+import type { collectionNft, heldNft } from "./schemas/nfts.ts";
+import type { request } from "./schemas/requests.ts";
+import type { token } from "./schemas/tokens.ts";
+import type { delivery } from "./schemas/webhook.ts";
+
+export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<typeof collectionNft> {
+  return {
+    ...common(place, nft),
+    ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.supply) } : { owner: nft.owner }),
+  };
+}
+
+/** @param unlockable decrypted content; null unless the wallet may see it. */
+export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | null): z.input<typeof heldNft> {
+  return {
+    ...common(place, nft),
+    ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.quantity) } : {}),
+    unlockable_content: unlockable,
+    ...(nft.asOf === null ? {} : { as_of_block: nft.asOf }),
+  };
+}
+
+export function presentHolder(holder: Holder) {
+  return { address: holder.owner, quantity: toWireInteger(holder.quantity) };
+}
+
+export function presentNft(place: Place, nft: NftView) {
+  return common(place, nft);
+}
+
+function common(place: Place, nft: NftView) {
+  return {
+    contract_address: nft.contract,
+    collection_name: nft.collectionName,
+    type: nft.type,
+    token_id: toWireInteger(nft.tokenId),
+    token_uri: tokenUri(place, nft),
+    metadata: nft.metadata === null ? null : presentMetadata(nft.metadata, nft.tokenId),
+    minted_at: nft.mintedAt === null ? null : isoTime(nft.mintedAt),
+  };
+}
+
+/** The URI of the token's metadata, as its contract returns it. */
+function tokenUri(place: Place, nft: NftView): string | null {
+  if (nft.tokenUri !== null) return nft.tokenUri;
+  if (nft.baseUri !== null) return selfHostedTokenUri(nft.baseUri, nft.type, nft.tokenId);
+  return nft.hosting === "hosted" ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId) : null;
+}
+
+/** The stored metadata, with `{token_id}` replaced by the token id. */
+export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
+  return tokenMetadata(stored, tokenId);
+}
+
+export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {
+  const hosted = row.hosting === "hosted";
+  return {
+    address: row.address,
+    type: row.type,
+    name: row.name,
+    symbol: row.symbol,
+    hosting: row.hosting,
+    mint_supply_count: row.max_supply,
+    soulbound: row.soulbound === 1,
+    minted: row.minted,
+    owner: row.owner,
+    collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),
+    ...(hosted ? presentHostedMetadata(row) : { base_uri: row.base_uri }),
+    request_id: row.request_id,
+    created_at: isoTime(row.created_at),
+  };
+}
+
+function presentHostedMetadata({ metadata }: StoredCollection) {
+  return {
+    description: metadata.description ?? null,
+    image: metadata.image ?? null,
+    external_link: metadata.external_link ?? null,
+    seller_fee_basis_points: metadata.seller_fee_basis_points ?? null,
+    fee_recipient: metadata.fee_recipient ?? null,
+  };
+}
+
+export function presentHistoryEntry(row: HistoryEntry) {
+  return {
+    type: row.type,
+    contract_address: row.contract,
+    token_id: toWireInteger(row.token_id),
+    quantity: toWireInteger(row.quantity),
+    from_address: row.from_address,
+    to_address: row.to_address,
+    transaction_hash: row.transaction_hash,
+    block_number: row.block_number,
+    timestamp: isoTime(row.timestamp),
+    request_id: row.request_id,
+  };
+}
+
+export function presentRequest(row: StoredRequest): z.input<typeof request> {
+  return {
+    request_id: row.id,
+    type: row.type,
+    status: row.status,
+    nft_collection: row.nft_collection,
+    nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),
+    transaction_hash: row.transaction_hash,
+    block_number: row.block_number,
+    gas_used: row.gas_used,
+    fee_wei: row.fee_wei,
+    error_code: row.error_code,
+    error_message: row.error_code === null ? null : ERRORS[row.error_code].message,
+    errors: row.errors,
+    created_at: isoTime(row.created_at),
+    updated_at: isoTime(row.updated_at),
+  };
+}
+
+/** @returns undefined when the session's app was removed meanwhile. */
+export async function presentSession(
+  { chainId, lookUps, settings }: Pick<HttpDeps, "chainId" | "lookUps" | "settings">,
+  session: StoredConsoleSession,
+) {
+  const app = session.app_id === null ? null : await lookUps.app(session.app_id);
+  if (app === undefined) return undefined;
+  return {
+    session_id: session.id,
+    kind: app === null ? ("operator" as const) : ("app" as const),
+    app: app === null ? null : { app_id: app.id, name: app.name },
+    scopes: session.scopes.filter(isScope),
+    created_at: isoTime(session.signed_in_at ?? session.created_at),
+    expires_at: isoTime(session.expires_at),
+    chain_id: chainId,
+    explorer_url: settings.explorerUrl,
+    public_url: settings.publicUrl,
+  };
+}
+
+/** The token without its secret. */
+export function presentToken(
+  row: Pick<
+    StoredToken,
+    "id" | "name" | "scopes" | "rate_limit_per_minute" | "created_at" | "expires_at" | "revoked_at"
+  >,
+): z.input<typeof token> {
+  return {
+    token_id: row.id,
+    name: row.name,
+    scopes: [...row.scopes],
+    rate_limit_per_minute: row.rate_limit_per_minute,
+    created_at: isoTime(row.created_at),
+    expires_at: row.expires_at === null ? null : isoTime(row.expires_at),
+    revoked_at: row.revoked_at === null ? null : isoTime(row.revoked_at),
+  };
+}
+
+/** The start of hosted URIs: the service's public URL and its chain. */
+export interface Place {
+  publicUrl: string;
+  chainId: number;
+}
+
+export function placeOf(deps: { settings: { publicUrl: string }; chainId: number }): Place {
+  return { publicUrl: deps.settings.publicUrl, chainId: deps.chainId };
+}
+
+export function hostedCollectionUri(place: Place, collection: string): string {
+  return `${place.publicUrl}/metadata/${place.chainId.toString()}/${collection}`;
+}
+
+export function hostedTokenUri(place: Place, collection: string, type: CollectionType, tokenId: string): string {
+  return `${hostedCollectionUri(place, collection)}/${type === "ERC721" ? tokenId : erc1155Id(tokenId)}`;
+}
+
+export function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenId: string): string {
+  return type === "ERC721" ? baseUri + tokenId : baseUri.replaceAll("{id}", erc1155Id(tokenId));
+}
+
+/** The text that clients put in place of `{id}` (ERC-1155): 64 lower-case hex digits. */
+function erc1155Id(tokenId: string): string {
+  return BigInt(tokenId).toString(16).padStart(64, "0");
+}
+
+export function presentWallet(row: WalletRow) {
+  return { address: row.address, user_identifier: row.user_identifier };
+}
+
+/** The webhook without its secrets. */
+export function presentWebhook(row: StoredWebhook) {
+  return {
+    url: row.url,
+    events: row.events,
+    disabled_at: row.disabled_at === null ? null : isoTime(row.disabled_at),
+    created_at: isoTime(row.created_at),
+    updated_at: isoTime(row.updated_at),
+  };
+}
+
+export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
+  return {
+    id: row.id,
+    event_id: row.eventId,
+    event_type: row.eventType,
+    request_id: row.request_id,
+    status: row.status,
+    attempts: row.tries,
+    // A delivery that is due at once is stored with time 0.
+    next_attempt_at: row.next_at === null ? null : isoTime(Math.max(row.next_at, row.updated_at)),
+    response_status: row.response_status,
+    error: row.error,
+    created_at: isoTime(row.created_at),
+    updated_at: isoTime(row.updated_at),
+  };
+}
+
+/**
+ * Formatting a time is slow, and the tokens of a page often have the same: that of their block.
+ * @param milliseconds since 1970.
+ */
+export const isoTime = remember(1_024, (milliseconds: number) => new Date(milliseconds).toISOString());
+
+/** @throws ApiError `not_found` when nothing was found, or it belongs to another app. */
+export function found<T>(value: T | undefined): T {
+  if (value === undefined) throw new ApiError("not_found");
+  return value;
+}

@@ -1,0 +1,204 @@
+import { createCipheriv, createHash } from "node:crypto";
+
+import { expect } from "chai";
+import type { CID } from "multiformats/cid";
+
+import { BlockFiles } from "../../../api/content/block-files.ts";
+import { parseCid } from "../../../api/content/cids.ts";
+import { findFile, importContent, importDirectory, walkBlocks } from "../../../api/content/content.ts";
+import { collect } from "../../support/collect.ts";
+import { temporaryFolder } from "../../support/folder.ts";
+
+const MIB = 1_048_576;
+
+/** Kubo's vectors generate their content as a ChaCha20 key stream. The key is the hash of a seed. */
+async function* keyStream(size: number, seed: string): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  const cipher = createCipheriv("chacha20", createHash("sha256").update(seed).digest(), Buffer.alloc(16));
+  const zeros = Buffer.alloc(MIB);
+  for (let left = size; left > 0; left -= MIB) yield cipher.update(zeros.subarray(0, Math.min(left, MIB)));
+}
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  await Promise.resolve();
+  yield bytes;
+}
+
+/** File names of Kubo's vectors: one of length `last` after others of length 11. */
+async function names(count: number, last: number): Promise<string[]> {
+  const alphabet = "abcdefghijklmnopqrstuvwxyz01234567890-_";
+  const stream: number[] = [];
+  for await (const part of keyStream(MIB, "hamt-unixfs-v1-2025")) stream.push(...part.subarray(0, 60_000));
+  let at = 0;
+  return Array.from({ length: count }, (_, index) => {
+    const length = index === count - 1 ? last : 11;
+    const name = stream.slice(at, at + length).map((byte) => alphabet[byte % alphabet.length]);
+    at += length;
+    return name.join("");
+  });
+}
+
+describe("content", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let blocks: BlockFiles;
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+    blocks = new BlockFiles(folder.path);
+  });
+  afterEach(() => folder.remove());
+
+  const read = async (cid: CID, path = "", offset?: number, length?: number) => {
+    const file = await findFile(blocks, cid, path);
+    if (file === null) return null;
+    const parts: Uint8Array[] = [];
+    for await (const part of file.read(offset, length)) parts.push(part);
+    return Buffer.concat(parts);
+  };
+
+  describe("has the CIDs of Kubo's public vectors (profile unixfs-v1-2025)", () => {
+    const discard = { put: () => Promise.resolve() };
+    const files: [string, () => AsyncIterable<Uint8Array>, string][] = [
+      [
+        "hello world",
+        () => once(Buffer.from("hello world")),
+        "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
+      ],
+      ["nothing", () => once(new Uint8Array()), "bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"],
+      [
+        "one block",
+        () => keyStream(MIB, "chunk-v1-seed"),
+        "bafkreiacndfy443ter6qr2tmbbdhadvxxheowwf75s6zehscklu6ezxmta",
+      ],
+      [
+        "one byte more",
+        () => keyStream(MIB + 1, "chunk-v1-seed"),
+        "bafybeigmix7t42i6jacydtquhet7srwvgpizfg7gjbq7627d35mjomtu64",
+      ],
+      [
+        "as many links as a node has",
+        () => keyStream(1024 * MIB, "v1-2025-seed"),
+        "bafybeihmf37wcuvtx4hpu7he5zl5qaf2ineo2lqlfrapokkm5zzw7zyhvm",
+      ],
+      [
+        "one byte more than that",
+        () => keyStream(1024 * MIB + 1, "v1-2025-seed"),
+        "bafybeibdsi225ugbkmpbdohnxioyab6jsqrmkts3twhpvfnzp77xtzpyhe",
+      ],
+    ];
+    for (const [name, content, cid] of files) {
+      it(`file: ${name}`, async () => {
+        expect((await importContent(discard, content())).cid.toString()).to.equal(cid);
+      });
+    }
+    const folders: [string, number, string][] = [
+      ["as large as a plain one can be", 21, "bafybeic3h7rwruealwxkacabdy45jivq2crwz6bufb5ljwupn36gicplx4"],
+      ["one byte larger", 22, "bafybeiegvuterwurhdtkikfhbxcldohmxp566vpjdofhzmnhv6o4freidu"],
+    ];
+    for (const [name, last, cid] of folders) {
+      it(`directory: ${name}`, async () => {
+        const entries = await names(4766, last);
+        const content = Buffer.from("x");
+        const root = await importDirectory(
+          discard,
+          (async function* () {
+            await Promise.resolve();
+            for (const path of entries) yield { path, content };
+          })(),
+        );
+        expect(root.toString()).to.equal(cid);
+      });
+    }
+  });
+
+  it("reads back what it stored, in whole and in part", async () => {
+    const whole = Buffer.concat(await collect(keyStream(3 * MIB + 7, "any")));
+    const { cid, size } = await importContent(blocks, once(whole));
+    expect(size).to.equal(whole.length);
+    expect(whole.equals((await read(cid))!)).to.equal(true);
+    for (const [offset, length] of [
+      [0, 1],
+      [MIB - 1, 2],
+      [2 * MIB + 3, MIB],
+      [whole.length - 1, 1],
+      [5, 0],
+    ] as const) {
+      expect(whole.subarray(offset, offset + length).equals((await read(cid, "", offset, length))!)).to.equal(true);
+    }
+  });
+
+  it("finds files in directories, also in directories larger than one block", async () => {
+    const cid = await importDirectory(
+      blocks,
+      (async function* () {
+        await Promise.resolve();
+        for (let id = 1; id <= 3_000; id++)
+          yield { path: `${id.toString().padStart(64, "0")}.json`, content: Buffer.from(id.toString()) };
+      })(),
+    );
+    expect((await read(cid, `${"17".padStart(64, "0")}.json`))?.toString()).to.equal("17");
+    expect((await read(cid, `${"2999".padStart(64, "0")}.json`))?.toString()).to.equal("2999");
+    expect(await read(cid, "18")).to.equal(null);
+    expect(await read(cid, "../17")).to.equal(null);
+    expect(await read(cid)).to.equal(null);
+  });
+
+  it("reads ahead no more than asked, however slow the consumer is", async () => {
+    const { cid } = await importContent(blocks, keyStream(10 * MIB, "slow"));
+    const held = new Map<string, Uint8Array>();
+    for await (const { cid: block, bytes } of walkBlocks(blocks, cid, new Set())) held.set(block.toString(), bytes);
+    let gets = 0;
+    const source = {
+      has: () => Promise.resolve(true),
+      get: (wanted: CID) => {
+        gets += 1;
+        return Promise.resolve(held.get(wanted.toString())!);
+      },
+    };
+    for (const readAhead of [1, 4]) {
+      gets = 0;
+      const reading = (await findFile(source, cid, "", readAhead))!.read()[Symbol.asyncIterator]();
+      await reading.next();
+      // Everything is in memory, so all pending reads run now.
+      for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+      expect(gets).to.equal(1 + readAhead);
+      await reading.return?.();
+    }
+  });
+
+  it("names the CID of a missing or corrupt block", async () => {
+    const { cid } = await importContent(blocks, keyStream(2 * MIB, "any"));
+    const all: CID[] = [];
+    for await (const { cid: block } of walkBlocks(blocks, cid, new Set())) all.push(block);
+    expect(all.length).to.equal(3);
+    expect(await blocks.quarantine().add([all[2]!], Infinity)).to.have.length(1);
+    const error: unknown = await read(cid).catch((thrown: unknown) => thrown);
+    expect(error).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
+  });
+});
+
+describe("parseCid", () => {
+  it("accepts versions 0 and 1 in any base", () => {
+    const forms = [
+      "QmXxSDCDe6Vc47Lp5YpgHuXmDuP2YAgmUYNvxFT2SrRyTz",
+      "bafybeietjovlsd6htljikk7ch4ev6nqiawg24mqf5t3nj6xtiuiydhk6w4",
+    ];
+    expect(parseCid(forms[0]!)?.toV1().toString()).to.match(/^bafybei/);
+    expect(parseCid(forms[1]!)).to.not.equal(null);
+  });
+
+  it("refuses CIDs that this service never stores", () => {
+    for (const text of [
+      "",
+      "cats",
+      "../../etc/passwd",
+      "b".repeat(500),
+      // "identity": the CID contains its content.
+      "bafkqaaa",
+      "bafkqadtimvwgy3zao5xxe3debi",
+      // dag-cbor
+      "bafyreihdb57fdysx5h35urvxz64ros7zvywshber7id6t6c6fek37jgyfe",
+    ]) {
+      expect(parseCid(text), text).to.equal(null);
+    }
+  });
+});

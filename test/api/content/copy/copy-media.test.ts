@@ -1,0 +1,154 @@
+import { readdir } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+
+import { expect } from "chai";
+
+import { BlockFiles } from "../../../../api/content/block-files.ts";
+import { DiskRoom } from "../../../../api/content/disk-room.ts";
+import { parseCid } from "../../../../api/content/cids.ts";
+import { importContent } from "../../../../api/content/content.ts";
+import { copyMedia, type CopyDeps } from "../../../../api/content/copy/copy-media.ts";
+import { MediaError } from "../../../../api/content/copy/media-error.ts";
+import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
+import { collect } from "../../../support/collect.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+
+const HELLO = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
+
+describe("copyMedia", () => {
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let deps: CopyDeps;
+  let server: Server;
+  let base: string;
+  const asked: string[] = [];
+  const strict = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
+  const local = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });
+
+  before(async () => {
+    server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    base = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
+  });
+  after(async () => {
+    await Promise.all([strict.destroy(), local.destroy()]);
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  beforeEach(async () => {
+    server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
+      asked.push(request.url ?? "");
+      if (request.url === "/missing") response.writeHead(404).end();
+      else response.end("hello world");
+    });
+    asked.length = 0;
+    folder = await temporaryFolder();
+    deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 60_000 };
+  });
+  afterEach(() => folder.remove());
+
+  const copy = (url: string) => copyMedia(deps, url, new AbortController().signal);
+  const codeOf = (url: string) =>
+    copy(url).then(
+      () => "copied",
+      (error: unknown) => (error instanceof MediaError ? error.errorCode : String(error)),
+    );
+
+  it("stores the content of an http URL with its media type", async () => {
+    expect(await copy(`${base}/cat.png`)).to.deep.equal({ cid: HELLO, type: "text/plain; charset=utf-8", size: 11 });
+    expect(await deps.blocks.has(parseCid(HELLO)!)).to.equal(true);
+  });
+
+  it("fails as the service, not as the content, when the disk has no room", async () => {
+    const room = new DiskRoom(folder.path, 0, () => Promise.resolve({ used: 0, free: 10 }));
+    deps = { ...deps, blocks: new BlockFiles(folder.path, room) };
+    expect(await codeOf(`${base}/cat.png`)).to.match(/^BlockStoreUnavailable: .*MIN_FREE_DISK_BYTES/);
+    expect(await collect(deps.blocks.all())).to.deep.equal([]);
+  });
+
+  it("stores the same bytes only once, whatever their source", async () => {
+    await copy(`${base}/a`);
+    await copy(`${base}/b`);
+    await copy("data:,hello%20world");
+    expect(await collect(deps.blocks.all())).to.have.length(1);
+  });
+
+  for (const [url, type, size] of [
+    ["data:text/plain;base64,aGVsbG8gd29ybGQ=", "text/plain; charset=utf-8", 11],
+    ["DATA:image/png;base64,aGVsbG8gd29ybGQ", "text/plain; charset=utf-8", 11],
+    ["data:image/svg+xml;utf8,<svg xmlns='x'/>#part", "image/svg+xml", 16],
+    ["data:image/svg+xml,%3Csvg/%3E", "image/svg+xml", 6],
+    ["data:image/png;base64,iVBORw0KGgo%3D", "application/octet-stream", 8],
+    ["data:,", "text/plain; charset=utf-8", 0],
+  ] as const) {
+    it(`reads ${url}`, async () => {
+      const stored = await copy(url);
+      expect({ type: stored.type, size: stored.size }).to.deep.equal({ type, size });
+    });
+  }
+
+  it("keeps nothing of a refused or incomplete download", async () => {
+    const sent = Buffer.alloc(3_000_000, "large");
+    server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
+      if (request.url === "/broken") response.writeHead(200, { "content-length": "9000000" });
+      response.write(sent, () => response.destroy());
+    });
+    for (const [path, code] of [
+      ["/large", "media_too_large"],
+      ["/broken", "media_unavailable"],
+    ] as const) {
+      deps = { ...deps, maxBytes: path === "/large" ? 2_900_000 : 10_000_000 };
+      expect(await codeOf(base + path)).to.equal(code);
+      expect(
+        (await readdir(folder.path, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile()),
+      ).to.deep.equal([]);
+    }
+  });
+
+  it("refuses what it cannot copy, each with its error code", async () => {
+    for (const [url, code] of [
+      ["data:nothing", "media_unavailable"],
+      ["data:;base64,!!!", "media_unavailable"],
+      [`data:,${"x".repeat(1_001)}`, "media_too_large"],
+      ["file:///etc/passwd", "media_blocked"],
+      ["ftp://example.com/cat.png", "media_blocked"],
+      ["cat.png", "media_blocked"],
+      ["ipfs://cats", "media_unavailable"],
+      [`${base}/missing`, "media_unavailable"],
+    ] as const) {
+      expect(await codeOf(url), url).to.equal(code);
+    }
+    deps = { ...deps, agent: strict };
+    expect(await codeOf(`${base}/cat.png`)).to.equal("media_blocked");
+    expect(asked).to.deep.equal(["/missing"]);
+  });
+
+  describe("given an ipfs URL", () => {
+    const bytes = async function* () {
+      await Promise.resolve();
+      yield Buffer.from("hello world");
+    };
+
+    it("reads it from its own store without a connection", async () => {
+      await importContent(deps.blocks, bytes());
+      deps = { ...deps, gateway: { url: base, agent: local } };
+      for (const url of [`ipfs://${HELLO}`, `ipfs://ipfs/${HELLO}`, `ipfs://${HELLO}/`]) {
+        expect(await copy(url)).to.include({ cid: HELLO });
+      }
+      expect(asked).to.deep.equal([]);
+    });
+
+    it("fetches it from the gateway if there is one", async () => {
+      expect(await codeOf(`ipfs://${HELLO}`)).to.equal("media_unavailable");
+      deps = { ...deps, agent: strict, gateway: { url: base, agent: local } };
+      expect(await copy(`ipfs://${HELLO}`)).to.include({ cid: HELLO });
+      expect(new Set(asked)).to.deep.equal(new Set([`/ipfs/${HELLO}?format=raw`]));
+    });
+
+    it("has the same size limit as other media", async () => {
+      await importContent(deps.blocks, bytes());
+      deps = { ...deps, maxBytes: 10 };
+      expect(await codeOf(`ipfs://${HELLO}`)).to.equal("media_too_large");
+    });
+  });
+});

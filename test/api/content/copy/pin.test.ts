@@ -1,0 +1,128 @@
+import { expect } from "chai";
+import pino from "pino";
+
+import { BlockFiles } from "../../../../api/content/block-files.ts";
+import { importContent } from "../../../../api/content/content.ts";
+import { describePinError, pinAtKubo, Pinner } from "../../../../api/content/copy/pinner.ts";
+import { leaseTimes } from "../../../../api/shared/lease.ts";
+import { Signal } from "../../../../api/shared/signal.ts";
+import { addPin, removePin } from "../../../../api/store/media/pins.ts";
+import { poison } from "../../../../scripts/scene/poison.ts";
+import { openTestDatabase } from "../../../support/database.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { parkedIds } from "../../../support/poison.ts";
+import { contentIds } from "../../support/hosted-content.ts";
+import { FakeKubo } from "../../../support/kubo.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+
+describe("pinAtKubo", () => {
+  let kubo: FakeKubo;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  let blocks: BlockFiles;
+
+  beforeEach(async () => {
+    kubo = new FakeKubo();
+    await kubo.start();
+    folder = await temporaryFolder();
+    blocks = new BlockFiles(folder.path);
+  });
+  afterEach(async () => {
+    await kubo.stop();
+    await folder.remove();
+  });
+
+  const content = async function* () {
+    await Promise.resolve();
+    yield Buffer.alloc(2_500_000, "cat");
+  };
+  const refusal = (name: string, stop = new AbortController().signal) =>
+    pinAtKubo(kubo.rpc, blocks, name, stop).then(() => "pinned", describePinError);
+
+  it("uploads every block under its own CID, then pins the root", async () => {
+    const { cid } = await importContent(blocks, content());
+    await pinAtKubo(kubo.rpc, blocks, cid.toString(), new AbortController().signal);
+    expect([...kubo.blocks.keys()]).to.include(cid.toString());
+    expect([...kubo.blocks.values()].reduce((sum, { length }) => sum + length, 0)).to.be.greaterThan(2_500_000);
+    expect(kubo.blocks.size).to.equal(4);
+    expect([...kubo.pins]).to.deep.equal([cid.toString()]);
+  });
+
+  it("names what the node did wrong", async () => {
+    const { cid } = await importContent(blocks, content());
+    const strange =
+      "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node";
+    for (const [mood, words] of [
+      ["error", "the IPFS node answered 500: datastore: no space left"],
+      ["garbage", strange],
+      ["wrong", strange],
+      ["endless", strange],
+    ] as const) {
+      kubo.mood = mood;
+      expect(await refusal(cid.toString()), mood).to.equal(words);
+    }
+    await kubo.stop();
+    expect(await refusal(cid.toString())).to.equal("connection failed (ECONNREFUSED)");
+  });
+
+  it("gives up a node that does not answer when it is aborted", async () => {
+    const { cid } = await importContent(blocks, content());
+    kubo.mood = "hanging";
+    expect(await refusal(cid.toString(), AbortSignal.timeout(50))).to.equal("the IPFS node did not answer in time");
+  });
+
+  it("counts content as pinned only when the node confirms it", async () => {
+    const { cid } = await importContent(blocks, content());
+    kubo.pinsNothing = true;
+    expect(await refusal(cid.toString())).to.equal(`the IPFS node did not pin ${cid.toString()}`);
+  });
+
+  it("names the block that is missing in its own store", async () => {
+    const { cid } = await importContent(blocks, content());
+    await blocks.quarantine().add([cid], Infinity);
+    expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);
+  });
+});
+
+describe("Pinner", () => {
+  it("removes a thousand pins beside two that always fail, parks these, and removes them once the cause is gone", async () => {
+    const [kubo, folder, database] = [new FakeKubo(), await temporaryFolder(), await openTestDatabase()];
+    await kubo.start();
+    const [refused = "", untakable = "", ...good] = await contentIds(1_002);
+    const clock = { now: 1_000_000 };
+    await database.write(async (trx) => {
+      for (const cid of [refused, untakable, ...good]) await addPin(trx, cid, 1);
+      // Tried before, so each has to be removed at the node.
+      await trx.updateTable("pins").set({ fence: 1 }).execute();
+      for (const cid of [refused, untakable, ...good]) await removePin(trx, cid);
+    });
+    const cures = [
+      await poison(database, { table: "pins", event: "delete", when: `old.cid = '${refused}'` }),
+      await poison(database, { table: "pins", event: "update", when: `old.cid = '${untakable}'` }),
+    ];
+    const [wake, stop] = [new Signal(), new AbortController()];
+    const pinner = new Pinner({
+      ...{ database, blocks: new BlockFiles(folder.path), rpc: kubo.rpc, wake, lease: leaseTimes(60) },
+      logger: pino({ level: "silent" }),
+      now: () => clock.now,
+    });
+    const running = pinner.run(stop.signal);
+    const left = () => database.read.selectFrom("pins").select("cid").execute();
+    try {
+      await eventually(async () => ((await left()).length === 2 ? true : undefined));
+      await eventually(async () => ((await parkedIds(database, "pin")).length === 2 ? true : undefined));
+      expect(await parkedIds(database, "pin")).to.have.members([refused, untakable]);
+      expect(pinner.lastError).to.equal(null);
+      for (const cure of cures) await cure();
+      clock.now += 60_000;
+      wake.notify();
+      await eventually(async () => ((await left()).length === 0 ? true : undefined));
+      expect(await parkedIds(database, "pin")).to.deep.equal([]);
+    } finally {
+      stop.abort();
+      await running;
+      await database.remove();
+      await kubo.stop();
+      await folder.remove();
+    }
+  });
+});

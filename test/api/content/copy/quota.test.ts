@@ -1,0 +1,116 @@
+import { expect } from "chai";
+import pino from "pino";
+
+import { BlockFiles } from "../../../../api/content/block-files.ts";
+import { MediaWorker } from "../../../../api/content/copy/worker.ts";
+import { collectMedia } from "../../../../api/operate/collect-media.ts";
+import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
+import { leaseTimes } from "../../../../api/shared/lease.ts";
+import { NO_METRICS } from "../../../../api/shared/metrics.ts";
+import { Signal } from "../../../../api/shared/signal.ts";
+import { readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
+import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
+import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
+import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { eventually } from "../../../support/eventually.ts";
+import { useFolder } from "../../../support/use-folder.ts";
+import { addApp, addRequest, APP, randomAddress, requestRow } from "../../support/rows.ts";
+
+describe("quota of an app's media bytes, when media are copied", () => {
+  const folder = useFolder();
+  const agent = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
+  let stop: AbortController;
+  let database: TestDatabase;
+  let blocks: BlockFiles;
+  let running: Promise<void> | null = null;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    blocks = new BlockFiles(folder.path);
+    stop = new AbortController();
+    running = null;
+    await addApp(database);
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+    await database.remove();
+  });
+  after(() => agent.destroy());
+
+  const limit = (bytes: number) => database.write((trx) => setQuotas(trx, APP, { media_bytes: bytes }));
+  const used = async () => (await readQuotaUse(database.read, APP)).media_bytes.used;
+
+  /** Accepts mints with these texts as images, and waits until all are copied or failed. @returns their rows. */
+  async function copy(...texts: string[]) {
+    const ids: string[] = [];
+    for (const text of texts) {
+      const mint = { collection: randomAddress(), to: randomAddress(), metadata: { image: `data:,${text}` } };
+      ids.push((await addRequest(database, { kind: "mint-erc721", ...mint })).id);
+    }
+    const jobs = ids.map((id) => ({ id, appId: APP }));
+    await database.write((trx) => insertMediaJobs(trx, jobs));
+    running ??= new MediaWorker({
+      ...{ blocks, agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
+      database,
+      signals: { requests: new Signal(), deliveries: new Signal(), media: new Signal(), hosted: new Signal() },
+      logger: pino({ level: "silent" }),
+      metrics: NO_METRICS,
+      now: Date.now,
+      lease: leaseTimes(60),
+    }).run(stop.signal);
+    await eventually(async () => {
+      const job = await database.read.selectFrom("media_jobs").select("seq").executeTakeFirst();
+      return job === undefined ? true : undefined;
+    });
+    return Promise.all(ids.map((id) => requestRow(database, id)));
+  }
+
+  it("is never exceeded by files that are copied at the same time", async () => {
+    await limit(35);
+    const rows = await copy(...Array.from({ length: 8 }, (_, file) => `ten bytes${file.toString()}`));
+    expect(await used()).to.equal(30);
+    const failed = rows.filter(({ status }) => status === "failed");
+    expect(failed).to.have.length(5);
+    expect(rows.filter(({ ready_at }) => ready_at !== null)).to.have.length(3);
+    for (const { error_code, errors } of failed) {
+      expect(error_code).to.equal("quota_exceeded");
+      expect(JSON.stringify(errors)).to.contain("quota `media_bytes`, which is 35");
+    }
+    const media = await database.read.selectFrom("media").select("cid").execute();
+    expect(media).to.have.length(3);
+  });
+
+  it("counts a file once, and not any more when it is collected", async () => {
+    await copy("cat", "cat", "horse");
+    expect(await used()).to.equal(8);
+    await database.write((trx) => addToCounter(trx, counterKeys.mediaBytes(APP), 5));
+    const differences = await database.write((trx) => compareCounters(trx, true));
+    const ofBytes = differences.filter(({ what }) => what.includes("media-bytes"));
+    expect(ofBytes).to.deep.equal([{ what: `the total media-bytes:${APP}`, stored: "13", chain: "8" }]);
+    await database.write((trx) => trx.updateTable("requests").set({ status: "failed" }).execute());
+    await database.write((trx) => trx.updateTable("pins").set({ created_at: 1 }).execute());
+    await collectMedia({ database, blocks }, Infinity);
+    expect(await used()).to.equal(0);
+    expect(await database.read.selectFrom("app_media").select("cid").execute()).to.deep.equal([]);
+  });
+
+  it("stores nothing of a file that is larger than what is left", async () => {
+    await limit(10);
+    await copy("seven__");
+    const before = await blockCount();
+    const [row] = await copy("four");
+    expect(row).to.include({ status: "failed", error_code: "quota_exceeded" });
+    expect(JSON.stringify(row?.errors)).to.contain('"image"');
+    expect(await blockCount()).to.equal(before);
+    const [small] = await copy("abc");
+    expect(small?.status).to.equal("pending");
+    expect(await used()).to.equal(10);
+  });
+
+  async function blockCount(): Promise<number> {
+    let count = 0;
+    for await (const block of blocks.all()) count += block.cid.bytes.length > 0 ? 1 : 0;
+    return count;
+  }
+});

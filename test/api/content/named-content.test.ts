@@ -1,0 +1,42 @@
+import { expect } from "chai";
+
+import { namedContent } from "../../../api/content/cids.ts";
+
+const CID = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
+const OLD = "QmXxSDCDe6Vc47Lp5YpgHuXmDuP2YAgmUYNvxFT2SrRyTz";
+
+describe("namedContent", () => {
+  const named = async (...texts: string[]) => {
+    const source = async function* () {
+      await Promise.resolve();
+      yield* texts;
+    };
+    return [...(await namedContent(source())).keys()];
+  };
+
+  for (const text of [
+    `{"image":"ipfs://${CID}"}`,
+    `{"image":"IPFS://${CID}"}`,
+    `{"image":"ipfs://ipfs/${CID}/a/b.png"}`,
+    `{"image":"https://nft.example/ipfs/${CID}"}`,
+    `{"image":"http://localhost:3000/ipfs/${CID}/1.png?x"}`,
+    `{"description":"see ipfs://${CID}, it is good"}`,
+    `ipfs://${CID}/{id}.json`,
+  ]) {
+    it(`is found in ${text}`, async () => {
+      expect(await named(text)).to.deep.equal([CID]);
+    });
+  }
+
+  it("is found once, in every form of its CID", async () => {
+    const found = await named(
+      `ipfs://${OLD} ipfs://${CID}`,
+      `/ipfs/${CID}`,
+      "ipfs://cats",
+      "ipfs://",
+      `{"name":"${CID}"}`,
+    );
+    expect(found).to.have.length(2);
+    expect(found).to.include(CID);
+  });
+});

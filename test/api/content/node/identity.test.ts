@@ -1,0 +1,44 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import type { loadIdentity } from "../../../../api/content/node/identity.ts";
+import { ipfsPackagesAreInstalled } from "../../../support/ipfs-packages.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+
+describe("identity of the IPFS node", () => {
+  let load: typeof loadIdentity;
+  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+
+  before(async function () {
+    if (!ipfsPackagesAreInstalled()) this.skip();
+    load = (await import("../../../../api/content/node/identity.ts")).loadIdentity;
+  });
+  beforeEach(async () => {
+    folder = await temporaryFolder();
+  });
+  afterEach(() => folder.remove());
+
+  const refusal = (file: string) =>
+    load(file).then(
+      () => "loaded",
+      (error: unknown) => String(error),
+    );
+
+  it("is created once, also by processes that start at the same time", async () => {
+    const file = join(folder.path, "new", "key");
+    const keys = await Promise.all([load(file), load(file), load(file)]);
+    for (const key of [...keys, await load(file)]) expect(key.equals(keys[0])).to.equal(true);
+  });
+
+  it("is neither replaced nor printed when the file is corrupt", async () => {
+    const file = join(folder.path, "key");
+    await writeFile(file, "hunter2\n");
+    expect(await refusal(file))
+      .to.contain(`${file} does not contain the key of an IPFS node`)
+      .and.not.contain("hunter2");
+    await mkdir(join(folder.path, "folder"));
+    expect(await refusal(join(folder.path, "folder"))).to.contain("cannot be read (EISDIR)");
+  });
+});

@@ -1,0 +1,170 @@
+import { expect } from "chai";
+import { CID } from "multiformats/cid";
+import * as raw from "multiformats/codecs/raw";
+import { sha256 } from "multiformats/hashes/sha2";
+
+import { findFile, importContent } from "../../../../api/content/content.ts";
+import { collect } from "../../../support/collect.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { temporaryFolder } from "../../../support/folder.ts";
+import { BLOCK_STORES, openTestBlocks, type TestBlocks } from "../../support/test-blocks.ts";
+
+async function block(text: string): Promise<{ cid: CID; bytes: Uint8Array }> {
+  const bytes = Buffer.from(text);
+  return { cid: CID.createV1(raw.code, await sha256.digest(bytes)), bytes };
+}
+
+for (const kind of BLOCK_STORES) {
+  describe(`block store: ${kind}`, () => {
+    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    let database: TestDatabase;
+    let store: TestBlocks;
+    beforeEach(async () => {
+      folder = await temporaryFolder();
+      database = await openTestDatabase();
+      store = await openTestBlocks(kind, { dataDir: folder.path, database });
+    });
+    afterEach(async () => {
+      await store.close();
+      await database.remove();
+      await folder.remove();
+    });
+
+    const refusal = (work: Promise<unknown>) =>
+      work.then(
+        () => null,
+        (error: unknown) => error,
+      );
+    const text = async (cid: CID) => Buffer.from(await store.blocks.get(cid)).toString();
+    const source = async function* (bytes: Uint8Array) {
+      await Promise.resolve();
+      yield bytes;
+    };
+
+    it("stores the same bytes once, also under concurrent writes of several processes", async () => {
+      const { cid, bytes } = await block("cat");
+      const other = store.other();
+      await Promise.all(Array.from({ length: 10 }, (_, at) => (at % 2 === 0 ? store.blocks : other).put(cid, bytes)));
+      await store.other().put(cid, bytes);
+      expect(await text(cid)).to.equal("cat");
+      await store.blocks.removeUnfinished(Date.now() + 1_000);
+      expect(await store.copies()).to.equal(1);
+      expect(await text(cid)).to.equal("cat");
+    });
+
+    it("reads any range of a large file", async () => {
+      const bytes = Buffer.alloc(3_500_000, "0123456789");
+      const { cid } = await importContent(store.blocks, source(bytes));
+      const file = await findFile(store.blocks, cid, "");
+      for (const [offset, length] of [
+        [0, 3_500_000],
+        [1_048_570, 20],
+        [3_499_999, 1],
+      ] as const) {
+        const read = Buffer.concat(await collect(file!.read(offset, length)));
+        expect(read.equals(bytes.subarray(offset, offset + length)), offset.toString()).to.equal(true);
+      }
+    });
+
+    it("names the CID of a missing and of a corrupt block, and repairs it when it is stored again", async () => {
+      const { cid, bytes } = await block("cat");
+      expect(await refusal(store.blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
+      await store.blocks.put(cid, bytes);
+      await store.corrupt(cid, "dog");
+      expect(await refusal(store.blocks.get(cid))).to.include({ name: "BlockCorrupt", cid: cid.toString() });
+      await store.blocks.put(cid, bytes);
+      expect(await text(cid)).to.equal("cat");
+    });
+
+    it("lists every block", async () => {
+      for (const word of ["a", "bb", "ccc"]) {
+        const { cid, bytes } = await block(word);
+        await store.blocks.put(cid, bytes);
+      }
+      const listed = await collect(store.blocks.all());
+      expect(listed.map(({ bytes }) => bytes).sort()).to.deep.equal([1, 2, 3]);
+    });
+
+    it("adopts a draft as a whole, and keeps nothing of a dropped one", async () => {
+      const [kept, dropped] = [store.blocks.draft(), store.blocks.draft()];
+      const { cid } = await importContent(kept, source(Buffer.alloc(2_500_000, "cat")));
+      await importContent(dropped, source(Buffer.alloc(2_500_000, "dog")));
+      expect(await store.blocks.has(cid)).to.equal(false);
+      await store.blocks.adopt(kept);
+      await dropped.drop();
+      expect(await collect(store.blocks.all())).to.have.length(4);
+      expect((await findFile(store.blocks, cid, ""))?.size).to.equal(2_500_000);
+    });
+
+    describe("quarantine", () => {
+      const stored = async (word: string) => {
+        const { cid, bytes } = await block(word);
+        await store.blocks.put(cid, bytes);
+        return { cid, bytes };
+      };
+      const now = () => Date.now();
+
+      it("accepts a block only if it was not stored again since, and then nobody reads it", async () => {
+        const { cid, bytes } = await stored("cat");
+        const quarantine = store.blocks.quarantine();
+        const hourAgo = now() - 3_600_000;
+        expect(await quarantine.add([cid], hourAgo)).to.deep.equal([]);
+        await store.age();
+        await store.blocks.put(cid, bytes);
+        expect(await quarantine.add([cid], hourAgo)).to.deep.equal([]);
+        await store.age();
+        expect(await quarantine.add([cid], hourAgo)).to.have.length(1);
+        expect(await quarantine.add([cid], hourAgo)).to.deep.equal([]);
+        expect(await store.other().has(cid)).to.equal(false);
+        expect(await collect(store.blocks.all())).to.deep.equal([]);
+        expect((await quarantine.all()).map(String)).to.deep.equal([cid.toString()]);
+        await quarantine.confirm();
+        expect(await quarantine.remove()).to.deep.equal({ blocks: 1, bytes: 3 });
+        expect(await store.copies()).to.equal(0);
+      });
+
+      it("can be restored by another process, and then removes nothing", async () => {
+        const { cid } = await stored("cat");
+        await store.age();
+        const quarantine = store.blocks.quarantine();
+        expect(await quarantine.add([cid], now())).to.have.length(1);
+        expect(await store.other().restoreQuarantined()).to.equal(1);
+        expect(await refusal(quarantine.confirm())).to.include({ name: "QuarantineTakenOver" });
+        expect(await quarantine.restore(cid)).to.equal(false);
+        expect(await text(cid)).to.equal("cat");
+        expect(await store.blocks.restoreQuarantined()).to.equal(0);
+        expect(await refusal(quarantine.add([cid], now()))).to.include({ name: "QuarantineTakenOver" });
+      });
+
+      it("keeps a block that was stored again meanwhile, whether it is restored or removed", async () => {
+        const { cid, bytes } = await stored("cat");
+        for (const end of ["restore", "remove", "late remove"] as const) {
+          await store.age();
+          const quarantine = store.blocks.quarantine();
+          await quarantine.add([cid], now());
+          if (end === "late remove") await quarantine.confirm();
+          await store.other().put(cid, bytes);
+          if (end === "remove") await quarantine.confirm();
+          if (end === "restore") await quarantine.restoreAll();
+          else await quarantine.remove();
+          expect(await text(cid), end).to.equal("cat");
+        }
+        await store.blocks.removeUnfinished(now() + 1_000);
+        expect(await text(cid)).to.equal("cat");
+        expect(await store.copies()).to.equal(1);
+      });
+
+      it("is finished by the next collection when its process was killed after it confirmed the removal", async () => {
+        const { cid } = await stored("cat");
+        await store.age();
+        const quarantine = store.blocks.quarantine();
+        await quarantine.add([cid], now());
+        await quarantine.confirm();
+        expect(await store.other().restoreQuarantined()).to.equal(0);
+        await store.blocks.quarantine().remove();
+        expect(await store.copies()).to.equal(0);
+        expect(await store.blocks.has(cid)).to.equal(false);
+      });
+    });
+  });
+}
