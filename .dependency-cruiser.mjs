@@ -5,12 +5,19 @@ import { browserRules } from "./scripts/lint/browser-rules.mjs";
 
 const ENTRIES = "^api/((main|pipeline-thread)\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
-const OF_EXAMPLES = "^(examples/|node_modules/|api/client/entry\\.ts$)";
+const OF_EXAMPLES = "^(examples/|node_modules/|client/entry\\.ts$)";
 /** Folders outside the data flow. Every stage of the flow may import them. */
-const LEAVES = ["chain", "config", "domain", "ipfs", "keys", "outbound", "shared", "store"];
+const LEAVES = ["chain", "config", "content", "domain", "keys", "outbound", "shared", "store"];
+/** Folders that have rooms with rules of their own. The name of such a folder means its files outside of these rooms. */
+const ROOMS = { content: ["copy", "node", "store"], operate: ["doctor", "reconcile"] };
+
+function place(name) {
+  return name in ROOMS ? `${name}(?!/(?:${ROOMS[name].join("|")})/)` : name.replace(".", "\\.");
+}
+
 
 function folder(...names) {
-  return `^api/(${names.join("|")})/`;
+  return `^api/(${names.map(place).join("|")})/`;
 }
 
 /** A rule: files that match `from` may not import what matches `to`. */
@@ -44,16 +51,16 @@ const WINGS = {
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-thread.ts": ["db"],
-  blocks: ["db", "media"],
+  "content/copy": ["db", "apps", "listings", "media", "requests"],
+  "content/store": ["db", "media"],
   cli: ["db", "apps", "listings", "media", "move", "outbox", "requests", "sending"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
   context: ["db", "media", "requests", "sending"],
-  doctor: ["db", "doctor", "ledger", "media", "requests", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
-  media: ["db", "apps", "listings", "media", "requests"],
   metrics: ["db", "metrics", "requests", "sending"],
-  operator: ["db", "apps", "media", "move", "reconcile", "retention"],
-  reconcile: ["db", "apps", "ledger", "reconcile", "requests", "sending"],
+  operate: ["db", "apps", "media", "move", "reconcile", "retention"],
+  "operate/doctor": ["db", "doctor", "ledger", "media", "requests", "sending"],
+  "operate/reconcile": ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],
   v1: ["db", "apps", "listings", "media", "outbox", "requests"],
   webhooks: ["db", "outbox"],
@@ -74,10 +81,10 @@ function wingRules() {
   const outside = Object.entries(WINGS_OF_USERS).map(([user, allowed]) => ({
     name: `${user}-enters-store`,
     severity: "error",
-    from: { path: `^api/${user.replace(".", "\\.")}(/|$)` },
+    from: { path: `^api/${place(user)}(/|$)` },
     to: { path: "^api/store/", pathNot: wings(allowed) },
   }));
-  const users = Object.keys(WINGS_OF_USERS).map((user) => user.replace(".", "\\."));
+  const users = Object.keys(WINGS_OF_USERS).map(place);
   const nobodyElse = {
     name: "store-has-named-users",
     comment: "Add the folder to WINGS_OF_USERS, with the wings that it needs.",
@@ -122,8 +129,7 @@ export default {
       name: "no-dev-package-in-the-service",
       comment: "`npm start`, `npm run api` and the examples install only `dependencies`, and the local chain.",
       severity: "error",
-      // The packages of the console are in its built files.
-      from: { path: "^(api|examples|scripts/start)/", pathNot: folder("console") },
+      from: { path: "^(api|client|examples|scripts/start)/" },
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm"], pathNot: "^node_modules/@types/" },
     },
 
@@ -132,15 +138,15 @@ export default {
     only("relayer", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("indexer", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("webhooks", LEAVES, "The stages of the pipeline communicate only through rows."),
-    only("media", LEAVES, "Fetches and stores media for requests."),
-    only("operator", ["commands", "doctor", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
-    only("doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
+    only("content/copy", LEAVES, "Fetches and stores media for requests."),
+    only("operate", ["commands", "operate/doctor", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
+    only("operate/doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
     only("metrics", LEAVES, "What the service measures, and the states that its operator must look at."),
-    only("reconcile", ["indexer", ...LEAVES], "Reads the chain again with the code of the indexer."),
-    only("blocks", ["config", "ipfs", "shared", "store"], "The block stores that need the database or a network."),
+    only("operate/reconcile", ["indexer", "operate", ...LEAVES], "Reads the chain again with the code of the indexer."),
+    only("content/store", ["config", "content", "shared", "store"], "The block stores that need the database or a network."),
     only(
       "cli",
-      ["blocks", "client", "commands", "context", "doctor", "operator", "reconcile", ...LEAVES],
+      ["commands", "content/store", "context", "operate", "operate/doctor", "operate/reconcile", ...LEAVES],
       "The command line calls the same commands as HTTP.",
     ),
     only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),
@@ -148,10 +154,10 @@ export default {
     only("chain", ["domain", "shared"], "Calls to the node and their answers."),
     only("keys", ["domain", "shared"]),
     only("outbound", ["domain", "shared"]),
-    only("ipfs-node", ["ipfs", "outbound", "shared"], "The IPFS node serves blocks and does nothing else."),
-    only("ipfs", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
+    only("content/node", ["content", "outbound", "shared"], "The IPFS node serves blocks and does nothing else."),
+    only("content", ["domain", "shared"], "Content and its blocks: no network, no SQL."),
     only("config", ["domain", "shared"]),
-    ...browserRules(folder),
+    ...browserRules(),
     only("shared", ["domain"]),
     only("domain", [], "Types and pure rules."),
     {
@@ -169,17 +175,17 @@ export default {
     },
     {
       name: "only-chain-encodes-contract-calls",
-      comment: "Call a function of api/chain instead, such as one of relay-reads.ts.",
+      comment: "Call a function of api/chain instead, such as one of reads.ts.",
       severity: "error",
       from: { path: "^api/", pathNot: folder("chain") },
-      to: { path: "^api/chain/(abi|call-results|deployed)\\.ts$" },
+      to: { path: "^api/chain/(abi|call-results)\\.ts$" },
     },
     {
       name: "only-context-builds-the-pipeline",
       comment: "Only api/context constructs parts of the pipeline. Others may import types.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("context", "reconcile", "v1", "relayer", "indexer", "webhooks", "media") },
-      to: { path: folder("v1", "relayer", "indexer", "webhooks", "media"), dependencyTypesNot: ["type-only"] },
+      from: { path: "^api/", pathNot: folder("context", "operate/reconcile", "v1", "relayer", "indexer", "webhooks", "content/copy") },
+      to: { path: folder("v1", "relayer", "indexer", "webhooks", "content/copy"), dependencyTypesNot: ["type-only"] },
     },
     {
       name: "only-entries-use-context",
@@ -199,23 +205,23 @@ export default {
     packageOf("prometheus-in-metrics", ["prom-client"], ["metrics"], "Inject `Metrics` of api/shared/metrics.ts."),
     packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "Only api/v1 answers HTTP."),
     packageOf(
-      "content-in-ipfs",
+      "content-in-its-folder",
       ["@ipld", "ipfs-unixfs-.*", "interface-blockstore", "file-type"],
-      ["ipfs"],
+      ["content"],
       "Only api/content turns content into blocks.",
     ),
-    packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["ipfs-node"]),
+    packageOf("network-in-ipfs-node", ["libp2p", "@libp2p", "@helia", "@multiformats"], ["content/node"]),
     {
       name: "ipfs-node-is-loaded-on-demand",
       comment: "It opens connections and takes long to load. Import it dynamically, when the setting asks for it.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("ipfs-node") },
-      to: { path: folder("ipfs-node"), dynamic: false, dependencyTypesNot: ["type-only"] },
+      from: { path: "^api/", pathNot: folder("content/node") },
+      to: { path: folder("content/node"), dynamic: false, dependencyTypesNot: ["type-only"] },
     },
     packageOf(
       "requests-to-strangers",
       ["undici", "ipaddr\\.js"],
-      ["blocks", "outbound", "webhooks", "media", "ipfs-node"],
+      ["content/copy", "content/node", "content/store", "outbound", "webhooks"],
       "Requests to URLs that users gave go through api/outbound.",
     ),
     {
@@ -245,7 +251,7 @@ export default {
   options: {
     doNotFollow: { path: ["node_modules", "^types/", "^contracts/generated/"] },
     // The bundle of the console has chunks that import each other.
-    exclude: { path: "^api/console/built/" },
+    exclude: { path: "^console/built/" },
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
     enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node", "types", "default"] },

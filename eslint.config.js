@@ -25,7 +25,7 @@ const environmentImports = ["process", "node:process"].map((name) => ({
 }));
 
 /** Only api/chain encodes and decodes contract calls; .dependency-cruiser.mjs keeps the ABI there too. */
-const CONTRACT_MESSAGE = "Add a function to api/chain, such as one of relay-reads.ts, and call that.";
+const CONTRACT_MESSAGE = "Add a function to api/chain, such as one of reads.ts, and call that.";
 const contractProperties = ["tryCalls", "simulateCalls"].map((property) => ({ property, message: CONTRACT_MESSAGE }));
 const contractImports = [
   {
@@ -62,8 +62,8 @@ const LISTS_OF_TABLES = ["api/store/db/schema.ts", "api/store/db/migrations/0001
 export default tseslint.config(
   {
     ignores: [
-      "api/client/document.ts",
-      "api/console/built/",
+      "client/document.ts",
+      "console/built/",
       "artifacts/",
       "cache/",
       "contracts/generated/",
@@ -113,7 +113,7 @@ export default tseslint.config(
     rules: { "no-restricted-syntax": "off" },
   },
   // A package has one entry, which exports from its files.
-  { files: ["api/client/entry.ts"], rules: { "no-restricted-syntax": "off" } },
+  { files: ["client/entry.ts"], rules: { "no-restricted-syntax": "off" } },
   bans(["api/**/*.{ts,tsx}"], {
     ignores: ["api/config/**"],
     properties: [...environmentProperties, ...contractProperties],

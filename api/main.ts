@@ -1,4 +1,4 @@
-import { environment } from "./config/settings.ts";
+import { environment } from "./config/environment.ts";
 import { cacheCode } from "./shared/code-cache.ts";
 
 /** `npm run api`: runs the service against the chain at RPC_URL until SIGINT or SIGTERM. */

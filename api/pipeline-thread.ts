@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-import { environment } from "./config/settings.ts";
+import { environment } from "./config/environment.ts";
 import { runPipeline } from "./context/run-pipeline.ts";
 
 /** The thread of the background workers: every role but `api`. `api/main.ts` starts it and says when to begin and to end. */

@@ -1,5 +1,8 @@
 import { AbiCoder, dataLength, getAddress, toBeHex } from "ethers";
 
+/** Characters of a revert reason that the relay reports: 256 bytes in hexadecimal, after `0x`. */
+export const REPORTED_REASON = 2 + 2 * 256;
+
 /** What `ChainClient.tryCalls` gives for one call. Null: it reverted. Undefined: the node could not run it. */
 export type CallAnswer = string | null | undefined;
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { AMBIGUOUS, BURNER_RESERVE, ChainUnavailable, memoryWords, ranAndReverted, revertOf } from "./errors.ts";
 import { hash, hex, hexQuantity, small } from "./values.ts";
-import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./log-limits.ts";
+import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";

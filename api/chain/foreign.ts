@@ -1,4 +1,5 @@
 import { zeroPadValue } from "ethers";
+
 import type { CollectionType } from "../domain/command.ts";
 import { abi } from "./abi.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";

@@ -1,4 +1,4 @@
-import { type BaseContract, JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
+import { type BaseContract, type ContractRunner, JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
@@ -6,7 +6,6 @@ import { ERC721Collection__factory } from "../../contracts/generated/factories/E
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
 import type { ContractAddresses } from "./contracts.ts";
-import { connectContracts } from "./deployed.ts";
 
 /** Chain id of the local nodes of Hardhat and Anvil, whose account keys are public. */
 export const LOCAL_CHAIN_ID = 31_337n;
@@ -62,4 +61,13 @@ export async function prepareLocally(
   if ((await relay.hostedBaseURI()) !== wanted.hostedBase) {
     await (await relay.setHostedBaseURI(wanted.hostedBase)).wait();
   }
+}
+
+/** The service's contracts as callable objects, to administer them. */
+export function connectContracts(addresses: ContractAddresses, runner: ContractRunner) {
+  return {
+    relay: Relay__factory.connect(addresses.relay, runner),
+    factory: CollectionFactory__factory.connect(addresses.factory, runner),
+    delegate: WalletDelegate__factory.connect(addresses.delegate, runner),
+  };
 }

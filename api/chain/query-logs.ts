@@ -1,5 +1,5 @@
 import { mapInSlices } from "../shared/in-slices.ts";
-import { checksumAddress } from "./checksum-address.ts";
+import { checksumAddress } from "./values.ts";
 import type { ChainClient, LogFilter } from "./client.ts";
 import { MOVE_TOPICS } from "./codec/decode.ts";
 import { QueryTooLarge } from "./errors.ts";

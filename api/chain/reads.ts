@@ -1,4 +1,5 @@
 import { getAddress, ZeroAddress } from "ethers";
+
 import { abi } from "./abi.ts";
 import { addressOf, boolOf, stringOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";

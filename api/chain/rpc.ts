@@ -1,4 +1,5 @@
 import { z } from "zod";
+
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
 import { pause } from "../shared/pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";

@@ -1,8 +1,9 @@
 import type { Command } from "../domain/command.ts";
+import { REPORTED_REASON } from "./call-results.ts";
 import type { CallResult, ChainClient } from "./client.ts";
+import { type CallFailure, decodeRevert } from "./codec/decode.ts";
 import { type EncodedCall, encodeForeignCall } from "./codec/encode.ts";
 import { AnswerTooLarge, ChainUnavailable } from "./errors.ts";
-import { type CallFailure, decodeRevert } from "./codec/decode.ts";
 
 /** A call of a batch, as the relay would run it. */
 export interface PlannedCall extends EncodedCall {
@@ -14,18 +15,6 @@ export interface PlannedCall extends EncodedCall {
 
 /** The result of a call, simulated as a separate transaction. Null: the node cannot tell. */
 export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | null;
-
-/** Characters of a revert reason that the relay reports: 256 bytes in hexadecimal, after `0x`. */
-const REPORTED_REASON = 2 + 2 * 256;
-
-interface Conditions {
-  /** The calls run on top of it. */
-  block: number;
-  /** Gas after which the node may give up on a call. */
-  maxGas: number;
-  /** Ends the wait for the node's answer. */
-  abort: AbortSignal;
-}
 
 /**
  * Simulates each call by itself, all in one question to the node.
@@ -49,7 +38,16 @@ export async function simulatePlannedCalls(
   }
 }
 
-function read({ command, needsDelegation }: PlannedCall, result: CallResult): SimulatedCall {
+export interface Conditions {
+  /** The calls run on top of it. */
+  block: number;
+  /** Gas after which the node may give up on a call. */
+  maxGas: number;
+  /** Ends the wait for the node's answer. */
+  abort: AbortSignal;
+}
+
+export function read({ command, needsDelegation }: PlannedCall, result: CallResult): SimulatedCall {
   if (result === null) return null;
   if ("reverted" in result) return { failure: decodeRevert(result.reverted.slice(0, REPORTED_REASON), command) };
   // The real call also runs the wallet's code, so this gas would be too low.
@@ -57,12 +55,12 @@ function read({ command, needsDelegation }: PlannedCall, result: CallResult): Si
 }
 
 /** The relay appends the request number to the data of each call. */
-function fromRelay({ target, data, number }: PlannedCall, relay: string) {
+export function fromRelay({ target, data, number }: PlannedCall, relay: string) {
   return { from: relay, to: target, data: data + number.toString(16).padStart(64, "0") };
 }
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
-function fromWallet({ command, target }: PlannedCall) {
+export function fromWallet({ command, target }: PlannedCall) {
   if (command.kind !== "transfer") throw new Error("only a transfer calls a wallet");
   return { from: target, to: command.contract, data: encodeForeignCall(command) };
 }

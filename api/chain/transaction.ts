@@ -1,6 +1,7 @@
 import { type Authorization, keccak256, Signature, type SigningKey, toBeHex, Transaction } from "ethers";
 import { z } from "zod";
-import { MAX_TRANSACTION_GAS } from "../domain/gas-measurement.ts";
+
+import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { ChainUnavailable } from "./errors.ts";
 import { address, hash, hex, hexQuantity, small } from "./values.ts";

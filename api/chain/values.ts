@@ -1,6 +1,5 @@
-import { toUtf8String, Utf8ErrorFuncs } from "ethers";
+import { getAddress, toUtf8String, Utf8ErrorFuncs } from "ethers";
 import { z } from "zod";
-import { checksumAddress } from "./checksum-address.ts";
 
 /** Formats of values in JSON-RPC answers (Ethereum execution API). */
 
@@ -23,4 +22,18 @@ export function cleanText(text: string): string {
 /** Decodes UTF-8. Invalid bytes become the replacement character. */
 export function textOfBytes(bytes: string): string {
   return cleanText(toUtf8String(bytes, Utf8ErrorFuncs.replace));
+}
+
+/** Addresses that are remembered. A range of blocks names the same few contracts and wallets again and again. */
+const MOST = 20_000;
+let remembered = new Map<string, string>();
+
+/** The checksum form (EIP-55) of an address, which costs a hash. @throws Error when it is not an address. */
+export function checksumAddress(text: string): string {
+  const known = remembered.get(text);
+  if (known !== undefined) return known;
+  const address = getAddress(text);
+  if (remembered.size >= MOST) remembered = new Map();
+  remembered.set(text, address);
+  return address;
 }

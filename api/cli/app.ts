@@ -1,8 +1,8 @@
 import { type Command, InvalidArgumentError } from "commander";
-import { parseAppQuotas } from "../config/settings-parts.ts";
+
+import { parseAppQuotas } from "../config/settings.ts";
 import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../domain/quota.ts";
-import { createApp } from "../operate/create-app.ts";
-import { removeApp } from "../operate/remove-app.ts";
+import { createApp, removeApp } from "../operate/apps.ts";
 import { listApps, lockApp } from "../store/apps/apps.ts";
 import { readQuotaUse, setQuotas } from "../store/apps/quotas.ts";
 import { withDatabase, withNewDatabase } from "./database.ts";

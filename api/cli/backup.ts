@@ -1,12 +1,60 @@
 import { resolve } from "node:path";
-
 import type { Command } from "commander";
 
 import { parseSettings } from "../config/settings.ts";
 import { backUp } from "../operate/backup/back-up.ts";
 import type { Manifest } from "../operate/backup/manifest.ts";
-import { plural } from "../shared/plural.ts";
-import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+import { restore as restoreFrom, type Restored } from "../operate/backup/restore.ts";
+import { plural } from "../shared/text.ts";
+import { databaseName } from "../store/db/errors.ts";
+import { printResult, PROGRAM, resultCommand, type Terminal } from "./terminal.ts";
+
+export function restore(terminal: Terminal): Command {
+  return resultCommand("restore", "Restore a backup into the empty places that the settings name.", {
+    examples: ["restore /backups/2026-11-22"],
+    json: "{database, chain_checked, deployment_kept, backup: as `backup` prints it}",
+    notes:
+      "1. Stop every process of the service. 2. Put the seed back (SEED_FILE), and set SECRET_KEYS. 3. Run this command.\n" +
+      "4. Run `reconcile`, then `doctor`. 5. Start the service. The backup is checked while it is read, and never changed.\n" +
+      "If the command is interrupted, run it again.",
+  })
+    .argument("<dir>", "the folder of a backup")
+    .action(async (dir: string, { json }: { json?: boolean }) => {
+      const settings = parseSettings(terminal.env);
+      const report = (step: string) => terminal.remark?.(`${step}\n`);
+      const restored = await restoreFrom(
+        { settings, programs: { folder: settings.pgBin, env: terminal.env }, report },
+        dir,
+      );
+      const database = databaseName(settings.databaseUrl);
+      const { manifest, chainChecked, deploymentKept } = restored;
+      const result = { database, chain_checked: chainChecked, deployment_kept: deploymentKept, backup: manifest };
+      printResult(terminal, json, result, describeRestore(database, restored));
+    });
+}
+
+function describeRestore(database: string, { manifest, chainChecked, deploymentKept }: Restored): string {
+  const { damaged } = manifest.media;
+  return [
+    `Restored ${database} from the backup of ${manifest.created_at}.`,
+    ...(chainChecked ? [] : ["The node at RPC_URL did not answer, so its chain was not compared with the backup's."]),
+    ...(deploymentKept
+      ? [
+          `${manifest.deployment?.file ?? ""} in DEPLOYMENTS_DIR differs from the backup's. It was kept; the database has the addresses.`,
+        ]
+      : []),
+    ...(damaged.length === 0 ? [] : [`The backup lacks blocks of hosted media: ${damaged.join(", ")}.`]),
+    "",
+    "Next:",
+    "  1. Make sure that no other process of the service runs with this seed, and that no transaction of its lanes waits:",
+    "     compare their addresses at a second node or a block explorer.",
+    `  2. ${PROGRAM} reconcile    adopts what happened on chain after the backup`,
+    `  3. ${PROGRAM} doctor       must find no problem`,
+    "  4. Start the service.",
+    "Requests that were accepted after the backup are unknown. Their callers may repeat them only if reconcile has not found",
+    "their result on chain.",
+  ].join("\n");
+}
 
 /** Damaged blocks that are named. */
 const MOST_NAMED = 5;
@@ -31,12 +79,12 @@ export function backup(terminal: Terminal): Command {
       const manifest = await backUp({ settings, programs, report }, dir);
       const complete = manifest.media.damaged.length === 0;
       const result = { folder: resolve(dir), complete, not_included: notIncluded(manifest), backup: manifest };
-      printResult(terminal, json, result, describe(resolve(dir), manifest));
+      printResult(terminal, json, result, describeBackup(resolve(dir), manifest));
       if (!complete) terminal.fail?.();
     });
 }
 
-function describe(folder: string, manifest: Manifest): string {
+function describeBackup(folder: string, manifest: Manifest): string {
   const { database, media, deployment, chain } = manifest;
   const rows = Object.values(database.rows).reduce((sum, count) => sum + count, 0);
   const { list, damaged } = media;

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
+
 import { type Scope, SCOPES } from "../commands/api-tokens.ts";
 import { createConsoleLink, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
-import { parseLinkSettings } from "../config/settings-parts.ts";
+import { parseLinkSettings } from "../config/settings.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import {
   findConsoleSession,
   listConsoleSessions,

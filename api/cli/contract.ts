@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { getAddress, isAddress } from "ethers";
+
 import { unfollowContract } from "../commands/follow-contents.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { listApps } from "../store/apps/apps.ts";

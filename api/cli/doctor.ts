@@ -3,11 +3,10 @@ import type { Command } from "commander";
 import { openBlocks } from "../content/store/open-blocks.ts";
 import type { Result } from "../operate/doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../operate/doctor/examine.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
-import { diskCheck } from "../operate/disk-check.ts";
-import { filesCheck, mediaCheck, storeCheck } from "../operate/media-checks.ts";
+import { diskCheck, filesCheck, mediaCheck, storeCheck } from "../operate/media-checks.ts";
 
 const LABELS = { ok: "ok     ", warning: "warning", problem: "PROBLEM" } as const;
 

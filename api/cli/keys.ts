@@ -1,13 +1,14 @@
 import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { Mnemonic } from "ethers";
+
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import { parseSettings, type Settings } from "../config/settings.ts";
 import { createKeyring } from "../keys/keyring.ts";
 import { newSeedPhrase, readSeedFile, weaknessOf, weakPassphrase, writeSeedFile } from "../keys/seed-file.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { reseal, type Resealed } from "../operate/reseal.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";

@@ -1,8 +1,9 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { createClient } from "../client/client.ts";
-import { ApiRefusal } from "../client/errors.ts";
-import type { StreamedEvent } from "../client/events.ts";
-import { REQUEST_EVENTS, type RequestEvent } from "../domain/event.ts";
+
+import { createClient } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
+import type { StreamedEvent } from "../../client/events.ts";
+import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { pause } from "../shared/pause.ts";

@@ -1,4 +1,4 @@
-import { environment } from "../config/settings.ts";
+import { environment } from "../config/environment.ts";
 import { cacheCode } from "../shared/code-cache.ts";
 
 const env = environment();
@@ -27,7 +27,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   // Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace.
-  const { sentenceOf } = await import("./sentence.ts");
+  const { sentenceOf } = await import("./program.ts");
   console.error(sentenceOf(error) ?? error);
   process.exitCode = 1;
 }

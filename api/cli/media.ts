@@ -1,17 +1,17 @@
 import type { Command } from "commander";
+
 import { parseMediaStoreText, parseSettings } from "../config/settings.ts";
 import type { BlockStore } from "../content/block-store.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
-import { collectMedia, KEPT } from "../operate/collect-media.ts";
-import { moveMedia } from "../operate/move-media.ts";
+import { collectMedia, KEPT } from "../operate/media/collect.ts";
+import { moveMedia, removeOldMedia } from "../operate/media/move.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { removeOldMedia } from "../operate/remove-old-media.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMediaPlace } from "../store/media/media-store.ts";
 import { announced } from "./announced.ts";
 import { withDatabase } from "./database.ts";
-import { readMinutes } from "./duration.ts";
+import { readMinutes } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 /** Blocks after which the progress is printed again. */

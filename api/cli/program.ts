@@ -1,7 +1,22 @@
 import { Command } from "commander";
 
-import { NOUNS, type Noun } from "./nouns.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import { SettingsError } from "../config/settings.ts";
+import { SeedFileError } from "../keys/seed-file.ts";
+import { OperatorError } from "../operate/operator-error.ts";
+import { explainFileError, FolderError } from "../shared/folder.ts";
+import { DatabaseError } from "../store/db/errors.ts";
 import { PROGRAM, type Terminal } from "./terminal.ts";
+
+/** The sentence for an error that the operator can fix. Null: the error is a bug. */
+export function sentenceOf(error: unknown): string | null {
+  if (error instanceof ChainUnavailable) {
+    return `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node.`;
+  }
+  const expected = [OperatorError, SettingsError, DatabaseError, SeedFileError, FolderError];
+  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
+  return explainFileError(error);
+}
 
 const AFTER = `
 Commands work while the service runs. They use the database of DATABASE_URL or DATA_DIR.
@@ -36,4 +51,150 @@ function listed({ name, description, parameters }: Noun): Command {
   if (parameters !== null) command.option("--json");
   if (parameters !== null && parameters !== "") command.arguments(parameters);
   return command;
+}
+
+/** A first word of the command line: a command, or a group of commands. */
+export interface Noun {
+  name: string;
+  description: string;
+  /** What follows the name in the list of all commands; null for a group. */
+  parameters: string | null;
+  load: (terminal: Terminal) => Promise<Command>;
+}
+
+type Verb = (terminal: Terminal) => Command;
+
+/** In the order of the list. The modules are imported only when their command is called. */
+export const NOUNS: readonly Noun[] = [
+  group("app", "Create, list and remove apps (tenants); set their quotas.", async () => [
+    (await import("./app.ts")).appCreate,
+    (await import("./app.ts")).appList,
+    (await import("./app.ts")).appQuota,
+    (await import("./app.ts")).appRemove,
+  ]),
+  group("token", "Create, list, rotate and revoke the API tokens of an app.", async () => [
+    (await import("./token.ts")).tokenCreate,
+    (await import("./token.ts")).tokenList,
+    (await import("./token.ts")).tokenRotate,
+    (await import("./token.ts")).tokenRevoke,
+  ]),
+  group(
+    "console",
+    "Print a link to the console; list and revoke its sessions.",
+    async () => [(await import("./console.ts")).consoleList, (await import("./console.ts")).consoleRevoke],
+    // `console` alone prints a link.
+    async () => (await import("./console.ts")).consoleLink,
+  ),
+  group("keys", "Create, check and restore the seed file; rotate the encryption key.", async () => [
+    (await import("./keys.ts")).keysCreate,
+    (await import("./keys.ts")).keysCheck,
+    (await import("./keys.ts")).keysRestore,
+    (await import("./keys.ts")).keysRotate,
+  ]),
+  group("request", "Show and list requests of all apps.", async () => [
+    (await import("./request.ts")).requestShow,
+    (await import("./request.ts")).requestList,
+  ]),
+  group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => [
+    (await import("./webhook.ts")).webhookShow,
+    (await import("./webhook.ts")).webhookDeliveries,
+    (await import("./webhook.ts")).webhookRedeliver,
+    (await import("./webhook.ts")).webhookDisable,
+  ]),
+  group("contract", "List the contracts of others that apps follow; end the following of one.", async () => [
+    (await import("./contract.ts")).contractList,
+    (await import("./contract.ts")).contractUnfollow,
+  ]),
+  group("media", "Move hosted media, and delete what nothing refers to.", async () => [
+    (await import("./media.ts")).mediaCollect,
+    (await import("./media.ts")).mediaMove,
+    (await import("./media.ts")).mediaRemoveOld,
+  ]),
+  single(
+    "listen",
+    "",
+    "Deliver an app's events to a URL of this machine, signed like webhooks.",
+    async () => (await import("./listen.ts")).listen,
+  ),
+  single(
+    "drop",
+    "<dir>",
+    "Mint the tokens that a folder describes, with their pictures.",
+    async () => (await import("./drop/drop.ts")).drop,
+  ),
+  single(
+    "usage",
+    "",
+    "Show what apps used: requests, gas, fees, media and wallets.",
+    async () => (await import("./usage.ts")).usage,
+  ),
+  single(
+    "doctor",
+    "",
+    "Check the chain, keys, lanes, requests, webhooks and media, and say how to fix each problem.",
+    async () => (await import("./doctor.ts")).doctor,
+  ),
+  single(
+    "top-up",
+    "",
+    "Print the addresses of the lanes, their balances, and for how long these last.",
+    async () => (await import("./top-up.ts")).topUp,
+  ),
+  single(
+    "reconcile",
+    "",
+    "Compare the database with the chain and repair every difference.",
+    async () => (await import("./reconcile.ts")).reconcile,
+  ),
+  single(
+    "backup",
+    "<dir>",
+    "Back up database, hosted media and deployment file into an empty folder.",
+    async () => (await import("./backup.ts")).backup,
+  ),
+  single(
+    "restore",
+    "<dir>",
+    "Restore a backup into the empty places that the settings name.",
+    async () => (await import("./backup.ts")).restore,
+  ),
+  single(
+    "prune",
+    "",
+    "Delete rows that are older than the settings RETAIN_... allow.",
+    async () => (await import("./database.ts")).prune,
+  ),
+  single(
+    "migrate",
+    "",
+    "Create the tables of the database, or bring them up to date.",
+    async () => (await import("./database.ts")).migrate,
+  ),
+  single(
+    "migrate-to",
+    "<url>",
+    "Copy the whole database into another, empty one: to PostgreSQL, or back to SQLite.",
+    async () => (await import("./database.ts")).migrateTo,
+  ),
+  single(
+    "settings",
+    "",
+    "List every setting with its default and meaning.",
+    async () => (await import("./settings.ts")).settings,
+  ),
+];
+
+function group(name: string, description: string, verbs: () => Promise<Verb[]>, own?: () => Promise<Verb>): Noun {
+  const load = async (terminal: Terminal) => {
+    const parent = new Command(name).description(description).usage("<command> [options]");
+    for (const verb of await verbs()) parent.addCommand(verb(terminal));
+    if (own !== undefined) parent.addCommand((await own())(terminal), { isDefault: true });
+    return parent;
+  };
+  return { name, description, parameters: null, load };
+}
+
+/** @param parameters and description: as the command's own file says. */
+function single(name: string, parameters: string, description: string, verb: () => Promise<Verb>): Noun {
+  return { name, description, parameters, load: async (terminal) => (await verb())(terminal) };
 }

@@ -1,8 +1,9 @@
 import { join } from "node:path";
 import type { Command } from "commander";
 import pino from "pino";
+
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
-import { confirmationsOf } from "../context/chain-defaults.ts";
+import { confirmationsOf } from "../context/connect-chain.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { chain } from "../operate/doctor/chain-checks.ts";
 import { examine } from "../operate/doctor/examine.ts";
@@ -11,7 +12,7 @@ import { OperatorError } from "../operate/operator-error.ts";
 import { reconcile as reconcileWith, type Reconciliation } from "../operate/reconcile/reconcile.ts";
 import type { Recovery } from "../operate/reconcile/recover.ts";
 import { type ReconcileDeps, ReconcileError } from "../operate/reconcile/run.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
 import { appNamed } from "./options.ts";

@@ -1,10 +1,10 @@
 import { type Command, Option } from "commander";
+
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { listApps } from "../store/apps/apps.ts";
 import type { Db } from "../store/db/sql.ts";
-import { findRequest, listRequests } from "../store/requests/requests.ts";
-import type { StoredRequest } from "../store/requests/stored-request.ts";
+import { findRequest, listRequests, type StoredRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
 import { appNamed, readLimit } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError } from "commander";
+
 import { issueToken, type Scope, SCOPES } from "../commands/api-tokens.ts";
 import { MAX_TOKEN_RATE } from "../config/limits.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { rotateToken } from "../operate/rotate-token.ts";
+import { rotateToken } from "../operate/apps.ts";
 import { findApiToken, listApiTokens, revokeApiToken } from "../store/apps/api-tokens.ts";
 import { withDatabase } from "./database.ts";
-import { readDuration, readEnd } from "./duration.ts";
-import { appNamed, readScopes } from "./options.ts";
+import { appNamed, readDuration, readEnd, readScopes } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
 interface Options {

@@ -1,11 +1,12 @@
 import { type Command, Option } from "commander";
+
 import { redeliverEvent } from "../commands/webhooks.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { DELIVERY_STATUSES, type DeliveryStatus } from "../domain/event.ts";
+import { DELIVERY_STATUSES, type DeliveryStatus } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
-import { type LoggedDelivery, newestDeliveries } from "../store/outbox/delivery-log.ts";
+import { type LoggedDelivery, newestDeliveries } from "../store/outbox/deliveries.ts";
 import { disableWebhook, findWebhook, type StoredWebhook } from "../store/outbox/webhooks.ts";
 import { withDatabase } from "./database.ts";
 import { appNamed, readLimit } from "./options.ts";

@@ -1,7 +1,6 @@
 import type { Command } from "../domain/command.ts";
 import type { ApiError } from "../domain/error-codes.ts";
-import { estimateGas } from "../domain/gas-estimate.ts";
-import { type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-measurement.ts";
+import { estimateGas, type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-estimate.ts";
 import type { RequestType } from "../domain/request.ts";
 import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import { holdApps } from "../store/apps/apps.ts";
@@ -14,13 +13,11 @@ import {
 } from "../store/apps/idempotency.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
-import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
-import { GasBudgets } from "../store/requests/gas-usage.ts";
+import { GasBudgets, readMeasuredGas } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
-import { Backlog, type BacklogLimits, type BacklogRefusal } from "./backlog.ts";
+import { Backlog, type BacklogLimits, type BacklogRefusal, RequestQuotas } from "./request-quotas.ts";
 import { type Credential, validCredentials } from "./credential.ts";
-import { RequestQuotas } from "./request-quotas.ts";
 
 /** An item of a call that has passed every check that does not depend on other items and calls. */
 export interface Candidate {

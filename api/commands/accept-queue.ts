@@ -12,7 +12,7 @@ import {
   type Decision,
   type Prepare,
 } from "./accept-group.ts";
-import type { BacklogLimits } from "./backlog.ts";
+import type { BacklogLimits } from "./request-quotas.ts";
 
 /** Most calls that are decided together. It limits how long the first one waits. */
 const MAX_GROUP = 500;

@@ -5,17 +5,16 @@ import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
-import { randomId } from "../shared/random-id.ts";
+import { randomId } from "../shared/text.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import type { Candidate, Decision, Prepare } from "./accept-group.ts";
 import type { AcceptQueue } from "./accept-queue.ts";
-import type { BacklogRefusal } from "./backlog.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
-import { refuseLargeMetadata } from "./metadata-size.ts";
+import { overQuota } from "./quota-room.ts";
 import { refuseRelay } from "./refuse-relay.ts";
-import { overQuota } from "./wallet-quotas.ts";
+import type { BacklogRefusal } from "./request-quotas.ts";
 
 /** `Retry-After` in seconds when the backlog has no room. */
 const RETRY_WHEN_FULL = 30;
@@ -259,4 +258,24 @@ export function answerOf(form: AnswerForm, results: readonly Result[]): Answer {
 function longestWait(results: readonly Result[]): number | null {
   const waits = results.flatMap((result) => (result instanceof ApiError ? (result.retryAfter ?? []) : []));
   return waits.length === 0 ? null : Math.max(...waits);
+}
+
+/**
+ * Refuses metadata that is larger than the limit, unless it is not larger than what is stored: an older version may have stored more.
+ * @param most in bytes of the stored JSON in UTF-8.
+ * @param stored the metadata that it replaces.
+ * @throws ApiError `validation_failed`, naming the largest field
+ */
+export function refuseLargeMetadata(metadata: object, most: number, stored: object = {}): void {
+  const bytes = sizeOf(metadata);
+  if (bytes <= most || bytes <= sizeOf(stored)) return;
+  const largest = Object.entries(metadata)
+    .map(([field, value]) => ({ field, bytes: sizeOf(value) }))
+    .reduce((one, other) => (other.bytes > one.bytes ? other : one));
+  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${most.toString()} are allowed (MAX_METADATA_BYTES). This field is the largest, with ${largest.bytes.toString()}.`;
+  throw new ApiError("validation_failed", [{ field: largest.field, code: "too_long", message }]);
+}
+
+function sizeOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }

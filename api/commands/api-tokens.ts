@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
+
 import { ApiError } from "../domain/error-codes.ts";
 import {
   countLiveTokens,

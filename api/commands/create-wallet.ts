@@ -16,9 +16,9 @@ import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { type Credential, validCredentials } from "./credential.ts";
-import { gatherCalls } from "./gather-calls.ts";
-import { findOverQuota, overQuota } from "./wallet-quotas.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
+import { gatherCalls } from "./look-ups.ts";
+import { findOverQuota, overQuota } from "./quota-room.ts";
 
 export interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;

@@ -1,10 +1,11 @@
 import { type ApiError, fieldError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
+import { checkpointOf } from "../store/ledger/blocks.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
-import { checkpointOf, findForeignContract, followContract, type FollowedContract } from "../store/ledger/follow.ts";
-import { unfollowContract as unfollow } from "../store/ledger/foreign.ts";
+import { findForeignContract, followContract, type FollowedContract } from "../store/ledger/follow.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
+import { unfollowContract as unfollow } from "../store/ledger/watched.ts";
 import { findCollection } from "../store/listings/collections.ts";
 import { storedContents } from "../store/listings/followed-contracts.ts";
 import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";

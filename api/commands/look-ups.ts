@@ -1,20 +1,19 @@
 import { nextTick } from "node:process";
 
-import type { Gather } from "../shared/gather.ts";
+import { Gather } from "../shared/gather.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { findAppsById } from "../store/apps/apps.ts";
 import { findConsoleSessionsByHash, type StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
 import { findWallets } from "../store/apps/wallets.ts";
-import type { Db } from "../store/db/sql.ts";
+import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { AppRow, WalletRow } from "../store/db/schema.ts";
+import type { Db } from "../store/db/sql.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
 import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
 import { newestPositions } from "../store/outbox/feed.ts";
-import { findRequests } from "../store/requests/requests.ts";
-import type { StoredRequest } from "../store/requests/stored-request.ts";
-import { gatherCalls } from "./gather-calls.ts";
+import { findRequests, type StoredRequest } from "../store/requests/requests.ts";
 
 interface OfApp {
   appId: string;
@@ -129,4 +128,15 @@ async function together<In, Out>(
   const [first] = items;
   if (first === undefined) return [];
   return items.length === 1 ? [await gather.add(first)] : find(items);
+}
+
+/**
+ * Gathers calls that use the database together. While the database is unavailable, the calls of a group fail together:
+ * alone, each would wait for it again, and a commit whose answer was lost must not run a second time.
+ */
+export function gatherCalls<In, Out>(
+  handle: (calls: In[]) => Promise<Out[]>,
+  start?: (drain: () => void) => void,
+): Gather<In, Out> {
+  return new Gather(handle, start, (error) => error instanceof DatabaseUnavailable);
 }

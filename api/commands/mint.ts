@@ -1,19 +1,10 @@
-import { ApiError, fieldError } from "../domain/error-codes.ts";
-import type { Mint } from "../domain/command.ts";
+import { MEDIA_FIELDS, type Mint, type TokenMetadata } from "../domain/command.ts";
+import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { sealedPlace } from "../keys/sealer.ts";
-import { randomId } from "../shared/random-id.ts";
+import { randomId } from "../shared/text.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import {
-  type Acceptance,
-  type AcceptDeps,
-  acceptItems,
-  type Answer,
-  type AnswerForm,
-  type Checked,
-  checked,
-} from "./accept-request.ts";
-import { checkMedia, type MintFields, mintVariant } from "./mint-variant.ts";
+import { type Acceptance, type AcceptDeps, acceptItems, type Answer, type AnswerForm, type Checked, checked } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
 export interface MintDeps extends AcceptDeps {
@@ -100,4 +91,165 @@ function refusalOf(command: Mint, code: ReservationRefusal): ApiError {
     case "token_busy":
       throw new Error(`a mint was refused for the balance of a wallet: ${code}`);
   }
+}
+
+const SCHEMES = ["http:", "https:", "data:", "ipfs:"];
+
+/**
+ * Checks the media URLs of a mint before the media are copied.
+ * @returns whether there are any.
+ * @throws ApiError `validation_failed`, naming the fields
+ */
+export function checkMedia(command: Mint): boolean {
+  if (command.kind === "mint-erc1155" || command.metadata === null) return false;
+  const { metadata } = command;
+  const given = MEDIA_FIELDS.filter((field) => metadata[field] !== undefined && metadata[field] !== "");
+  const wrong = given.filter((field) => !SCHEMES.includes(URL.parse((metadata[field] ?? "").trim())?.protocol ?? ""));
+  if (wrong.length > 0) {
+    const message = "Must have one of the schemes http:, https:, ipfs:, data: when copy_media is true.";
+    throw new ApiError(
+      "validation_failed",
+      wrong.map((field) => ({ field, code: "invalid_format", message })),
+    );
+  }
+  return given.length > 0;
+}
+
+/** The fields of all five variants. The collection decides which of them apply. */
+export interface MintFields {
+  collection_address: string;
+  to_address?: string | undefined;
+  initial_owner?: string | undefined;
+  token_id?: bigint | undefined;
+  initial_supply?: bigint | undefined;
+  quantity?: bigint | undefined;
+  uri?: string | undefined;
+  name?: string | undefined;
+  description?: string | undefined;
+  image?: string | undefined;
+  external_url?: string | undefined;
+  attributes?: unknown[] | undefined;
+  background_color?: string | undefined;
+  animation_url?: string | undefined;
+  youtube_url?: string | undefined;
+  copy_media?: boolean | undefined;
+  unlockable_content?: string | undefined;
+}
+type Field = keyof MintFields;
+
+const METADATA = [
+  "name",
+  "description",
+  "image",
+  "external_url",
+  "attributes",
+  "background_color",
+  "animation_url",
+  "youtube_url",
+] as const satisfies Field[];
+const HOSTED_ONLY: readonly Field[] = [...METADATA, "copy_media", "unlockable_content"];
+const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity"];
+
+/**
+ * Chooses the variant by the collection's type and hosting, and refuses fields of the others.
+ * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
+ */
+export function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
+  if (collection.type === "ERC721") return mintErc721(collection, fields);
+  const create = given(fields, ["initial_supply", "initial_owner"]);
+  const more = given(fields, ["quantity", "to_address"]);
+  if (create.length > 0 && more.length > 0) {
+    const message =
+      "Send either initial_supply and initial_owner (a new id), or quantity and to_address (more copies).";
+    throw refusal("validation_failed", [...create, ...more], "conflict", message);
+  }
+  if (create.length > 0) return createErc1155(collection, fields);
+  return mintErc1155(collection, fields);
+}
+
+function mintErc721(collection: StoredCollection, fields: MintFields): Mint {
+  refuse(fields, ERC1155_ONLY, "wrong_collection_type", "ERC721 collections do not take this field.");
+  const hosted = checkHosting(collection, fields);
+  const to = required(fields, "to_address");
+  return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
+}
+
+function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
+  const hosted = checkHosting(collection, fields);
+  requireAll(fields, ["token_id", "initial_supply", "initial_owner"]);
+  const uri = fields.uri ?? null;
+  if (uri !== null) {
+    const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";
+    const metadata = given(fields, METADATA);
+    if (metadata.length > 0) throw refusal("validation_failed", ["uri", ...metadata], "conflict", message);
+  }
+  return {
+    kind: "create-erc1155",
+    collection: collection.address,
+    to: required(fields, "initial_owner"),
+    tokenId: required(fields, "token_id").toString(),
+    quantity: required(fields, "initial_supply").toString(),
+    uri,
+    metadata: hosted && uri === null ? metadataOf(fields) : null,
+  };
+}
+
+function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
+  const otherVariants: Field[] = ["uri", ...HOSTED_ONLY];
+  refuse(
+    fields,
+    otherVariants,
+    "validation_failed",
+    "Minting more copies takes only token_id, quantity and to_address.",
+  );
+  requireAll(fields, ["token_id", "quantity", "to_address"]);
+  return {
+    kind: "mint-erc1155",
+    collection: collection.address,
+    to: required(fields, "to_address"),
+    tokenId: required(fields, "token_id").toString(),
+    quantity: required(fields, "quantity").toString(),
+  };
+}
+
+/** @returns whether the service hosts the metadata. */
+function checkHosting(collection: StoredCollection, fields: MintFields): boolean {
+  if (collection.hosting === "hosted") return true;
+  refuse(fields, HOSTED_ONLY, "wrong_hosting", "Self-hosted collections do not take this field.");
+  return false;
+}
+
+function metadataOf(fields: MintFields): TokenMetadata {
+  return Object.fromEntries(METADATA.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+}
+
+function given(fields: MintFields, names: readonly Field[]): Field[] {
+  return names.filter((name) => fields[name] !== undefined);
+}
+
+type Refusal = "validation_failed" | "wrong_collection_type" | "wrong_hosting";
+
+function refuse(fields: MintFields, names: readonly Field[], errorCode: Refusal, message: string): void {
+  const present = given(fields, names);
+  if (present.length === 0) return;
+  throw refusal(errorCode, present, errorCode === "validation_failed" ? "not_allowed" : errorCode, message);
+}
+
+function refusal(errorCode: Refusal, names: readonly Field[], code: string, message: string): ApiError {
+  return new ApiError(
+    errorCode,
+    names.map((field) => ({ field, code, message })),
+  );
+}
+
+/** @throws ApiError `validation_failed`, naming every missing field. */
+function requireAll(fields: MintFields, names: readonly Field[]): void {
+  const absent = names.filter((name) => fields[name] === undefined);
+  if (absent.length > 0) throw new ApiError("validation_failed", absent.map(requiredField));
+}
+
+function required<F extends Field>(fields: MintFields, name: F): NonNullable<MintFields[F]> {
+  const value = fields[name];
+  if (value === undefined) throw new ApiError("validation_failed", [requiredField(name)]);
+  return value;
 }

@@ -1,8 +1,24 @@
-import { ApiError, fieldError } from "../domain/error-codes.ts";
+import type { ChainUnavailable } from "../chain/errors.ts";
+import type { ForeignContracts, Held, InspectedContract } from "../chain/foreign.ts";
+import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { CollectionType, Transfer } from "../domain/command.ts";
-import { randomId } from "../shared/random-id.ts";
+import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { randomId } from "../shared/text.ts";
+import type { Database } from "../store/db/database.ts";
+import type { Trx } from "../store/db/sql.ts";
+import { checkpointOf } from "../store/ledger/blocks.ts";
+import {
+  findForeignContracts,
+  followContracts,
+  type FollowedContract,
+  type ForeignHolding,
+  recordForeignHoldings,
+} from "../store/ledger/follow.ts";
+import { markUncertain } from "../store/ledger/uncertain.ts";
+import { heldAmong } from "../store/listings/holdings.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
+import type { Prepare } from "./accept-group.ts";
 import {
   type Acceptance,
   type AcceptDeps,
@@ -13,7 +29,7 @@ import {
   checked,
   isError,
 } from "./accept-request.ts";
-import { type ForeignDeps, insufficientBalance, inspectForeign, tokenNotFound } from "./foreign-tokens.ts";
+import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
 export type TransferDeps = AcceptDeps & ForeignDeps;
@@ -141,4 +157,178 @@ function refusalOf(code: ReservationRefusal): ApiError {
     case "metadata_frozen":
       throw new Error(`a transfer was refused for the supply of a collection: ${code}`);
   }
+}
+
+export interface ForeignDeps {
+  database: Pick<Database, "read">;
+  foreign: ForeignContracts;
+  settings: { limits: { contracts: number } };
+}
+
+/** A transfer of a token whose contract the service did not deploy. */
+interface ForeignTransfer {
+  /** Id of the request. */
+  id: string;
+  command: Transfer;
+}
+
+/** What the chain says about the contracts of others in a call. */
+interface ForeignTokens {
+  typeOf(address: string): Checked<CollectionType>;
+  /** Reads what the wallets hold. @returns the errors of transfers that cannot be accepted, by the ids of their requests. */
+  read(transfers: readonly ForeignTransfer[]): Promise<Map<string, ApiError>>;
+  /** Stores what was read, in the transaction that accepts the transfers. The app follows the contracts from then on. */
+  prepare: Prepare | undefined;
+}
+
+/**
+ * Asks the chain about contracts that the service did not deploy: their types, and who holds the tokens. Each contract and
+ * each balance is read once, a few at a time, and all of them within a limited time.
+ */
+export async function inspectForeign(
+  deps: ForeignDeps,
+  appId: string,
+  contracts: readonly string[],
+): Promise<ForeignTokens> {
+  const addresses = new Set(contracts);
+  const known = await findForeignContracts(deps.database.read, appId, addresses);
+  // Only where there is something to read: a timer for each call would be wasted.
+  const within = (seconds: number) =>
+    addresses.size === 0 ? AbortSignal.abort() : AbortSignal.timeout(seconds * 1_000);
+  const abort = within(FOREIGN_READ_SECONDS);
+  const unknown = [...addresses].filter((address) => known.get(address)?.type == null);
+  // At most half of the time, so that slow contracts leave time for the balances in others.
+  const inspected = unknown.length === 0 ? [] : await deps.foreign.inspect(unknown, within(FOREIGN_READ_SECONDS / 2));
+  const found = new Map<string, InspectedContract | null | ChainUnavailable>(
+    unknown.map((address, index) => [address, inspected[index] ?? null]),
+  );
+  for (const [address, { type, name }] of known) if (type !== null) found.set(address, { type, name });
+
+  const balances: StoredBalance[] = [];
+  let asOf = 0;
+  return {
+    typeOf: (address) => {
+      const contract = found.get(address) ?? null;
+      if (contract === null) return notSupported();
+      return contract instanceof Error ? chainUnavailable(contract) : contract.type;
+    },
+    read: async (transfers) => {
+      // Before the balances: what is indexed after this block may be newer than they are.
+      if (transfers.length > 0) asOf = await checkpointOf(deps.database.read);
+      const held = await readBalances(deps.foreign, transfers, abort);
+      const refused = new Map<string, ApiError>();
+      for (const { id, command } of transfers) {
+        const quantity = held.get(keyOf(command));
+        if (typeof quantity !== "bigint" || quantity === 0n) {
+          refused.set(id, foreignRefusalOf(quantity));
+          continue;
+        }
+        const { contract, tokenId, from: owner } = command;
+        balances.push({ id, contract, tokenId, owner, quantity: quantity.toString() });
+      }
+      return refused;
+    },
+    prepare:
+      addresses.size === 0
+        ? undefined
+        : (trx, ids) => {
+            const wanted = balances.filter(({ id }) => ids.has(id));
+            return store(trx, { appId, quota: deps.settings.limits.contracts, known, found, asOf }, wanted);
+          },
+  };
+}
+
+interface StoredBalance extends ForeignHolding {
+  /** Id of the request. */
+  id: string;
+}
+
+async function readBalances(
+  foreign: ForeignContracts,
+  transfers: readonly ForeignTransfer[],
+  abort: AbortSignal,
+): Promise<Map<string, Held>> {
+  const wanted = [...new Map(transfers.map(({ command }) => [keyOf(command), command])).values()];
+  if (wanted.length === 0) return new Map();
+  const queries = wanted.map(({ contract, contractType: type, tokenId, from: owner }) => ({
+    contract,
+    type,
+    tokenId,
+    owner,
+  }));
+  const held = await foreign.holdings(queries, abort);
+  return new Map(wanted.map((command, index) => [keyOf(command), held[index]]));
+}
+
+function keyOf({ contract, tokenId, from }: Transfer): string {
+  return `${contract}/${tokenId}/${from}`;
+}
+
+async function store(
+  trx: Trx,
+  call: {
+    appId: string;
+    quota: number;
+    known: ReadonlyMap<string, FollowedContract>;
+    found: ReadonlyMap<string, InspectedContract | null | ChainUnavailable>;
+    /** The checkpoint before the balances were read. */
+    asOf: number;
+  },
+  balances: readonly StoredBalance[],
+): Promise<Map<string, ApiError>> {
+  // Where the contract is followed already, the database may be newer than the balance that was just read.
+  const followed = balances.filter(({ contract }) => call.known.get(contract)?.followed === true);
+  const stored = new Set(await heldAmong(trx, followed));
+  const wanted = balances.filter((balance) => !stored.has(balance));
+  if (wanted.length === 0) return new Map();
+  const contracts = new Map(
+    wanted.map(({ contract }) => {
+      const known = call.found.get(contract) ?? null;
+      return [contract, known instanceof Error ? null : known];
+    }),
+  );
+  const { appId, quota, asOf } = call;
+  const refused = await followContracts(trx, { appId, contracts, quota, now: Date.now() });
+  // Moves after this block are indexed.
+  const block = await checkpointOf(trx);
+  const accepted = wanted.filter(({ contract }) => !refused.has(contract));
+  await recordForeignHoldings(trx, accepted, block);
+  // Blocks were stored since the balances were read, and may have changed them.
+  if (block !== asOf) await markUncertain(trx, accepted, { block, completeTo: Math.min(asOf, block) });
+  return new Map(wanted.flatMap(({ id, contract }) => (refused.has(contract) ? [[id, tooManyContracts(quota)]] : [])));
+}
+
+/** @param held what the chain says of a token that the wallet cannot transfer. */
+function foreignRefusalOf(held: Held): ApiError {
+  if (held === "failed") return notSupported("The contract does not say who holds the token within the limits.");
+  if (held === undefined) return chainUnavailable(null);
+  return held === null ? tokenNotFound() : insufficientBalance();
+}
+
+export function tokenNotFound(): ApiError {
+  return fieldError("token_not_found", "token_id", "The token does not exist.");
+}
+
+export function insufficientBalance(): ApiError {
+  return fieldError(
+    "insufficient_balance",
+    "token_id",
+    "The wallet does not hold enough copies of the token, pending transfers subtracted.",
+  );
+}
+
+/** Seconds after which the caller may retry when the chain or the database was unavailable. */
+export const RETRY_WHEN_UNAVAILABLE = 5;
+
+/** The error of a call, or of an item of a batch, whose contracts the node could not read. */
+export function chainUnavailable(error: ChainUnavailable | null): ApiError {
+  return new ApiError("unavailable", null, {
+    retryAfter: retryAfterOf(error),
+    ...(error === null ? {} : { cause: error }),
+  });
+}
+
+/** Seconds: longer than usual if the chain's provider asked for more. */
+export function retryAfterOf(error: ChainUnavailable | null): number {
+  return Math.max(RETRY_WHEN_UNAVAILABLE, Math.ceil((error?.retryAfter ?? 0) / 1_000));
 }

@@ -1,8 +1,8 @@
 import { type Limits, UPLOADS } from "../config/limits.ts";
 import { type BlockStore, BlockStoreUnavailable } from "../content/block-store.ts";
+import { type StoredFile, storeFile } from "../content/content.ts";
 import { UNKNOWN_TYPE } from "../content/media-type.ts";
 import { isStorageFault } from "../content/storage-fault.ts";
-import { type StoredFile, storeFile } from "../content/store-file.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { FairSlots } from "../shared/fair-slots.ts";
 import { holdApps } from "../store/apps/apps.ts";
@@ -11,7 +11,7 @@ import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
-import { overQuota } from "./wallet-quotas.ts";
+import { overQuota } from "./quota-room.ts";
 
 export interface UploadDeps {
   database: Database;

@@ -1,5 +1,5 @@
 import { ApiError } from "../domain/error-codes.ts";
-import type { RequestEvent } from "../domain/event.ts";
+import type { RequestEvent } from "../domain/request.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, openSecrets, rotateSecrets, sealSecrets, SECRET_OVERLAP } from "../keys/webhook-secrets.ts";
 import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
@@ -7,8 +7,7 @@ import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import type { DeliveryRow } from "../store/db/schema.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { redeliver } from "../store/outbox/deliveries.ts";
-import { findDelivery, type LoggedDelivery } from "../store/outbox/delivery-log.ts";
+import { findDelivery, type LoggedDelivery, redeliver } from "../store/outbox/deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../store/outbox/events.ts";
 import {
   findWebhook,

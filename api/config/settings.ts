@@ -1,25 +1,42 @@
 import { join } from "node:path";
 import type { z } from "zod";
+
 import type { Quotas } from "../domain/quota.ts";
 import type { Retention } from "../domain/retention.ts";
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
-import { plural } from "../shared/plural.ts";
+import { plural } from "../shared/text.ts";
 import { readAppQuotas } from "./app-quotas.ts";
 import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
-import {
-  type IpfsNodeSettings,
-  ipfsNodeSettings,
-  type LOG_LEVELS,
-  readRetention,
-  type Role,
-  type TraceSettings,
-  traceSettings,
-  type Value,
-  type Variable,
-  VARIABLES,
-} from "./variables.ts";
+import { type IpfsNodeSettings, ipfsNodeSettings, type LOG_LEVELS, readRetention, type Role, type TraceSettings, traceSettings, type Value, type Variable, VARIABLES } from "./variables.ts";
+
+/* Parts of the settings, for commands that need no others. Those others may be invalid. */
+
+/** The part that links to the console need. @throws SettingsError */
+export function parseLinkSettings(env: Environment): Pick<Settings, "publicUrl"> {
+  const reader = new Reader(env);
+  const settings = { publicUrl: reader.publicUrl(reader.read("PORT")) };
+  reader.check();
+  return settings;
+}
+
+/** The part that a new app needs. @throws SettingsError */
+export function parseAppQuotas(env: Environment): Pick<Settings, "appQuotas"> {
+  const reader = new Reader(env);
+  const settings = { appQuotas: readAppQuotas((variable) => reader.read(variable)) };
+  reader.check();
+  return settings;
+}
+
+/** The part that `prune` needs. @throws SettingsError */
+export function parsePruneSettings(env: Environment): Pick<Settings, "databaseUrl" | "retain"> {
+  const reader = new Reader(env);
+  const databaseUrl = reader.read("DATABASE_URL", defaultDatabase(reader.read("DATA_DIR")));
+  const retain = readRetention((variable) => reader.read(variable));
+  reader.check();
+  return { databaseUrl, retain };
+}
 
 /**
  * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
@@ -31,11 +48,6 @@ export function crashPointIn(env: Environment): CrashPoint | null {
   const point = CRASH_POINTS.find((known) => known === text);
   if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${CRASH_POINTS.join(", ")}`]);
   return point;
-}
-
-/** The environment of this process. No other file reads it. */
-export function environment(): Environment {
-  return process.env;
 }
 
 export interface Settings {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+
 import type { Retention } from "../domain/retention.ts";
 import { APP_QUOTA_VARIABLES } from "./app-quotas.ts";
 import { MEDIA_STORE_VARIABLES } from "./media-store.ts";

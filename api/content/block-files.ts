@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { UnixFSEntry } from "ipfs-unixfs-exporter";
 import type { CID } from "multiformats/cid";
+
 import {
   BlockCorrupt,
   BlockMissing,
@@ -14,137 +14,7 @@ import {
   type StoredBlock,
 } from "./block-store.ts";
 import { canonicalCid, parseCid } from "./cids.ts";
-import { type BlockSource, type ContentFile, findFile, sourceOf, walk } from "./content.ts";
 import type { DiskRoom } from "./disk-room.ts";
-import { isFile, loadPart, readFileBytes } from "./read-file.ts";
-
-/** Bytes that a reader gets at a time. It is all that a slow reader keeps in memory. */
-const SLICE = 65_536;
-/** Bytes of blocks that are kept for the next readers. */
-const KEPT = 64 * 2 ** 20;
-/** Blocks that are read at the same time. Each has at most 2 MiB. */
-const LOADS = 16;
-/** Bytes in memory of a block, and of a link in it to another block, besides the bytes of the file. */
-const OVERHEAD = { block: 1_000, link: 500 };
-
-/** A block, decoded. */
-interface Kept {
-  entry: Promise<UnixFSEntry | null>;
-  /** Bytes in memory; 0 until it is read. */
-  size: number;
-}
-
-/**
- * Files that many callers read at the same time, some of them slowly. Readers share the blocks that were used last, and no
- * reader keeps a block while its caller takes what it was given: it gets a copy of a slice, and looks the block up again for the
- * next one. So the memory does not grow with the size of blocks times the number of readers.
- */
-export class SharedFiles {
-  readonly #blocks: BlockSource;
-  /** The block that was used last is the last one. */
-  readonly #kept = new Map<string, Kept>();
-  #keptBytes = 0;
-  #loading = 0;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(blocks: BlockSource) {
-    this.#blocks = {
-      has: (cid) => blocks.has(cid),
-      get: (cid) => this.#inTurn(() => blocks.get(cid)),
-    };
-  }
-
-  /** As `findFile`. */
-  async find(cid: CID, path: string): Promise<ContentFile | null> {
-    if (path !== "") {
-      const file = await findFile(this.#blocks, cid, path);
-      return file === null ? null : this.#fileOf(file);
-    }
-    if (!(await this.#blocks.has(cid))) return null;
-    const entry = await this.#entryAt(cid);
-    return entry === null || !isFile(entry) ? null : this.#fileOf({ cid: entry.cid, size: Number(entry.size) });
-  }
-
-  #fileOf({ cid, size }: { cid: CID; size: number }): ContentFile {
-    return { cid, size, read: (offset = 0, length = size - offset) => this.#slices(cid, offset, offset + length) };
-  }
-
-  async *#slices(cid: CID, start: number, end: number): AsyncGenerator<Uint8Array> {
-    // At multiples of their size, so that slices of the usual blocks need one block each.
-    for (let at = start, next = 0; at < end; at = next) {
-      next = Math.min(at - (at % SLICE) + SLICE, end);
-      yield await this.#slice(cid, at, next);
-    }
-  }
-
-  async #slice(cid: CID, start: number, end: number): Promise<Uint8Array> {
-    const load = (part: CID) => this.#partAt(part);
-    const parts: Uint8Array[] = [];
-    for await (const part of readFileBytes(load, await load(cid), { start, end }, 1)) parts.push(part);
-    // A copy: the blocks can leave the memory.
-    return Buffer.concat(parts);
-  }
-
-  /** A block of a file that was found before. @throws MalformedContent, BlockMissing, BlockCorrupt */
-  async #partAt(cid: CID) {
-    const entry = await this.#entryAt(cid);
-    // What is not a block of a file has an error that says so.
-    return entry !== null && isFile(entry) ? entry : loadPart(sourceOf(this.#blocks), cid);
-  }
-
-  /** @returns null when it is not content that has a path. */
-  #entryAt(cid: CID): Promise<UnixFSEntry | null> {
-    const name = canonicalCid(cid);
-    const known = this.#kept.get(name);
-    const kept = known ?? { entry: walk(sourceOf(this.#blocks), cid.toString()), size: 0 };
-    if (known !== undefined) this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    if (known === undefined) {
-      kept.entry.then(
-        (entry) => {
-          this.#keep(name, kept, entry);
-        },
-        () => this.#kept.delete(name),
-      );
-    }
-    return kept.entry;
-  }
-
-  #keep(name: string, kept: Kept, entry: UnixFSEntry | null): void {
-    if (entry === null) {
-      this.#kept.delete(name);
-      return;
-    }
-    kept.size = sizeOf(entry);
-    this.#keptBytes += kept.size;
-    for (const [oldest, { size }] of this.#kept) {
-      if (this.#keptBytes <= KEPT) return;
-      // One that is still being read has no size yet.
-      if (size === 0) continue;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= size;
-    }
-  }
-
-  /** Runs not too many at the same time, in the order of the calls. */
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#loading < LOADS) this.#loading += 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#loading -= 1;
-      else next();
-    }
-  }
-}
-
-function sizeOf(entry: UnixFSEntry): number {
-  if (entry.type === "raw") return OVERHEAD.block + entry.node.length;
-  if (entry.type !== "file" && entry.type !== "directory") return OVERHEAD.block;
-  return OVERHEAD.block + (entry.node.Data?.length ?? 0) + entry.node.Links.length * OVERHEAD.link;
-}
 
 const DRAFTS = "drafts";
 /** Length of the names of the folders that hold blocks. No other folder here has a name of this length. */

@@ -1,4 +1,4 @@
-import { type DiskSpace, readDisk } from "../shared/disk.ts";
+import { type DiskSpace, readDisk } from "../shared/folder.ts";
 import { BlockStoreUnavailable } from "./block-store.ts";
 
 /**

@@ -1,16 +1,41 @@
+import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
+import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
+import { unknownTransaction } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
-import { allLanes } from "../store/sending/lanes.ts";
+import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
+import { hasRequests } from "../store/requests/requests.ts";
+import { allLanes, readLane } from "../store/sending/lanes.ts";
 import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
-import { checkLanes, checkSeed } from "./chain-state-check.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
+import { StartupError } from "./startup-error.ts";
 import { hostedBaseOf } from "./workplace.ts";
+
+/*
+ * Defaults that are others on a local chain, which mines each transaction at once and never drops a block by itself.
+ */
+
+/** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
+const CONFIRMATIONS_LOCAL = 1;
+const CONFIRMATIONS = 12;
+/** Seconds from one look for new blocks to the next, unless BLOCK_POLL_SECONDS is set. */
+const BLOCK_POLL_LOCAL = 0.1;
+const BLOCK_POLL = 1;
+
+export function confirmationsOf(settings: Pick<Settings, "confirmations">, local: boolean): number {
+  return settings.confirmations ?? (local ? CONFIRMATIONS_LOCAL : CONFIRMATIONS);
+}
+
+/** @returns milliseconds. */
+export function blockPollOf(settings: Pick<Settings, "blockPollSeconds">, local: boolean): number {
+  return 1000 * (settings.blockPollSeconds ?? (local ? BLOCK_POLL_LOCAL : BLOCK_POLL));
+}
 
 export interface Chain {
   identity: ChainIdentity;
@@ -54,4 +79,66 @@ async function lanesToDrive(database: Database, wanted: readonly number[]): Prom
 
 function laneAddresses(keyring: Keyring, lanes: readonly number[]): string[] {
   return lanes.map((lane) => keyring.lane(lane).address);
+}
+
+/**
+ * Checks that the wallets of the database come from this process's seed or extended public key. A process that has
+ * neither can create no wallet and sign nothing.
+ * @throws StartupError
+ */
+export async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys): Promise<void> {
+  if (walletsPublicKey === null) return;
+  const fingerprint = createHash("sha256").update(walletsPublicKey).digest("hex");
+  const known =
+    (await readMeta(database.read, "wallets_key")) ??
+    (await database.write((trx) => writeMetaOnce(trx, "wallets_key", fingerprint)));
+  if (known === fingerprint) return;
+  throw new StartupError(
+    keyring === null
+      ? `XPUB is the key of another seed than the one that this database's wallets come from. Set XPUB to what \`npm run cli -- keys check\` prints where that seed is. Nothing was changed. ${XPUB_IS_PRIVATE}`
+      : "SEED_FILE holds another seed than the one that this database's wallets come from. Set SEED_FILE to the right file. Nothing was changed.",
+  );
+}
+
+/**
+ * Checks that the database knows every transaction of the lanes. If not, the database is an old backup, or another service
+ * uses the same key. Sending would then carry out requests a second time.
+ * @throws StartupError
+ */
+export async function checkLanes(
+  database: Database,
+  client: ChainClient,
+  keyring: Keyring,
+  lanes: number[],
+): Promise<void> {
+  const unknown = await readMeta(database.read, "unknown_transaction");
+  if (unknown !== null) throw new StartupError(unknownTransaction(unknown));
+  for (const index of lanes) {
+    const { address } = keyring.lane(index);
+    // The chain is read before the database: a transaction that another process sends in between is then in both.
+    const [[mined = 0], [withPool = 0]] = [await client.nonces([address]), await client.nonces([address], "pending")];
+    const row = await readLane(database.read, index);
+    // Without requests nothing can be carried out twice. The lane continues from the chain's nonce.
+    if (row === undefined && !(await hasRequests(database.read))) continue;
+    if (row !== undefined && row.address !== address) {
+      throw new StartupError(
+        `Lane ${index.toString()} has the address ${row.address}, but SEED_FILE gives ${address}. Set SEED_FILE to the right file.`,
+      );
+    }
+    const known = row?.next_nonce ?? 0;
+    if (mined > known) {
+      throw new StartupError(
+        `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +
+          `it is an old backup, or another service uses the same seed. Restore the newest database. Or make sure that no ` +
+          `other service runs and make this database safe with \`npm run cli -- reconcile\`. Nothing was sent.`,
+      );
+    }
+    if (withPool > known) {
+      throw new StartupError(
+        `Transactions of lane ${address} that the database does not know wait in the node's pool: it is an old backup, or ` +
+          `another service uses the same seed. Restore the newest database. Or make sure that no other service runs, wait ` +
+          `until the transactions are mined, and run \`npm run cli -- reconcile\`. Nothing was sent.`,
+      );
+    }
+  }
 }

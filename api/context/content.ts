@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Logger } from "pino";
+
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNodeSettings, Role } from "../config/variables.ts";
 import type { BlockStore } from "../content/block-store.ts";

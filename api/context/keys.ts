@@ -7,10 +7,9 @@ import { z } from "zod";
 
 import { secretKeys, XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
-import type { FoundKeys } from "../keys/found-keys.ts";
+import { type FoundKeys, newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../keys/seed-file.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
-import { newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../keys/seed-file.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
 import { StartupError } from "./startup-error.ts";
 

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { type MessagePort, Worker } from "node:worker_threads";
 import type { Logger } from "pino";
+
 import type { Settings } from "../config/settings.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";

@@ -4,11 +4,11 @@ import pino from "pino";
 
 import { crashPointIn, type Environment, parseSettings } from "../config/settings.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
-import { releaseMemorySoon } from "../shared/release-memory.ts";
+import { releaseMemorySoon } from "../shared/memory.ts";
 import { createSignals } from "../shared/signal.ts";
 import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type Service, startService } from "./service.ts";
-import { sentenceOf } from "./startup-failure.ts";
+import { sentenceOf } from "./startup-error.ts";
 import { forwardSignals, type FromPipeline, type ToPipeline } from "./pipeline-thread.ts";
 
 /** Runs the background workers in their thread. @param main the HTTP thread. @param turns of `WriteTurns`. */

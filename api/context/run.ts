@@ -1,12 +1,11 @@
 import pino from "pino";
 
 import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
-import { byTurn } from "../shared/by-turn.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
-import { releaseMemorySoon } from "../shared/release-memory.ts";
-import type { Service } from "./service.ts";
+import { releaseMemorySoon } from "../shared/memory.ts";
 import { startInThreads } from "./pipeline-thread.ts";
+import type { Service } from "./service.ts";
 
 /**
  * Signals within so many milliseconds count as one: Ctrl-C sends SIGINT to npm and to this process, and npm passes its own on.
@@ -100,7 +99,31 @@ async function readSettings(env: Environment): Promise<Settings> {
 
 /** Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace. */
 async function fail(error: unknown): Promise<never> {
-  const { sentenceOf } = await import("./startup-failure.ts");
+  const { sentenceOf } = await import("./startup-error.ts");
   console.error(sentenceOf(error) ?? error);
   process.exit(1);
+}
+
+interface TextTarget {
+  write(text: string): unknown;
+}
+
+/**
+ * Collects the texts of one turn of the event loop and writes them together: under load, a system call for each log line
+ * costs as much as parsing a call. Call `flush` when the process exits.
+ */
+export function byTurn(target: TextTarget): TextTarget & { flush: () => void } {
+  let collected = "";
+  function flush(): void {
+    const text = collected;
+    collected = "";
+    if (text !== "") target.write(text);
+  }
+  return {
+    write: (text) => {
+      if (collected === "") setImmediate(flush);
+      collected += text;
+    },
+    flush,
+  };
 }

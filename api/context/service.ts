@@ -1,21 +1,21 @@
 import type { Logger } from "pino";
+
 import { ChainClient } from "../chain/client.ts";
 import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
-import { leaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
-import { Presence, type PresenceDeps } from "../store/db/presence.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type ChainIdentity, guardChain } from "./chain-identity.ts";
 import { connectChain } from "./connect-chain.ts";
 import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
+import { joinOthers } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
 /** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -169,46 +169,4 @@ export function reportCrypto(logger: Logger): void {
     { err: cryptoProblem },
     "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
   );
-}
-
-export type PresenceParts = Omit<PresenceDeps, "times" | "within">;
-
-/**
- * Tells the other API processes of the installation that this one runs.
- * @param opened ends it.
- * @returns counts the API processes, for what they share.
- */
-export async function joinApiProcesses(
-  { leaseSeconds }: { leaseSeconds: number },
-  deps: PresenceParts,
-  opened: AsyncDisposableStack,
-): Promise<() => number> {
-  const presence = await join(new Presence("api", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
-  return () => presence.count;
-}
-
-/** The same for the relayers, which share the lanes. */
-export async function joinRelayers(
-  { leaseSeconds }: { leaseSeconds: number },
-  deps: PresenceParts,
-  opened: AsyncDisposableStack,
-): Promise<Presence> {
-  const times = leaseTimes(leaseSeconds);
-  // When the leases of a dead relayer expire, it must not count any more: nobody would take its lanes for good.
-  return join(new Presence("relayer", { ...deps, times, within: times.lasts / 2 }), opened);
-}
-
-/** For a process with neither role: a migration must know of every process. */
-export async function joinOthers(
-  { leaseSeconds }: { leaseSeconds: number },
-  deps: PresenceParts,
-  opened: AsyncDisposableStack,
-): Promise<void> {
-  await join(new Presence("other", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
-}
-
-async function join(presence: Presence, opened: AsyncDisposableStack): Promise<Presence> {
-  await presence.start();
-  opened.defer(() => presence.stop());
-  return presence;
 }

@@ -6,7 +6,7 @@ import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import { Rpc } from "../chain/rpc.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
-import type { FoundKeys } from "../keys/found-keys.ts";
+import type { FoundKeys } from "../keys/seed-file.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";

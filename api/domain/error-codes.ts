@@ -1,4 +1,195 @@
-import { ERROR_ENTRIES, type ErrorEntry } from "./error-table.ts";
+
+
+/*
+ * Every `error_code` of the service: the only list. The statuses, the messages of error bodies, the published document and
+ * docs/errors.md are all made from it.
+ */
+
+export interface ErrorEntry {
+  /** Status of an HTTP answer with this code. Absent: no answer has it. */
+  status?: number;
+  /** Whether an accepted request can fail with this code later, for a cause outside the database. */
+  failsRequest?: true;
+  /** What happened, and what to do next. */
+  message: string;
+}
+
+export const ERROR_ENTRIES = {
+  malformed_json: {
+    status: 400,
+    message: "The body is not valid JSON in UTF-8. Correct the body and send it again.",
+  },
+  malformed_request: {
+    status: 400,
+    message: "The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`.",
+  },
+  unauthorized: {
+    status: 401,
+    message:
+      "The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`.",
+  },
+  forbidden: { status: 403, message: "The token lacks the scope that this call needs. Use a token with that scope." },
+  not_found: {
+    status: 404,
+    message: "Not found, or it belongs to another app. Check the path and the ids in it.",
+  },
+  method_not_allowed: {
+    status: 405,
+    message: "This path does not support the method. Use one of the methods in the `Allow` header.",
+  },
+  request_timeout: { status: 408, message: "The request did not arrive in time. Send it again." },
+  idempotency_key_reused: {
+    status: 409,
+    message: "This Idempotency-Key was already used with a different path or body. Use a new key for a new request.",
+  },
+  answer_expired: {
+    status: 410,
+    message:
+      "An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key.",
+  },
+  payload_too_large: {
+    status: 413,
+    message: "The body, or the URL with the headers, is too large. Send a smaller request.",
+  },
+  unsupported_media_type: {
+    status: 415,
+    message:
+      "The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type.",
+  },
+  range_not_satisfiable: {
+    status: 416,
+    message: "The requested range is outside the content. `Content-Range` has the size of the content.",
+  },
+  expectation_failed: {
+    status: 417,
+    message: "The service supports no `Expect` header other than `100-continue`. Remove the header.",
+  },
+  validation_failed: {
+    status: 422,
+    message: "Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.",
+  },
+  user_identifier_taken: {
+    status: 422,
+    message: "Another wallet of this app already has this user identifier. Use that wallet, or another identifier.",
+  },
+  wallet_not_found: {
+    status: 422,
+    message: "This app has no wallet with this address. Check the address, or create a wallet first.",
+  },
+  collection_not_found: {
+    status: 422,
+    message: "This app has no collection at this address. Check the address, or wait until its request has completed.",
+  },
+  contract_not_supported: {
+    status: 422,
+    message: "The contract is neither ERC721 nor ERC1155. Check the address.",
+  },
+  too_many_contracts: {
+    status: 422,
+    message:
+      "The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.",
+  },
+  token_not_found: {
+    status: 422,
+    message: "The token does not exist. Check the token id, or wait until its mint has completed.",
+  },
+  token_already_exists: {
+    status: 422,
+    failsRequest: true,
+    message:
+      "This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.",
+  },
+  insufficient_balance: {
+    status: 422,
+    failsRequest: true,
+    message: "The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.",
+  },
+  supply_exceeded: {
+    status: 422,
+    failsRequest: true,
+    message: "The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.",
+  },
+  wrong_collection_type: {
+    status: 422,
+    message: "Some fields belong to the other collection type. Remove the fields that `errors` names.",
+  },
+  wrong_hosting: {
+    status: 422,
+    message: "The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.",
+  },
+  not_transferable: {
+    status: 422,
+    message: "The collection is soulbound: its tokens can never be transferred.",
+  },
+  token_busy: {
+    status: 422,
+    message: "An earlier transfer of this token is still pending. Try again when that request is final.",
+  },
+  receiver_rejected: {
+    status: 422,
+    failsRequest: true,
+    message: "The contract at the destination refused the token. Choose a destination that accepts it.",
+  },
+  service_cannot_mint: {
+    status: 422,
+    failsRequest: true,
+    message: "The collection's owner removed the service as a minter. Ask the owner to appoint it again.",
+  },
+  metadata_frozen: {
+    status: 422,
+    message: "The collection's metadata is frozen, or about to be. Frozen metadata can never change.",
+  },
+  rate_limited: {
+    status: 429,
+    message: "Too many calls. Try again after the number of seconds in `Retry-After`.",
+  },
+  quota_exceeded: {
+    status: 429,
+    failsRequest: true,
+    message:
+      "The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.",
+  },
+  internal_error: {
+    status: 500,
+    message:
+      "The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause.",
+  },
+  unavailable: {
+    status: 503,
+    message: "The service cannot handle this call now. Try again after the number of seconds in `Retry-After`.",
+  },
+  execution_reverted: {
+    failsRequest: true,
+    message: "The contract reverted the call. `errors` has the decoded reason.",
+  },
+  out_of_gas: {
+    failsRequest: true,
+    message:
+      "The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.",
+  },
+  media_unavailable: {
+    failsRequest: true,
+    message: "The media could not be fetched. Check the URL, then send a new request.",
+  },
+  media_too_large: {
+    failsRequest: true,
+    message: "The media is larger than the service accepts. Send a new request with a smaller file.",
+  },
+  media_blocked: {
+    failsRequest: true,
+    message: "The media is at an address that the service does not contact. Use a public address.",
+  },
+  transaction_refused: {
+    failsRequest: true,
+    message:
+      "The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.",
+  },
+  number_taken: {
+    failsRequest: true,
+    message:
+      "A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.",
+  },
+} as const satisfies Record<string, ErrorEntry>;
 
 type Entries = typeof ERROR_ENTRIES;
 export type ErrorCode = keyof Entries;

@@ -1,3 +1,25 @@
+import type { FieldError, RequestFailureCode } from "./error-codes.ts";
+
+/** The outcome of a request's call in its block. Stored beside the request until the block is final. */
+export type ChainOutcome =
+  | { ok: true; collection: string | null; tokenId: string | null }
+  | { ok: false; errorCode: RequestFailureCode; errors: FieldError[] | null };
+
+/**
+ * Events of a request, in order. Exactly one of `completed` and `error` is ever produced. `corrected` can follow them, more
+ * than once, when a reorg deeper than `CONFIRMATIONS` changed the outcome.
+ */
+export const REQUEST_EVENTS = ["sent", "completed", "error", "corrected"] as const;
+export type RequestEvent = (typeof REQUEST_EVENTS)[number];
+
+/** `test` is sent when the app asks for it. It belongs to no request. */
+export const EVENT_TYPES = [...REQUEST_EVENTS, "test"] as const;
+export type EventType = (typeof EVENT_TYPES)[number];
+
+/** `pending` while retries are left, `failed` when none is left. */
+export const DELIVERY_STATUSES = ["pending", "delivered", "failed"] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
 /**
  * The states of a request and the legal steps between them, defined only here.
  * `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed`: final.

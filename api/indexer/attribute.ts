@@ -7,8 +7,8 @@ import {
   type TokenMove,
 } from "../chain/codec/decode.ts";
 import { isMint } from "../domain/command.ts";
-import type { ChainOutcome } from "../domain/outcome.ts";
-import type { SettledRequest } from "../store/requests/stored-request.ts";
+import type { ChainOutcome } from "../domain/request.ts";
+import type { SettledRequest } from "../store/requests/requests.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 
 /** What one of the service's transactions did for each request. */

@@ -1,5 +1,6 @@
 import type { Transaction } from "ethers";
 import type { Logger } from "pino";
+
 import type { ChainClient } from "../chain/client.ts";
 import { decodeCommand, decodeExecute, type ExecutedCall } from "../chain/codec/decode-call.ts";
 import { type CollectionEvent, ranOutOfGas, type RelayEvent, type TokenMove } from "../chain/codec/decode.ts";
@@ -9,7 +10,7 @@ import { ChainUnavailable } from "../chain/errors.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import type { CollectionType } from "../domain/command.ts";
-import { frozenUris } from "../domain/frozen-uris.ts";
+import { frozenUris } from "../domain/metadata-files.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";

@@ -1,11 +1,11 @@
 import type { Logger } from "pino";
+
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { type HoldingQuery, readHoldings } from "../chain/foreign.ts";
 import { readRelayOwner } from "../chain/reads.ts";
-import type { Condition, ParkedKind } from "../domain/conditions.ts";
-import { unknownTransaction } from "../domain/unknown-transaction.ts";
+import { type Condition, type ParkedKind, unknownTransaction } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import { type Metrics, secondsSince } from "../shared/metrics.ts";
@@ -18,7 +18,7 @@ import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store
 import { followAfter } from "../store/ledger/follow.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import { idsToSettle } from "../store/requests/settle-confirmed.ts";
-import { finalChanges, type SettledRequest } from "../store/requests/stored-request.ts";
+import { finalChanges, type SettledRequest } from "../store/requests/requests.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";

@@ -1,8 +1,7 @@
 import { getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
 import { curve } from "../shared/crypto.ts";
-import { addressOf, derivePrivate, type PrivateNode } from "./bip32.ts";
-import { WALLETS_ROOT } from "./wallet-deriver.ts";
+import { addressOf, derivePrivate, type PrivateNode, WALLETS_ROOT } from "./wallet-deriver.ts";
 
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
 const LANES_ROOT = "m/44'/60'/1'/0";

@@ -1,8 +1,7 @@
-import { createHash, randomInt } from "node:crypto";
+import { createHash, hash, randomInt } from "node:crypto";
+import { getAddress, getBytes, HDNodeVoidWallet, HDNodeWallet, hexlify, SigningKey } from "ethers";
 
-import { getBytes, HDNodeVoidWallet, HDNodeWallet, SigningKey } from "ethers";
-
-import { addressOf, derivePublic, HARDENED, type PublicNode } from "./bip32.ts";
+import { curve, keccak256 } from "../shared/crypto.ts";
 
 /** Wallets have the paths `m/44'/60'/0'/a/b/c`. */
 export const WALLETS_ROOT = "m/44'/60'/0'";
@@ -69,4 +68,91 @@ export function walletPath(appId: string, user: string): string {
     .digest();
   const step = (offset: number) => (digest.readUInt32BE(offset) & 0x7fff_ffff).toString();
   return [step(0), step(4), step(8)].join("/");
+}
+
+/** An extended public key of BIP-32. The point is uncompressed (65 bytes). */
+export interface PublicNode {
+  point: Uint8Array;
+  chainCode: Uint8Array;
+}
+
+/** An extended private key of BIP-32. */
+export interface PrivateNode {
+  key: Uint8Array;
+  chainCode: Uint8Array;
+}
+
+/** The chance of such an index is below 1 in 2^127. */
+const NO_CHILD = "the derivation path has no key: BIP-32 leaves out this index";
+export const HARDENED = 0x8000_0000;
+const SHA512_BLOCK = 128;
+const SHA512_LENGTH = 64;
+
+/** @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index. */
+export function derivePublic(root: PublicNode, path: string): PublicNode {
+  let node = root;
+  for (const index of indexesOf(path)) {
+    const { scalar, chainCode } = childOf(node, index);
+    const point = curve.addToPublicKey(node.point, scalar);
+    if (point === null) throw new RangeError(NO_CHILD);
+    node = { point, chainCode };
+  }
+  return node;
+}
+
+/**
+ * The keys between the root and the child are erased.
+ * @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index.
+ */
+export function derivePrivate(root: PrivateNode, path: string): PrivateNode {
+  let node = root;
+  for (const index of indexesOf(path)) {
+    const { scalar, chainCode } = childOf({ point: curve.publicKey(node.key), chainCode: node.chainCode }, index);
+    const key = curve.addToPrivateKey(node.key, scalar);
+    scalar.fill(0);
+    if (node !== root) node.key.fill(0);
+    if (key === null) throw new RangeError(NO_CHILD);
+    node = { key, chainCode };
+  }
+  return node;
+}
+
+/** The address (EIP-55) of an uncompressed public key. */
+export function addressOf(point: Uint8Array): string {
+  return getAddress(hexlify(keccak256(point.subarray(1)).subarray(12)));
+}
+
+function indexesOf(path: string): number[] {
+  return path.split("/").map((step) => {
+    const index = Number(step);
+    if (!/^\d+$/.test(step) || index >= HARDENED)
+      throw new RangeError(`${JSON.stringify(step)} is not an unhardened step of a derivation path`);
+    return index;
+  });
+}
+
+/** The scalar to add to the parent's key, and the child's chain code. */
+function childOf(parent: PublicNode, index: number): { scalar: Buffer; chainCode: Buffer } {
+  const data = Buffer.alloc(37);
+  // The compressed public key: its prefix tells whether y, and so its last byte, is odd.
+  data[0] = ((parent.point[64] ?? 0) & 1) === 0 ? 2 : 3;
+  data.set(parent.point.subarray(1, 33), 1);
+  data.writeUInt32BE(index, 33);
+  const digest = hmacSha512(parent.chainCode, data);
+  return { scalar: digest.subarray(0, 32), chainCode: digest.subarray(32) };
+}
+
+/** Two hashes in one call each take a fifth of the time of `createHmac`, which makes several objects. */
+function hmacSha512(key: Uint8Array, data: Uint8Array): Buffer {
+  const inner = Buffer.alloc(SHA512_BLOCK + data.length);
+  const outer = Buffer.alloc(SHA512_BLOCK + SHA512_LENGTH);
+  for (let index = 0; index < SHA512_BLOCK; index++) {
+    // A chain code is shorter than a block, so HMAC pads it with zeros.
+    const byte = key[index] ?? 0;
+    inner[index] = byte ^ 0x36;
+    outer[index] = byte ^ 0x5c;
+  }
+  inner.set(data, SHA512_BLOCK);
+  outer.set(hash("sha512", inner, "buffer"), SHA512_BLOCK);
+  return hash("sha512", outer, "buffer");
 }

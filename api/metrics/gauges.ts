@@ -3,10 +3,9 @@ import { Registry } from "prom-client";
 
 import type { ChainClient } from "../chain/client.ts";
 import { BACKLOG_SLOW, type Condition, LANE_STUCK } from "../domain/conditions.ts";
-import { type DiskSpace, readDisk } from "../shared/disk.ts";
+import { type DiskSpace, readDisk } from "../shared/folder.ts";
 import type { Database } from "../store/db/database.ts";
-import { databaseBytes } from "../store/db/size.ts";
-import { type PipelineState, readPipeline } from "../store/metrics/pipeline.ts";
+import { databaseBytes, type PipelineState, readPipeline } from "../store/metrics/pipeline.ts";
 import { counter, gauge, METRICS } from "./catalog.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
 import type { Measurements } from "./meter.ts";

@@ -20,6 +20,7 @@ import {
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter as Exporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
+
 import type { HttpAnswer, Metrics, RequestChange } from "../shared/metrics.ts";
 
 /** What the parts of the service report to, when they are traced. */

@@ -1,7 +1,7 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { readRelayStatus } from "../chain/reads.ts";
-import { unknownTransaction } from "../domain/unknown-transaction.ts";
+import { unknownTransaction } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
 import { CannotSend, currentFees } from "./fees.ts";

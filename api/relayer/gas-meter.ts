@@ -5,13 +5,13 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { describeError } from "../chain/errors.ts";
-import { measureGas } from "../chain/gas-measurement.ts";
-import { type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-measurement.ts";
+import { measureGas } from "../chain/gas-probe.ts";
+import { type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { readGasMeasurement, writeGasMeasurement } from "../store/requests/gas-measurement.ts";
+import { readGasMeasurement, writeGasMeasurement } from "../store/requests/gas-usage.ts";
 
 /** How often the meter looks whether a call ran out of gas. In milliseconds, like the next one. */
 const POLL = 1_000;

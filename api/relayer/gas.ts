@@ -1,17 +1,9 @@
 import { dataLength } from "ethers";
+
 import { type Command, isMint } from "../domain/command.ts";
-import {
-  expectedGas,
-  type GasCall,
-  type MintSlots,
-  targetGas,
-  TRANSACTION_GAS,
-  UNKNOWN_SLOTS,
-} from "../domain/gas-estimate.ts";
-import type { GasMeasurement } from "../domain/gas-measurement.ts";
+import { expectedGas, type GasCall, type GasMeasurement, type MintSlots, targetGas, TRANSACTION_GAS, UNKNOWN_SLOTS } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
-import { soulboundCollections } from "../store/sending/soulbound-collections.ts";
-import { type Balance, usedBalances } from "../store/sending/used-balances.ts";
+import { type Balance, soulboundCollections, usedBalances } from "../store/sending/mint-slots.ts";
 import type { BatchGas } from "./pace.ts";
 
 /**

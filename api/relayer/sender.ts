@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
+
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
 import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
 import { MAX_BATCH } from "../domain/request.ts";
@@ -13,7 +14,7 @@ import { AT_ONCE } from "../store/db/due.ts";
 import { DatabaseError } from "../store/db/errors.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { finalChanges, type StoredRequest } from "../store/requests/stored-request.ts";
+import { finalChanges, type StoredRequest } from "../store/requests/requests.ts";
 import {
   NonceTaken,
   type OpenBatch,

@@ -1,4 +1,5 @@
 import { type Authorization, hashAuthorization, type SigningKey, Transaction } from "ethers";
+
 import type { ChainClient } from "../chain/client.ts";
 import { walletsToDelegate } from "../chain/reads.ts";
 import { type OwnTransaction, refuseGasLimit, signTransaction } from "../chain/transaction.ts";

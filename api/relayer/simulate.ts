@@ -1,14 +1,14 @@
 import type { ChainClient } from "../chain/client.ts";
-import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
-import type { EncodedCall } from "../chain/codec/encode.ts";
 import { type CallFailure, minterRemoved } from "../chain/codec/decode.ts";
+import type { EncodedCall } from "../chain/codec/encode.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
 import type { SimulatedCall } from "../chain/simulate-calls.ts";
 import { type Command, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
-import type { Db } from "../store/db/sql.ts";
 import { readMeta } from "../store/db/meta.ts";
+import type { Db } from "../store/db/sql.ts";
+import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Apart, ForeignSimulations } from "./simulations.ts";
 
 interface SimulationContext {

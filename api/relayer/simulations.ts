@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+
 import type { ChainClient } from "../chain/client.ts";
 import { describeError } from "../chain/errors.ts";
 import { type PlannedCall, type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";

@@ -3,7 +3,7 @@
  * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
  */
 
-import { randomId } from "./random-id.ts";
+import { randomId } from "./text.ts";
 
 /** A number that keeps the digits of the JSON text. */
 export interface RawNumber {

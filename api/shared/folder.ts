@@ -1,5 +1,18 @@
 import { existsSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from "node:fs";
+import { statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+
+/** Bytes of the disk that has a folder. */
+export interface DiskSpace {
+  used: number;
+  /** What this user can still write. */
+  free: number;
+}
+
+export async function readDisk(folder: string): Promise<DiskSpace> {
+  const { bsize, blocks, bfree, bavail } = await statfs(folder);
+  return { used: (blocks - bfree) * bsize, free: bavail * bsize };
+}
 
 /** Why the operating system refused a file or folder, by error code. */
 const REASONS: Readonly<Record<string, string>> = {

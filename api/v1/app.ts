@@ -1,27 +1,28 @@
-import express, { type Express } from "express";
+import { IncomingMessage, ServerResponse } from "node:http";
+import { Socket } from "node:net";
+import express, { type Express, type RequestHandler, Router } from "express";
+import helmet from "helmet";
 
 import { AcceptQueue } from "../commands/accept-queue.ts";
 import { WalletQueue } from "../commands/create-wallet.ts";
 import { LookUps } from "../commands/look-ups.ts";
 import { UploadSlots } from "../commands/upload-media.ts";
+import { READINESS_WORDS } from "../domain/conditions.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
-import { checkRequest } from "./check-request.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
-import { consolePages } from "./console/routes.ts";
-import { docs } from "./docs/routes.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler } from "./errors.ts";
 import { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
-import { health } from "./health.ts";
-import { ipfsGateway } from "./ipfs/routes.ts";
-import { hostedMetadata } from "./metadata/routes.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
-import { home } from "./pages/home.ts";
+import { consolePages } from "./public/console.ts";
+import { docs } from "./public/docs.ts";
+import { home } from "./public/home.ts";
+import { ipfsGateway } from "./public/ipfs.ts";
+import { hostedMetadata } from "./public/metadata.ts";
 import { limitPublic, RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
-import { securityHeaders } from "./security-headers.ts";
 
 /** The whole HTTP side. It opens no port: `server.ts` does. */
 export function createApp(parts: AppDeps): Express {
@@ -70,3 +71,76 @@ export function createApp(parts: AppDeps): Express {
   app.use(errorHandler);
   return app;
 }
+
+/**
+ * Sets Helmet's headers. Helmet runs a chain of functions for each answer, and here they always set the same headers. So
+ * they run once, and each answer gets the result.
+ */
+export function securityHeaders(): RequestHandler {
+  const headers = headersOfHelmet();
+  return (_request, response, next) => {
+    for (const [name, value] of headers) response.setHeader(name, value);
+    next();
+  };
+}
+
+function headersOfHelmet(): [name: string, value: string][] {
+  const setHeaders = helmet({
+    // JSON loads nothing. The pages set their own policy. (Helmet's default policy would also redirect plain HTTP to HTTPS.)
+    contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+    // HTTPS for a whole domain is the operator's decision: the proxy that terminates TLS sets this header.
+    strictTransportSecurity: false,
+  });
+  const request = new IncomingMessage(new Socket());
+  const response = new ServerResponse(request);
+  const headers: [string, string][] = [];
+  response.setHeader = (name, value) => {
+    headers.push([name, String(value)]);
+    return response;
+  };
+  setHeaders(request, response, (error) => {
+    if (error !== undefined) throw new Error("Helmet cannot make the security headers", { cause: error });
+  });
+  return headers;
+}
+
+/** `/healthz`: the process runs. `/readyz`: the process can serve calls. Its checks are fixed words, because anybody may ask. */
+export function health(deps: Pick<HttpDeps, "readiness">): Router {
+  const router = Router();
+  router.get("/healthz", (_request, response) => {
+    response.set("Cache-Control", "no-store").json({ status: "ok" });
+  });
+  router.get("/readyz", async (_request, response) => {
+    const { ready, checks } = await deps.readiness();
+    if (!ready) {
+      const failing = Object.entries(checks).filter(([, word]) => word !== "ok" && word !== "parked");
+      const errors = failing.map(([field, word]) => ({ field, code: word, message: READINESS_WORDS[word] }));
+      const message =
+        "The service is not ready. `errors` names the failing checks; the log of the service has the details.";
+      throw new ApiError("unavailable", errors, { retryAfter: 5, message });
+    }
+    response.set("Cache-Control", "no-store").json({ status: "ready", checks });
+  });
+  router.all(["/healthz", "/readyz"], (_request, response) => {
+    response.set("Allow", "GET, HEAD");
+    throw new ApiError("method_not_allowed");
+  });
+  return router;
+}
+
+/** Refuses what HTTP forbids and Node would otherwise refuse without a JSON body. */
+export const checkRequest: RequestHandler = (request, response, next) => {
+  const expect = request.get("expect");
+  if (expect !== undefined && !/^100-continue$/i.test(expect)) {
+    // The body was not read: the connection cannot be used again.
+    response.set("Connection", "close");
+    throw new ApiError("expectation_failed");
+  }
+  // HTTP/1.0 has no Host header.
+  if (request.httpVersion === "1.1" && request.headers.host === undefined) {
+    throw new ApiError("malformed_request", null, {
+      message: "The call has no `Host` header, which HTTP/1.1 requires. Add it.",
+    });
+  }
+  next();
+};

@@ -1,4 +1,5 @@
 import type { CookieOptions, Request, Response } from "express";
+
 import { isScope } from "../commands/api-tokens.ts";
 import { hashOfSecret, isLive, looksLikeSecret } from "../commands/console-session.ts";
 import { ApiError } from "../domain/error-codes.ts";

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { retryAfterOf } from "../commands/foreign-tokens.ts";
+import { retryAfterOf } from "../commands/transfer.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 import { BlockStoreUnavailable } from "../content/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";

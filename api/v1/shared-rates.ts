@@ -1,6 +1,6 @@
-import { gatherCalls } from "../commands/gather-calls.ts";
+import { gatherCalls } from "../commands/look-ups.ts";
 import type { Gather } from "../shared/gather.ts";
-import { addCalls } from "../store/apps/rate-counts.ts";
+import { addCalls } from "../store/apps/quotas.ts";
 import type { Database } from "../store/db/database.ts";
 
 export interface SharedRatesOptions {

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 import type { Dispatcher as Agent } from "undici";
+
 import type { Sealer } from "../keys/sealer.ts";
 import type { SigningKey } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";

@@ -1,4 +1,5 @@
 import type { Dispatcher as Agent } from "undici";
+
 import type { Sealer } from "../keys/sealer.ts";
 import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";

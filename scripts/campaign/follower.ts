@@ -1,7 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { createClient } from "../../api/client/client.ts";
-import { ApiRefusal } from "../../api/client/errors.ts";
+import { createClient } from "../../client/client.ts";
+import { ApiRefusal } from "../../client/errors.ts";
 import type { Random } from "../scene/random.ts";
 import type { Records } from "../scene/records.ts";
 

@@ -3,16 +3,16 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-import packageJson from "../../api/client/package.json" with { type: "json" };
+import packageJson from "../../client/package.json" with { type: "json" };
 import projectJson from "../../package.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname, "../..");
-const CLIENT = join(ROOT, "api/client");
+const CLIENT = join(ROOT, "client");
 
 /** Builds the client and packs it for `npm install`. @returns the path of the tarball in the folder. */
 export async function packClient(folder: string): Promise<string> {
   if (packageJson.version !== projectJson.version) {
-    throw new Error(`Set the version of api/client/package.json to ${projectJson.version}, that of package.json.`);
+    throw new Error(`Set the version of client/package.json to ${projectJson.version}, that of package.json.`);
   }
   const stage = await mkdtemp(join(tmpdir(), "moneta-client-"));
   try {

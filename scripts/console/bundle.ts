@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { build } from "vite";
 
-const SOURCES = fileURLToPath(new URL("../../api/console/", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../console/", import.meta.url));
 /** The committed files, which the service serves at `/console/`. */
 export const BUILT = join(SOURCES, "built");
 

@@ -4,8 +4,8 @@ import { gzipSync } from "node:zlib";
 import { BUILT, bundle, compareWithSources, contentsOf } from "./bundle.ts";
 
 /**
- * `npm run console:update` checks the types of the console and writes api/console/built. `npm run console:check` builds into
- * a temporary folder and fails unless api/console/built has exactly these bytes. Both fail when the scripts are too large.
+ * `npm run console:update` checks the types of the console and writes console/built. `npm run console:check` builds into
+ * a temporary folder and fails unless console/built has exactly these bytes. Both fail when the scripts are too large.
  */
 
 /** Most bytes of all scripts together, compressed by gzip. The library of the charts is not counted. */
@@ -15,23 +15,23 @@ const CHARTS = /^assets\/plot-[^/]*\.js$/;
 
 /** @returns whether the types are right. */
 function checkTypes(): boolean {
-  const tsc = ["node_modules/typescript/bin/tsc", "--project", "api/console"];
+  const tsc = ["node_modules/typescript/bin/tsc", "--project", "console"];
   return spawnSync(process.execPath, tsc, { stdio: "inherit" }).status === 0;
 }
 
 async function run(check: boolean): Promise<boolean> {
   if (check) {
     const problems = await compareWithSources();
-    for (const problem of problems) console.error(`api/console/built/${problem}`);
+    for (const problem of problems) console.error(`console/built/${problem}`);
     if (problems.length > 0) {
-      console.error("api/console/built does not match the sources. Run `npm run console:update` and commit it.");
+      console.error("console/built does not match the sources. Run `npm run console:update` and commit it.");
       return false;
     }
-    console.log("api/console/built matches the sources, byte by byte.");
+    console.log("console/built matches the sources, byte by byte.");
   } else {
     if (!checkTypes()) return false;
     await bundle(BUILT);
-    console.log("Wrote api/console/built. Commit it together with the sources.");
+    console.log("Wrote console/built. Commit it together with the sources.");
   }
   const scripts = [...(await contentsOf(BUILT))].filter(([name]) => name.endsWith(".js"));
   const sizeOf = (counted: typeof scripts) => counted.reduce((sum, [, content]) => sum + gzipSync(content).length, 0);

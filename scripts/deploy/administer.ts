@@ -1,6 +1,6 @@
 import { formatEther, type Signer } from "ethers";
 
-import { connectContracts } from "../../api/chain/deployed.ts";
+import { connectContracts } from "../../api/chain/local-contracts.ts";
 import type { Deployment } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 

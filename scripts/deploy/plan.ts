@@ -1,6 +1,7 @@
 import { getAddress, isAddress, type Provider } from "ethers";
 
-import { environment, parseSettings } from "../../api/config/settings.ts";
+import { environment } from "../../api/config/environment.ts";
+import { parseSettings } from "../../api/config/settings.ts";
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { readSeedFile } from "../../api/keys/seed-file.ts";
 

@@ -1,4 +1,4 @@
-import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/config/describe-settings.ts";
+import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
 
 /** Every setting of the service, as Markdown. */
 export function settingsTable(): string {

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { plural } from "../../api/shared/plural.ts";
+import { plural } from "../../api/shared/text.ts";
 import { type Check, checkPromises, partition } from "./checks.ts";
 import { Load } from "./load.ts";
 import { type Engine, World } from "./world.ts";

@@ -20,6 +20,8 @@ const linters: Linter[] = [
       "dependency-cruiser/bin/dependency-cruiser.mjs",
       "--no-progress",
       "api",
+      "client",
+      "console",
       "examples",
       "scripts",
       "test",

@@ -1,7 +1,8 @@
 import { formatEther, getAddress, isAddress, type Provider, type Signer } from "ethers";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
-import { environment, parseSettings } from "../../api/config/settings.ts";
+import { environment } from "../../api/config/environment.ts";
+import { parseSettings } from "../../api/config/settings.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import type { Relay } from "../../contracts/generated/Relay.ts";
 import { readDeploymentFile } from "../deploy/journal.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Quotas } from "../../api/domain/quota.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { openDatabase } from "../../api/store/db/database.ts";
 
 /**

@@ -2,7 +2,7 @@
 // package is not built, and this is its source.
 import { registerHooks } from "node:module";
 
-const source = new URL("../../api/client/entry.ts", import.meta.url).href;
+const source = new URL("../../client/entry.ts", import.meta.url).href;
 
 registerHooks({
   resolve: (specifier, context, next) =>

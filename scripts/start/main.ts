@@ -1,6 +1,7 @@
 import { join } from "node:path";
 
-import { environment, SettingsError } from "../../api/config/settings.ts";
+import { environment } from "../../api/config/environment.ts";
+import { SettingsError } from "../../api/config/settings.ts";
 import { startChain } from "./chain.ts";
 import { explainFileError } from "../../api/shared/folder.ts";
 import { setDatabaseAside } from "./data-folder.ts";

@@ -7,7 +7,7 @@ import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { StartupError } from "../../api/context/startup-error.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import type { LocalChain } from "./chain.ts";
 import { cliCommandLine, serviceSettings, type StartOptions } from "./options.ts";
 import { Problem } from "./problem.ts";

@@ -1,4 +1,4 @@
-import { environment } from "../../api/config/settings.ts";
+import { environment } from "../../api/config/environment.ts";
 import { Problem } from "./problem.ts";
 import { runTourAlone } from "./tour/alone.ts";
 import { TourError } from "./tour/check.ts";

@@ -1,7 +1,6 @@
 import { createConsoleLink } from "../../api/commands/console-session.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp, rotateToken } from "../../api/operate/apps.ts";
 import { issueToken } from "../../api/commands/api-tokens.ts";
-import { rotateToken } from "../../api/operate/rotate-token.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
 import { setQuotas } from "../../api/store/apps/quotas.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";

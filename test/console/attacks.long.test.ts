@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { goTo, useConsole } from "./support/browser.ts";
 
 /** Each would run in one place or another if a text became markup or the address of a link. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { asCurl, asTypeScript } from "../../api/console/service/copy-as.ts";
+import { asCurl, asTypeScript } from "../../console/service/copy-as.ts";
 import { useFolder } from "../support/use-folder.ts";
 
 const SERVICE = "http://localhost:3000/";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { ether } from "../../api/console/service/format.ts";
+import { ether } from "../../console/service/format.ts";
 
 describe("ether", () => {
   for (const [wei, text] of [

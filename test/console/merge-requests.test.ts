@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { mergeRequests, toReadAgain } from "../../api/console/screens/merge-requests.ts";
-import type { Request } from "../../api/console/screens/request-state.ts";
+import { mergeRequests, toReadAgain } from "../../console/screens/merge-requests.ts";
+import type { Request } from "../../console/screens/request-state.ts";
 
 const TEMPLATE: Request = {
   request_id: "",

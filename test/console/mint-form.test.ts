@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { Page } from "playwright-core";
 
-import type { Shape } from "../../api/client/client.ts";
+import type { Shape } from "../../client/client.ts";
 import { waitUntil } from "../../scripts/console/wait-until.ts";
 import {
   expectNoAxeViolations,

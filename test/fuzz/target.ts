@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 
 import { getAddress, hexlify } from "ethers";
 
-import { answerOf } from "../../api/client/client.ts";
-import { RequestFailed } from "../../api/client/errors.ts";
+import { answerOf } from "../../client/client.ts";
+import { RequestFailed } from "../../client/errors.ts";
 import { createConsoleLink } from "../../api/commands/console-session.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { issueToken } from "../../api/commands/api-tokens.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { type Conformance, conformanceOf } from "../support/conformance.ts";

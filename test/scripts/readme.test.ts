@@ -12,7 +12,7 @@ describe("the documentation", () => {
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
-    "api/client/README.md",
+    "client/README.md",
     "examples/shop/README.md",
     ...globSync("docs/*.md", { cwd: ROOT }),
   ];

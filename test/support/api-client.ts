@@ -1,6 +1,6 @@
-import { answerOf, type Client, createClient, type Shape } from "../../api/client/client.ts";
-import { RequestFailed } from "../../api/client/errors.ts";
-import type { paths } from "../../api/client/document.ts";
+import { answerOf, type Client, createClient, type Shape } from "../../client/client.ts";
+import { RequestFailed } from "../../client/errors.ts";
+import type { paths } from "../../client/document.ts";
 import { checkedFetch } from "./conformance.ts";
 
 type Json = Record<string, unknown>;

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { Service } from "../../api/context/service.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
 import { Cleanups } from "../../scripts/scene/scene.ts";
 import { createTestDatabase, type DatabasePlace } from "./database.ts";

@@ -1,4 +1,4 @@
-import type { Shape } from "../../api/client/client.ts";
+import type { Shape } from "../../client/client.ts";
 import type { ApiClient } from "./api-client.ts";
 import { eventually } from "./eventually.ts";
 

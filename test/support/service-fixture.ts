@@ -1,7 +1,7 @@
 import type { JsonRpcProvider } from "ethers";
 
 import type { Service } from "../../api/context/service.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { ApiClient } from "./api-client.ts";
 import type { DatabasePlace } from "./database.ts";
 import { TEST_ENGINE } from "./engine.ts";

@@ -1,6 +1,6 @@
 import { type Logger, pino } from "pino";
 
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { openDatabase } from "../../api/store/db/database.ts";

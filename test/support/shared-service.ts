@@ -1,5 +1,5 @@
 import type { Service } from "../../api/context/service.ts";
-import { createApp } from "../../api/operate/create-app.ts";
+import { createApp } from "../../api/operate/apps.ts";
 import { Cleanups } from "../../scripts/scene/scene.ts";
 import { createTestDatabase, type DatabasePlace } from "./database.ts";
 import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";

@@ -1,4 +1,5 @@
 import { concat, dataSlice, getAddress, getBytes, hexlify, toBeHex, toUtf8Bytes, ZeroAddress } from "ethers";
+
 import type { CollectionType, CreateCollection } from "../../domain/command.ts";
 import { textOfBytes } from "../values.ts";
 

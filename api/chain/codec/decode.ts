@@ -1,10 +1,10 @@
 import { AbiCoder, type ErrorDescription, id, type Interface, ZeroAddress } from "ethers";
+
 import { callsReceiver, type Command } from "../../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { abi } from "../abi.ts";
-import { checksumAddress } from "../checksum-address.ts";
+import { checksumAddress, cleanText, textOfBytes } from "../values.ts";
 import type { RawLog } from "../query-logs.ts";
-import { cleanText, textOfBytes } from "../values.ts";
 
 /** Position of a log in the chain. */
 export interface LogPosition {

@@ -7,8 +7,9 @@ import {
   TypedDataEncoder,
   type TypedDataField,
 } from "ethers";
+
 import type { Command, CreateCollection, Transfer } from "../../domain/command.ts";
-import { frozenUris } from "../../domain/frozen-uris.ts";
+import { frozenUris } from "../../domain/metadata-files.ts";
 import { signCompact } from "../../shared/crypto.ts";
 import { abi } from "../abi.ts";
 import type { ContractAddresses } from "../contracts.ts";

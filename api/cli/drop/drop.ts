@@ -1,15 +1,15 @@
 import { stat } from "node:fs/promises";
-
-import { getAddress } from "ethers";
+import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
+import { getAddress } from "ethers";
 
-import type { Shape } from "../../client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../shared/text.ts";
+import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { JOURNAL, Journal, readJournal } from "./journal.ts";
-import { locked } from "./lock.ts";
 import { readFolder, readSupply } from "./folder.ts";
+import { JOURNAL, Journal, readJournal } from "./journal.ts";
 import { lackOfRoom, makePlan, type Plan } from "./plan.ts";
 import { describe, describePlan, REPORT, showProgress, writeReport } from "./report.ts";
 import { runDrop } from "./run.ts";
@@ -217,4 +217,28 @@ function readCopies(text: string): string {
   const copies = readSupply(text);
   if (copies === null) throw new InvalidArgumentError("Must be an integer from 1 to 2^128-1.");
   return copies;
+}
+
+export const LOCK = ".moneta-drop.lock";
+
+/** Runs the work while no other process drops the same folder. @throws OperatorError when one does. */
+export async function locked<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const release = take(join(folder, LOCK));
+  if (release === null) {
+    throw new OperatorError(`Another process drops ${folder}. Wait until it has ended, or end it.`);
+  }
+  try {
+    return await work();
+  } finally {
+    release();
+  }
+}
+
+function take(path: string): (() => void) | null {
+  try {
+    return lockFile(path);
+  } catch (error) {
+    if (error instanceof FileLockError) throw new OperatorError(error.message, { cause: error });
+    throw error;
+  }
 }

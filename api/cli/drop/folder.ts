@@ -2,12 +2,12 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, parse } from "node:path";
 import { CsvError, parse as parseCsv } from "csv-parse/sync";
 import { z } from "zod";
+
 import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
-import { FileProblem, readTextInside } from "./inside.ts";
-import { MediaFiles } from "./media-files.ts";
+import { FileProblem, MediaFiles, readTextInside } from "./media-files.ts";
 
 /** Reads and checks every file of the folder. */
 export async function readFolder(path: string): Promise<FolderContents> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-import type { Shape } from "../../client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import type { FolderContents, FolderToken, MediaFile, Problem } from "./folder.ts";
 
 export interface Target {

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { plural } from "../../shared/plural.ts";
+
+import { plural } from "../../shared/text.ts";
 import type { Terminal } from "../terminal.ts";
 import type { Plan } from "./plan.ts";
 import type { DropState, TokenState } from "./state.ts";

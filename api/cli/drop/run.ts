@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import type { Shape } from "../../client/client.ts";
+
+import type { Shape } from "../../../client/client.ts";
 import { MAX_BATCH_ITEMS, MAX_JSON_VALUES } from "../../config/limits.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../shared/text.ts";
 import { type FolderToken, type MediaFile, type Metadata, TEXT_FIELDS, valuesOf } from "./folder.ts";
 import { type Entry, type Journal, JOURNAL, type Outcome, type SentBatch, type Start } from "./journal.ts";
 import type { Plan } from "./plan.ts";

@@ -1,9 +1,9 @@
 import { openAsBlob } from "node:fs";
 
-import { type Client, createClient, type Shape } from "../../client/client.ts";
-import { ApiRefusal, ConnectionFailed, refusalOf } from "../../client/errors.ts";
-import { pause } from "../../client/pause.ts";
-import { growingWait, isBusy, retryAfterOf } from "../../client/retries.ts";
+import { type Client, createClient, type Shape } from "../../../client/client.ts";
+import { ApiRefusal, ConnectionFailed, refusalOf } from "../../../client/errors.ts";
+import { pause } from "../../../client/pause.ts";
+import { growingWait, isBusy, retryAfterOf } from "../../../client/retries.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import type { Result, SentBatch } from "./journal.ts";
 import { sha256Of } from "./media-files.ts";

@@ -3,6 +3,7 @@ import * as raw from "multiformats/codecs/raw";
 import type { Logger } from "pino";
 import { request } from "undici";
 import { z } from "zod";
+
 import { isolate, logParked } from "../../shared/isolate.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";

@@ -1,15 +1,19 @@
-import { type Command, isMint, MEDIA_FIELDS } from "../../domain/command.ts";
+import { type Command, type FreezeMetadata, isMint, MEDIA_FIELDS } from "../../domain/command.ts";
+import { COLLECTION_FILE, collectionMetadata, frozenTokenFile, tokenMetadata } from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
 import { lockQuotas } from "../../store/apps/quotas.ts";
 import type { Database } from "../../store/db/database.ts";
 import type { Db, Trx } from "../../store/db/sql.ts";
+import { findCollection } from "../../store/listings/collections.ts";
 import { finishMediaJob, type MediaJob } from "../../store/media/media-jobs.ts";
 import { mediaStoreProblem } from "../../store/media/media-store.ts";
 import { hostFiles, storedBytes, type StoredMedia } from "../../store/media/media.ts";
-import { BlockStoreUnavailable } from "../block-store.ts";
+import { hasUnsettledMints, hostedTokens } from "../../store/requests/freezing.ts";
+import { type BlockStore, BlockStoreUnavailable } from "../block-store.ts";
+import { canonicalCid } from "../cids.ts";
+import { importDirectory } from "../content.ts";
 import { type CopyDeps, copyMedia } from "./copy-media.ts";
-import { makeFrozenDirectory } from "./frozen-directory.ts";
-import { MediaError } from "./media-error.ts";
+import { MediaError } from "./verified-blocks.ts";
 
 /**
  * Records that the content of a job is stored, and ends the job.
@@ -100,4 +104,32 @@ export async function prepareCommand(
     metadata[field] = `ipfs://${stored.cid}`;
   }
   return { command: { ...command, metadata }, media };
+}
+
+/** Thrown while mints that were accepted earlier are not final. Try again soon. */
+export class NotSettledYet extends Error {
+  override readonly name = "NotSettledYet";
+}
+
+/** Stores the metadata of a collection and of all its tokens as one IPFS directory. @returns its CID. @throws NotSettledYet */
+export async function makeFrozenDirectory(
+  deps: { database: Database; blocks: BlockStore },
+  command: FreezeMetadata,
+  stop: AbortSignal,
+): Promise<string> {
+  const db = deps.database.read;
+  const collection = await findCollection(db, command.collection);
+  if (collection === undefined || (await hasUnsettledMints(db, command.collection))) throw new NotSettledYet();
+  const files = async function* () {
+    yield { path: COLLECTION_FILE, content: jsonOf(collectionMetadata(collection)) };
+    for await (const { token_id: id, metadata } of hostedTokens(db, command.collection)) {
+      stop.throwIfAborted();
+      yield { path: frozenTokenFile(command.type, id), content: jsonOf(tokenMetadata(metadata, id)) };
+    }
+  };
+  return canonicalCid(await importDirectory(deps.blocks, files()));
+}
+
+function jsonOf(value: object): Uint8Array {
+  return Buffer.from(JSON.stringify(value));
 }

@@ -1,12 +1,12 @@
 import type { CID } from "multiformats/cid";
 
+import type { RequestFailureCode } from "../../domain/error-codes.ts";
+import type { OutboundAgent } from "../../outbound/agent.ts";
+import { download, DownloadError } from "../../outbound/download.ts";
 import type { BlockFiles } from "../block-files.ts";
 import { type BlockStore, hasDigest } from "../block-store.ts";
 import { isStorable } from "../cids.ts";
 import { type BlockSource, isDamage } from "../content.ts";
-import type { OutboundAgent } from "../../outbound/agent.ts";
-import { download, DownloadError } from "../../outbound/download.ts";
-import { MediaError } from "./media-error.ts";
 
 /** The operator's IPFS gateway, and the agent that connects to it. */
 export interface Gateway {
@@ -114,5 +114,23 @@ export class VerifiedBlocks implements BlockSource {
       throw new MediaError("media_unavailable", words, { cause: error });
     }
     return Buffer.concat(parts);
+  }
+}
+
+/** Thrown when media cannot be copied. The request fails with its code. */
+export class MediaError extends Error {
+  override readonly name = "MediaError";
+  readonly errorCode: Extract<RequestFailureCode, `media_${string}` | "quota_exceeded">;
+  /** Whether a retry may succeed. */
+  readonly transient: boolean;
+
+  constructor(
+    errorCode: MediaError["errorCode"],
+    message: string,
+    options: { transient?: boolean; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause });
+    this.errorCode = errorCode;
+    this.transient = options.transient ?? false;
   }
 }

@@ -1,40 +1,22 @@
 import type { Logger } from "pino";
 
 import { crashPoint } from "../../shared/crash-point.ts";
-import { FaultBackoff } from "../../shared/fault-backoff.ts";
+import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
 import { isolate, logParked } from "../../shared/isolate.ts";
-import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
+import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import { type MediaOutcome, type Metrics, secondsSince } from "../../shared/metrics.ts";
 import type { Signal } from "../../shared/signal.ts";
-import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
 import { TaskPool, type TaskSpeed } from "../../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
-import {
-  dueMediaJobs,
-  failMediaJob,
-  type MediaJob,
-  parkMediaJobs,
-  renewMediaJob,
-  returnAbandonedJobs,
-  returnMediaJob,
-  takeMediaJobs,
-} from "../../store/media/media-jobs.ts";
-import { finalChanges } from "../../store/requests/stored-request.ts";
-import type { CopyDeps } from "./copy-media.ts";
-import { NotSettledYet } from "./frozen-directory.ts";
-import {
-  explainTooLarge,
-  FieldProblem,
-  mostBytes,
-  prepareCommand,
-  type Prepared,
-  recordContent,
-} from "./prepare-command.ts";
+import { dueMediaJobs, failMediaJob, type MediaJob, parkMediaJobs, renewMediaJob, returnAbandonedJobs, returnMediaJob, takeMediaJobs } from "../../store/media/media-jobs.ts";
+import { finalChanges } from "../../store/requests/requests.ts";
 import { isStorageFault, storageFaultKey } from "../storage-fault.ts";
+import type { CopyDeps } from "./copy-media.ts";
+import { explainTooLarge, FieldProblem, mostBytes, NotSettledYet, prepareCommand, type Prepared, recordContent } from "./prepare-command.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
   database: Database;
@@ -297,5 +279,45 @@ export class MediaWorker {
       "media could not be copied, so the request failed",
     );
     return "failed";
+  }
+}
+
+/**
+ * The wait of a worker after a fault of what all its work needs, such as a disk. Tasks that ran at the same time and failed
+ * for the same reason count as one failure.
+ */
+export class FaultBackoff {
+  readonly #limits: { first: number; longest: number };
+  readonly #now: () => number;
+  #wait = 0;
+  #until = -Infinity;
+
+  /** @param limits the first and the longest wait. @param now a monotonic clock. All in milliseconds. */
+  constructor(limits: { first: number; longest: number }, now: () => number) {
+    this.#limits = limits;
+    this.#now = now;
+  }
+
+  /** Whether the last work failed by a fault. */
+  get active(): boolean {
+    return this.#wait > 0;
+  }
+
+  /** Whether it is too early to try again. */
+  get waiting(): boolean {
+    return this.#now() < this.#until;
+  }
+
+  /** Work failed by a fault. The wait doubles, unless it has not passed yet. */
+  failed(): void {
+    if (this.waiting) return;
+    this.#wait = Math.min(Math.max(2 * this.#wait, this.#limits.first), this.#limits.longest);
+    this.#until = this.#now() + this.#wait;
+  }
+
+  /** Work succeeded. */
+  clear(): void {
+    this.#wait = 0;
+    this.#until = -Infinity;
   }
 }

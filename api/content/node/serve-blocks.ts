@@ -3,6 +3,7 @@ import type { Libp2p } from "@libp2p/interface";
 import type { CID } from "multiformats/cid";
 import { sha256 } from "multiformats/hashes/sha2";
 import type { Logger } from "pino";
+
 import { BlockMissing, type BlockStore } from "../block-store.ts";
 import { parseCid } from "../cids.ts";
 

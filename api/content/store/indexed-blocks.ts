@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { CID } from "multiformats/cid";
+
 import type { Database } from "../../store/db/database.ts";
 import {
   announceObject,

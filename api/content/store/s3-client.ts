@@ -1,5 +1,6 @@
 import { createHash, createHmac } from "node:crypto";
 import type { Dispatcher } from "undici";
+
 import { pause } from "../../shared/pause.ts";
 import { BlockStoreUnavailable } from "../block-store.ts";
 

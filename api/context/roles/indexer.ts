@@ -1,9 +1,9 @@
 import type { Settings } from "../../config/settings.ts";
 import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
-import { Pruner } from "../../operate/pruner.ts";
+import { Pruner } from "../../operate/prune.ts";
 import { leaseTimes } from "../../shared/lease.ts";
-import { blockPollOf, confirmationsOf } from "../chain-defaults.ts";
+import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 /** The workers of the role `indexer`. */

@@ -1,7 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { Pinner } from "../../content/copy/pinner.ts";
 import { MediaWorker } from "../../content/copy/worker.ts";
-import { MediaCollector } from "../../operate/media-collector.ts";
+import { MediaCollector } from "../../operate/media/collector.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { needed } from "../keys.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";

@@ -1,14 +1,14 @@
 import type { ChainClient } from "../../chain/client.ts";
 import type { Settings } from "../../config/settings.ts";
 import type { Keyring } from "../../keys/keyring.ts";
-import { ForeignSimulations } from "../../relayer/simulations.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
-import { Lane } from "../../relayer/lane.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
+import { Lane } from "../../relayer/lane.ts";
+import { ForeignSimulations } from "../../relayer/simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
-import { joinRelayers, type PresenceParts } from "../service.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
 import type { Chain } from "../connect-chain.ts";
+import { joinRelayers, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 const WEI_PER_GWEI = 1_000_000_000n;

@@ -13,11 +13,9 @@ import { readMeta } from "../../store/db/meta.ts";
 import { appliedMigrations, unknownMigrations } from "../../store/db/migrate.ts";
 import { readMediaPlace } from "../../store/media/media-store.ts";
 import { countAllRows, differentCounts } from "../../store/move/tables.ts";
-import { type DatabaseSnapshot, openSnapshot } from "../../store/move/snapshot.ts";
-import { checkSqliteFile } from "../../store/move/sqlite-file.ts";
+import { checkSqliteFile, type DatabaseSnapshot, openSnapshot } from "../../store/move/snapshot.ts";
 import { OperatorError } from "../operator-error.ts";
-import { explainingDisk } from "./explaining-disk.ts";
-import { type CopiedBlocks, copyNeededBlocks } from "./copy-blocks.ts";
+import { type CopiedBlocks, copyNeededBlocks, explainingDisk } from "./copy-blocks.ts";
 import { BLOCK_LIST, BLOCKS, createdNow, DATABASE_FILES, type Manifest, writeManifest } from "./manifest.ts";
 import { countDumpedRows, dumpPostgres, type PostgresPrograms } from "./postgres-programs.ts";
 

@@ -15,12 +15,10 @@ import { syncFolder } from "../../shared/write-new-file.ts";
 import { databaseName, isPostgres } from "../../store/db/errors.ts";
 import { unknownMigrations } from "../../store/db/migrate.ts";
 import { OperatorError } from "../operator-error.ts";
-import { explainingDisk } from "./explaining-disk.ts";
-import { BLOCK_LIST, BLOCKS, type Manifest, readManifest } from "./manifest.ts";
+import { explainingDisk } from "./copy-blocks.ts";
+import { type Backup, BLOCK_LIST, BLOCKS, damaged, explained, listedBlocks, type Manifest, readManifest, requirePart } from "./manifest.ts";
 import type { PostgresPrograms } from "./postgres-programs.ts";
-import { type Backup, damaged, explained, listedBlocks, requirePart } from "./read-backup.ts";
-import { restorePostgres } from "./restore-postgres.ts";
-import { restoreSqlite } from "./restore-sqlite.ts";
+import { restorePostgres, restoreSqlite } from "./restore-database.ts";
 
 export type RestoreSettings = Pick<
   Settings,

@@ -1,11 +1,11 @@
 import { formatEther, formatUnits } from "ethers";
+
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
 import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
-import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds, LANE_STUCK } from "../../domain/conditions.ts";
-import { MAX_TRANSACTION_GAS } from "../../domain/gas-measurement.ts";
-import { unknownTransaction } from "../../domain/unknown-transaction.ts";
-import { plural } from "../../shared/plural.ts";
+import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds, LANE_STUCK, unknownTransaction } from "../../domain/conditions.ts";
+import { MAX_TRANSACTION_GAS } from "../../domain/gas-estimate.ts";
+import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
 import {
@@ -16,7 +16,7 @@ import {
   unsignedRequests,
 } from "../../store/doctor/numbers.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
-import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
+import { readGasMeasurement } from "../../store/requests/gas-usage.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
 

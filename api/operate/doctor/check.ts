@@ -1,7 +1,7 @@
 import type { ChainClient } from "../../chain/client.ts";
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import type { Condition } from "../../domain/conditions.ts";
-import type { FoundKeys } from "../../keys/found-keys.ts";
+import type { FoundKeys } from "../../keys/seed-file.ts";
 import type { Database } from "../../store/db/database.ts";
 
 export const RESULTS = ["ok", "warning", "problem"] as const;

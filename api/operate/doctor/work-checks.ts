@@ -1,9 +1,8 @@
 import { BACKLOG_SLOW, type ParkedKind } from "../../domain/conditions.ts";
-import { plural } from "../../shared/plural.ts";
+import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import { contractHealth } from "../../store/doctor/contracts.ts";
+import { contractHealth, parkedRows, unsentRequests, waitingDeliveries } from "../../store/doctor/pipeline.ts";
 import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
-import { parkedRows, unsentRequests, waitingDeliveries } from "../../store/doctor/pipeline.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { waitingPins } from "../../store/media/pins.ts";
 import { type Check, duration, type Finding, ok, problem, some, warning } from "./check.ts";

@@ -1,11 +1,6 @@
 import { readCollectionOwners } from "../../chain/reads.ts";
 import { readHoldings } from "../../chain/foreign.ts";
-import { compareCollection } from "../../store/reconcile/compare-collections.ts";
-import { compareCounters } from "../../store/reconcile/compare-counters.ts";
-import { compareHistory } from "../../store/reconcile/compare-history.ts";
-import { compareHoldings, compareTokens } from "../../store/reconcile/compare-tokens.ts";
-import type { Difference } from "../../store/reconcile/difference.ts";
-import { foreignHoldings, setForeignHolding } from "../../store/reconcile/foreign-holdings.ts";
+import { compareCollection, compareCounters, compareHistory, compareHoldings, compareTokens, type Difference, foreignHoldings, setForeignHolding } from "../../store/reconcile/compare.ts";
 import { watchedContracts } from "../../store/ledger/watched.ts";
 import type { ReconcileDeps, RunLease } from "./run.ts";
 import { Replay } from "./replay.ts";

@@ -1,20 +1,11 @@
 import { effectOf } from "../../chain/codec/decode-call.ts";
 import { lockLedger } from "../../store/db/sql.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import {
-  adoptBatch,
-  closeVanished,
-  failUncertain,
-  type LostBatch,
-  moveLane,
-  numbersAmong,
-  vanishedBatches,
-} from "../../store/reconcile/adopt-lost-batches.ts";
-import { emptyReplaced, perhapsSent, replacedBatch } from "../../store/reconcile/replaced-batches.ts";
+import { adoptBatch, closeVanished, emptyReplaced, failUncertain, type LostBatch, moveLane, numbersAmong, perhapsSent, replacedBatch, vanishedBatches } from "../../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
 import { walletPaths } from "../../store/apps/wallets.ts";
-import type { StoredRequest } from "../../store/requests/stored-request.ts";
+import type { StoredRequest } from "../../store/requests/requests.ts";
 import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
 

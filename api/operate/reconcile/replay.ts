@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import type { ChainClient } from "../../chain/client.ts";
 import { RangeTooLarge } from "../../chain/query-logs.ts";
 import { prepareRange } from "../../indexer/prepare-range.ts";

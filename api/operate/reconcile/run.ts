@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Logger } from "pino";
+
 import type { ChainClient } from "../../chain/client.ts";
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";

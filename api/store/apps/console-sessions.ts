@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
-import type { ConsoleSessionRow } from "../db/schema-console.ts";
+import type { ConsoleSessionRow } from "../db/schema.ts";
 
 /** A link or a session, with its scopes parsed. */
 export interface StoredConsoleSession extends Omit<ConsoleSessionRow, "scopes"> {

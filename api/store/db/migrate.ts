@@ -18,7 +18,7 @@ import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts
 import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import { lockMigrations } from "./postgres/driver.ts";
-import { requireRestoreFinished } from "./unfinished-restore.ts";
+import { requireRestoreFinished } from "./meta.ts";
 
 export type Migrations = Readonly<Record<string, Migration>>;
 

@@ -1,12 +1,10 @@
 import type { Generated, Insertable, Selectable } from "kysely";
 
 import type { CollectionType, Hosting } from "../../domain/command.ts";
-import type { DeliveryStatus, EventType } from "../../domain/event.ts";
-import type { RequestStatus, RequestType } from "../../domain/request.ts";
-import type { ConsoleTables } from "./schema-console.ts";
+import type { ParkedKind } from "../../domain/conditions.ts";
+import type { DeliveryStatus, EventType, RequestStatus, RequestType } from "../../domain/request.ts";
 import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
-import type { ProcessTables } from "./schema-processes.ts";
 
 /**
  * The tables as TypeScript sees them. Conventions on both engines: addresses are TEXT in EIP-55 form, token ids and
@@ -404,3 +402,83 @@ export type NewDeliveryRow = Insertable<DeliveriesTable>;
 export type AppRow = Selectable<AppsTable>;
 export type NewAppRow = Insertable<AppsTable>;
 export type ApiTokenRow = Selectable<ApiTokensTable>;
+
+/** The tables that several processes of one installation share. The conventions are those of `Tables`. */
+export interface ProcessTables {
+  leases: LeasesTable;
+  processes: ProcessesTable;
+  rate_counts: RateCountsTable;
+  parked_rows: ParkedRowsTable;
+}
+
+/** Work that one process does at a time. A lane has its lease in `lanes`. */
+interface LeasesTable {
+  name: string;
+  holder: string | null;
+  /** Fencing token: grows with every new holder. A write with an older one is refused. */
+  fence: number;
+  until: number;
+  /** When the work was done last; null: never, or it has no end. */
+  done_at: number | null;
+}
+
+/** The running processes. `other` has neither of the two roles whose processes share something. */
+interface ProcessesTable {
+  /** As the holder of a lease. */
+  id: string;
+  role: "api" | "relayer" | "other";
+  /** The process renews it. Later than this, the process counts as dead. */
+  until: number;
+}
+
+/** Calls of the rate limits, counted over all API processes. Empty while there is only one. */
+interface RateCountsTable {
+  /** `token:<id>` or `address:<address>`. */
+  key: string;
+  /** Calls in the window. */
+  used: number;
+  /** End of the window. */
+  ends_at: number;
+}
+
+/** Rows on which the work of a worker always fails. The worker leaves each of them alone until it tries it again. */
+export interface ParkedRowsTable {
+  kind: ParkedKind;
+  /** The row's id: of a request, of a delivery, or a CID. Of an old row: its table and its key. */
+  id: string;
+  /** The error of the last try. */
+  reason: string;
+  /** Tries that failed. */
+  tries: number;
+  since: number;
+  /** When it is tried again. */
+  next_at: number;
+}
+
+/** The table of the console. */
+export interface ConsoleTables {
+  console_sessions: ConsoleSessionsTable;
+}
+
+/** A link to the console, and the session that it became when somebody signed in with it. */
+interface ConsoleSessionsTable {
+  id: string;
+  /** null: the operator's, for all apps. */
+  app_id: string | null;
+  /** JSON array of scopes. */
+  scopes: string;
+  /** SHA-256 of the link's code, hex. */
+  code_hash: string;
+  /** SHA-256 of the session's secret, hex; null until the link is used. Neither the code nor the secret is stored. */
+  hash: string | null;
+  /** When the link was made. */
+  created_at: number;
+  signed_in_at: number | null;
+  /** Until when the link can be used; once it was used, until when the session lasts. */
+  expires_at: number;
+  /** When the session was used last, to some minutes. */
+  used_at: number | null;
+  revoked_at: number | null;
+}
+
+export type ConsoleSessionRow = Selectable<ConsoleSessionsTable>;

@@ -1,5 +1,6 @@
 import { type Kysely, type RawBuilder, sql, SqliteAdapter, type Transaction } from "kysely";
-import { storableText } from "./postgres-types.ts";
+
+import { storableText } from "./postgres/types.ts";
 import type { Tables } from "./schema.ts";
 
 /*

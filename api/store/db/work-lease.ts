@@ -1,4 +1,5 @@
 import type { Logger } from "pino";
+
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Database } from "./database.ts";

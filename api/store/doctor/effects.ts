@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type Db, rowSet } from "../db/sql.ts";
-import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
+import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** A completed request whose effect is missing. */
 export interface LostEffect {

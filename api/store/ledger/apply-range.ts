@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+
 import type { CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
@@ -7,16 +8,15 @@ import type { BlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
 import type { HoldingKey } from "../listings/stored-holdings.ts";
-import { correctFinal } from "../requests/correct-final.ts";
+import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
-import { chargeAgain } from "../requests/gas-charges.ts";
+import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
-import { settleConfirmed } from "../requests/settle-confirmed.ts";
-import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
+import type { SettledRequest, StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
-import { forgetForeign } from "./foreign.ts";
+import { forgetForeign } from "./watched.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";

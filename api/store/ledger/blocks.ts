@@ -1,5 +1,6 @@
-import type { Db, Trx } from "../db/sql.ts";
+import { readMeta } from "../db/meta.ts";
 import type { BlockRow } from "../db/schema.ts";
+import type { Db, Trx } from "../db/sql.ts";
 
 export async function storedBlock(db: Db, number: number): Promise<BlockRow | undefined> {
   return db.selectFrom("blocks").selectAll().where("number", "=", number).executeTakeFirst();
@@ -20,4 +21,9 @@ export async function newestBlocks(db: Db, limit: number, below: number): Promis
 export async function rememberBlocks(trx: Trx, blocks: BlockRow[], forgetBefore: number): Promise<void> {
   if (blocks.length > 0) await trx.insertInto("blocks").values(blocks).execute();
   await trx.deleteFrom("blocks").where("number", "<", forgetBefore).execute();
+}
+
+/** The last block whose logs are stored. */
+export async function checkpointOf(db: Db): Promise<number> {
+  return Number((await readMeta(db, "checkpoint")) ?? 0);
 }

@@ -1,12 +1,12 @@
 import { sql, type SqlBool } from "kysely";
+
 import type { CollectionType } from "../../domain/command.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { readMeta } from "../db/meta.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
-import { storedBlock } from "./blocks.ts";
-import { checkpointOf } from "./follow.ts";
+import { checkpointOf, storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { markUncertain, takeMarks, type UncertainHolding } from "./uncertain.ts";
 

@@ -3,15 +3,15 @@ import { sql } from "kysely";
 import {
   FAILURES_ALLOWED,
   LONGEST_QUARANTINE,
-  type QuarantineReason,
   quarantineLength,
+  type QuarantineReason,
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { checkpointOf, followFromNow, type KnownContract } from "./follow.ts";
-import { unfollowContract } from "./foreign.ts";
-import { noteForeignChange } from "./watched.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { checkpointOf } from "./blocks.ts";
+import { followFromNow, type KnownContract } from "./follow.ts";
+import { noteForeignChange, unfollowContract } from "./watched.ts";
 
 /** Blocks over which transfer logs are counted. */
 export const FLOOD_BLOCKS = 500;

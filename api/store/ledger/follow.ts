@@ -3,10 +3,10 @@ import { sql } from "kysely";
 import type { CollectionType } from "../../domain/command.ts";
 import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { type Db, lockLedger, rowSet, type Trx } from "../db/sql.ts";
-import { readMeta } from "../db/meta.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
+import { type Db, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../listings/stored-holdings.ts";
+import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./watched.ts";
 
@@ -198,11 +198,6 @@ export async function recordForeignHoldings(
     .map(({ quantity, ...key }) => ({ ...key, quantity: BigInt(quantity), sinceBlock: block }));
   await setHoldings(trx, stored, counters);
   await counters.flush(trx);
-}
-
-/** The last block whose logs are stored. */
-export async function checkpointOf(db: Db): Promise<number> {
-  return Number((await readMeta(db, "checkpoint")) ?? 0);
 }
 
 function rowsOf(addresses: readonly string[]): { address: string }[] {

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+
 import { type Db, forUpdate, rowSet, type Trx } from "../db/sql.ts";
 
 /** The bytes of blocks in the database itself, one row for each object. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Command, TokenMetadata } from "../../domain/command.ts";
-import type { ChainOutcome } from "../../domain/outcome.ts";
+import type { ChainOutcome } from "../../domain/request.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToCounter, addToMediaBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
@@ -11,7 +11,7 @@ import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
-import { type StoredRequest, toRequest } from "../requests/stored-request.ts";
+import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** Longest wait of a job, in milliseconds. */
 const LONGEST_WAIT = 600_000;

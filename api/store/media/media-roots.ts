@@ -1,6 +1,6 @@
 import { addToCounters, counterKeys } from "../db/counters.ts";
 import type { Db, Trx } from "../db/sql.ts";
-import { toCommand } from "../requests/stored-request.ts";
+import { toCommand } from "../requests/requests.ts";
 
 /** Rows read at once. */
 const HOSTED_PAGE = 500;

@@ -2,10 +2,20 @@ import { sql } from "kysely";
 
 import type { ParkedKind } from "../../domain/conditions.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
-import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
-import { countParked } from "../db/parked-rows.ts";
 import { MOST_COUNTED } from "../db/pages.ts";
+import { countParked } from "../db/parked-rows.ts";
+import { type Db, engineOf } from "../db/sql.ts";
+
+/** Size of the database in bytes. SQLite: without the write-ahead log. */
+export async function databaseBytes(db: Db): Promise<number> {
+  const query =
+    engineOf(db) === "postgres"
+      ? sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
+      : sql<{ bytes: number }>`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`;
+  const { rows } = await query.execute(db);
+  return rows[0]?.bytes ?? 0;
+}
 
 /** Rows at the head of the queue among which the oldest request is looked for. */
 const HEAD = 250;

@@ -5,7 +5,7 @@ import type { Trx } from "../db/sql.ts";
 import { lockMigrations } from "../db/postgres/driver.ts";
 import { openPostgres } from "../db/postgres/open.ts";
 import type { Tables } from "../db/schema.ts";
-import { UNFINISHED_RESTORE } from "../db/unfinished-restore.ts";
+import { UNFINISHED_RESTORE } from "../db/meta.ts";
 import { countAllRows } from "./tables.ts";
 import { becomesAlone } from "./source.ts";
 

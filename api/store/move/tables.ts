@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
+
 import { type Db, engineOf, type Trx } from "../db/sql.ts";
 
 /** How many rows each table has, by its name. */

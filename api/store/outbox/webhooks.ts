@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { abandonDeliveries } from "./abandoned-deliveries.ts";
 import { type Db, forShare, type Trx } from "../db/sql.ts";
-import type { RequestEvent } from "../../domain/event.ts";
+import type { RequestEvent } from "../../domain/request.ts";
 import type { WebhookRow } from "../db/schema.ts";
 
 /** A webhook's row, with its event types parsed. */

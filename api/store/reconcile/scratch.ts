@@ -9,7 +9,7 @@ import type { Db, Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { appliedMigrations, migrate, MIGRATIONS } from "../db/migrate.ts";
-import { toRequest } from "../requests/stored-request.ts";
+import { toRequest } from "../requests/requests.ts";
 import { openSqlite } from "../db/sqlite/sqlite.ts";
 import type { CollectionRow } from "../db/schema.ts";
 

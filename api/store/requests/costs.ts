@@ -4,7 +4,7 @@ import { type Cost, shareCost } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { type Db, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
-import { chargeAgain } from "./gas-charges.ts";
+import { chargeAgain } from "./gas-usage.ts";
 
 /*
  * What transactions cost, and which request pays which part. All requests that a transaction carried share its whole cost, in

@@ -6,7 +6,7 @@ import type { RequestStatus } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { forUpdate, type Trx } from "../db/sql.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
-import { toCommand } from "./stored-request.ts";
+import { toCommand } from "./requests.ts";
 
 /*
  * Metadata is stored twice: in the row of the token or collection, and in the command of the request that created it. After a

@@ -1,15 +1,15 @@
 import { type RawBuilder, sql } from "kysely";
+
 import { dayOf } from "../../domain/day.ts";
-import type { ChainOutcome } from "../../domain/outcome.ts";
-import { isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
+import { type ChainOutcome, isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
 import { GWEI, latencyRange, slotOf } from "../../domain/series.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { unparkRows } from "../db/parked-rows.ts";
 import { rowSet, type SetColumns, type SetValue, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
-import { chargeAgain } from "./gas-charges.ts";
+import { chargeAgain } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
-import type { SettledRequest, StoredRequest } from "./stored-request.ts";
+import type { SettledRequest, StoredRequest } from "./requests.ts";
 
 /**
  * Call this when the requests' transaction is signed and committed: they belong to its batch, and `pending` becomes

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+
 import type { CreateErc1155, Mint, MintErc1155, Transfer } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";

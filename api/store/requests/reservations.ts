@@ -4,7 +4,7 @@ import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
-import type { StoredRequest } from "./stored-request.ts";
+import type { StoredRequest } from "./requests.ts";
 
 export interface Release {
   command: Command;

@@ -6,7 +6,7 @@ import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import type { ClaimedRequest } from "./claims.ts";
-import { type StoredRequest, toNumberedRequest } from "../requests/stored-request.ts";
+import { type StoredRequest, toNumberedRequest } from "../requests/requests.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A signed version of a batch's transaction. It is committed before it is broadcast. */

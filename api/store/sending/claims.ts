@@ -1,13 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
 
-import type { ChainOutcome } from "../../domain/outcome.ts";
+import type { ChainOutcome } from "../../domain/request.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
-import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/stored-request.ts";
+import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/requests.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A claimed request. It has its number. */

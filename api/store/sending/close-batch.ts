@@ -1,13 +1,13 @@
 import { sql } from "kysely";
 
 import type { Cost } from "../../domain/cost-shares.ts";
-import type { ChainOutcome } from "../../domain/outcome.ts";
+import type { ChainOutcome } from "../../domain/request.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { recordCosts } from "../requests/costs.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
-import type { SettledRequest, StoredRequest } from "../requests/stored-request.ts";
+import type { SettledRequest, StoredRequest } from "../requests/requests.ts";
 import { batchRequests } from "./batches.ts";
 
 /** What follows for the requests of a batch whose transaction the node refused. */

@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 import type { Scope } from "../../commands/api-tokens.ts";
 import { createWallet } from "../../commands/create-wallet.ts";
 import { followContents } from "../../commands/follow-contents.ts";
@@ -11,10 +13,11 @@ import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { heldNftExample, historyExample, pageExample, walletExample } from "../examples.ts";
 import { found, placeOf, presentHeldNft, presentHistoryEntry, presentWallet } from "../present.ts";
-import { account, accountsPage, createAccountBody } from "../schemas/accounts.ts";
 import { historyPage } from "../schemas/history.ts";
+import { optional, refuse, text } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
-import { pageAnswer, type PageInput, pageQuery, readPage } from "../schemas/pages.ts";
+import { address } from "../schemas/outputs.ts";
+import { pageAnswer, pageFrameFields, type PageInput, pageOf, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams, contractParams, contractTokenParams, none, noQuery, userParams } from "../schemas/params.ts";
 
 export function createAccount(limits: Limits) {
@@ -212,3 +215,30 @@ async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): 
   const acceptsUnbound = () => acceptsUnboundValues(deps.database.read);
   return deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
 }
+
+/** In a URL these mean another path, also when they are percent-encoded, so `/v1/accounts/user/..` would never arrive. */
+const DOTS = new Set([".", ".."]);
+const NOT_DOTS = "Must not be `.` or `..`, which have a meaning of their own in URLs.";
+
+export function createAccountBody(limits: Limits) {
+  return z
+    .strictObject({
+      user_identifier: optional(
+        text(limits.userIdentifier, 1).check((context) => {
+          if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
+        }),
+      ).meta({
+        description: "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`.",
+      }),
+    })
+    .meta({ id: "CreateWallet" });
+}
+
+const user = z
+  .string()
+  .nullable()
+  .meta({ description: "The app's own name for the user. null for a wallet without one." });
+
+export const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
+
+export const accountsPage = z.object({ wallets: pageOf(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

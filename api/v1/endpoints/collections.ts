@@ -1,4 +1,5 @@
 import { z } from "zod";
+
 import {
   changeCollectionMetadata,
   changeTokenMetadata,
@@ -8,7 +9,7 @@ import {
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
-import { tokenMetadata } from "../../shared/metadata-documents.ts";
+import { tokenMetadata } from "../../domain/metadata-files.ts";
 import { listCollections as storedCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
@@ -32,14 +33,8 @@ import {
   presentHolder,
   presentNft,
 } from "../present.ts";
-import {
-  collectionsPage,
-  type CreateCollectionBody,
-  createCollectionBody,
-  HOSTED_FIELDS,
-} from "../schemas/collections.ts";
+import { changedCollection, changedToken, collectionChanges, collectionsPage, type CreateCollectionBody, createCollectionBody, HOSTED_FIELDS, tokenChanges } from "../schemas/collections.ts";
 import { historyPage } from "../schemas/history.ts";
-import { changedCollection, changedToken, collectionChanges, tokenChanges } from "../schemas/metadata.ts";
 import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";

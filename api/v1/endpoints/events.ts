@@ -6,7 +6,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { eventExample } from "../examples.ts";
 import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";
 import { none } from "../schemas/params.ts";
-import { streamPage } from "../streams/event-stream.ts";
+import { streamPage } from "../streams/event-streams.ts";
 import { openEventStream } from "../streams/open-stream.ts";
 
 const streamExample = `retry: 1000\nid: ${writePosition(6)}\n\n${streamPage([{ position: 7, body: eventExample }]).bytes.toString()}`;

@@ -1,7 +1,8 @@
+import { z } from "zod";
+
 import { uploadMedia as upload } from "../../commands/upload-media.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { uploadedMediaExample } from "../examples.ts";
-import { uploadedMedia } from "../schemas/media.ts";
 import { none, noQuery } from "../schemas/params.ts";
 
 export function uploadMedia() {
@@ -26,3 +27,12 @@ export function uploadMedia() {
     },
   });
 }
+
+export const uploadedMedia = z
+  .object({
+    uri: z.string().meta({ description: "The file's address, for `image` and `animation_url`." }),
+    cid: z.string().meta({ description: "The file's CID (version 1). The same bytes always have the same CID." }),
+    type: z.string().meta({ description: "The media type, detected from the bytes." }),
+    bytes: z.int().meta({ description: "The size of the file, in bytes." }),
+  })
+  .meta({ id: "UploadedMedia" });

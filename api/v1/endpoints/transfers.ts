@@ -1,11 +1,13 @@
+import { z } from "zod";
+
 import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
 import { transfer } from "../../commands/transfer.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
+import { address, destination, integerForms, optional, quantity, tokenId } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
-import { transferBody } from "../schemas/transfers.ts";
 
 export function transferNft() {
   return defineEndpoint({
@@ -80,3 +82,18 @@ export function transferNfts() {
     },
   });
 }
+
+export const transferBody = z
+  .strictObject({
+    from_address: address.meta({ description: "The wallet of the app that holds the token." }),
+    to_address: destination.meta({ description: "Who gets the token: any address that can hold it." }),
+    contract_address: address.meta({ description: "The contract of the token." }),
+    token_id: tokenId.meta({ description: "The token." }),
+    amount: z
+      .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
+      .meta({
+        description: "Number of copies. ERC721: blank or 1.",
+        override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
+      }),
+  })
+  .meta({ id: "Transfer" });

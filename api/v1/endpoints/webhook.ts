@@ -6,7 +6,7 @@ import {
 } from "../../commands/webhooks.ts";
 import type { Limits } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import { listDeliveries as list } from "../../store/outbox/delivery-log.ts";
+import { listDeliveries as list } from "../../store/outbox/deliveries.ts";
 import { deleteWebhook as remove, findWebhook } from "../../store/outbox/webhooks.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import {

@@ -1,9 +1,10 @@
 import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
+
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Limits } from "../../config/limits.ts";
 import { type ErrorCode, ERRORS } from "../../domain/error-codes.ts";
 import { endpointsOf } from "../endpoints.ts";
-import { whereOf } from "../pages/errors.ts";
+import { whereOf } from "../public/errors-page.ts";
 import { errorCodesOf, sharedErrorResponses } from "./errors.ts";
 import { IDEMPOTENCY_KEY, LAST_EVENT_ID, RESPONSE_HEADERS } from "./headers.ts";
 import { documentPath, operationOf, TAG_WORDS } from "./operation.ts";

@@ -5,6 +5,7 @@ import type {
   ZodOpenApiPathsObject,
   ZodOpenApiResponseObject,
 } from "zod-openapi";
+
 import { MAX_HEADER_BYTES } from "../../config/limits.ts";
 import { READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import type { HttpErrorCode } from "../../domain/error-codes.ts";

@@ -1,8 +1,7 @@
 import { z } from "zod";
 
 import { MAX_CURSOR_LENGTH, MAX_PAGE } from "../../config/limits.ts";
-import { REQUEST_EVENTS } from "../../domain/event.ts";
-import { REQUEST_TYPES } from "../../domain/request.ts";
+import { REQUEST_EVENTS, REQUEST_TYPES } from "../../domain/request.ts";
 import { refuse } from "./inputs.ts";
 import { address, integer, requestFailure, requestId, time } from "./outputs.ts";
 import { fromBase64, pageFields, toBase64 } from "./pages.ts";

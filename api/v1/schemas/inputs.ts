@@ -5,7 +5,7 @@ import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 import { isStorable } from "../../shared/storable.ts";
-import { remember } from "../../shared/recent.ts";
+import { remember } from "../present.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it

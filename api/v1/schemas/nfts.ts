@@ -3,9 +3,9 @@ import { z } from "zod";
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
 import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId, UNICODE } from "./inputs.ts";
-import { contentUri, linkUri } from "./uris.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
+import { contentUri, linkUri } from "./uris.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
 export function mintBody(limits: Limits) {

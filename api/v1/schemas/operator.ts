@@ -1,12 +1,171 @@
 import { z } from "zod";
 
+import { CONDITIONS } from "../../domain/conditions.ts";
 import { MAX_POINTS, MAX_SERIES_HOURS } from "../../domain/series.ts";
-import { nextField } from "./keyset.ts";
-import { time, wei } from "./outputs.ts";
-import { number, pageOf } from "./pages.ts";
+import { MOST_COUNTED } from "../../store/db/pages.ts";
 import { quotas, usageFigures } from "./usage.ts";
+import { ALICE, usageExample } from "../examples.ts";
+import { nextField } from "./keyset.ts";
+import { address, time, wei } from "./outputs.ts";
+import { number, pageOf } from "./pages.ts";
 
 const count = z.int().nonnegative();
+
+const seconds = z.number().nonnegative();
+const upTo = `Counted up to ${MOST_COUNTED.toLocaleString("en")}.`;
+
+const lane = z.object({
+  lane: count.meta({ description: "Number of the lane." }),
+  address: address.meta({ description: "Send the chain's own currency to this address." }),
+  in_use: z
+    .boolean()
+    .meta({ description: "false: a lane of earlier settings, which only finishes what it has begun." }),
+  balance_wei: wei.nullable().meta({ description: "null while the node does not answer." }),
+  spent_24h_wei: wei.nullable().meta({
+    description: "What its transactions of the last 24 hours cost. null: not known, or the lane is not in use.",
+  }),
+  days_left: z
+    .number()
+    .nonnegative()
+    .nullable()
+    .meta({ description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known." }),
+  low_funds: z
+    .boolean()
+    .nullable()
+    .meta({ description: "Whether it cannot pay for ten full batches at the present fees. null: not known." }),
+  oldest_unmined_seconds: seconds
+    .nullable()
+    .meta({ description: "Age of its oldest transaction that no block contains. null: there is none." }),
+});
+
+export const operatorStatus = z.object({
+  ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
+  checks: z
+    .record(z.string(), z.string())
+    .meta({ description: "The checks of `/readyz` in this process: `ok`, or what is wrong, in detail." }),
+  backlog: z
+    .object({
+      media: count.meta({ description: "Requests that wait for their media." }),
+      pending: count.meta({ description: "Requests that wait to be sent." }),
+      processing: count.meta({ description: "Requests whose transaction was sent." }),
+    })
+    .meta({ description: "Requests of all apps that are not final." }),
+  oldest_pending_seconds: seconds
+    .nullable()
+    .meta({ description: "How long the oldest request that waits to be sent has waited. null: none waits." }),
+  indexer: z
+    .object({
+      checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
+      head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
+      lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
+    })
+    .meta({ description: "How far the indexer is behind the node." }),
+  deliveries: z
+    .object({
+      waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
+      dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
+      oldest_overdue_seconds: seconds
+        .nullable()
+        .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
+    })
+    .meta({ description: "Webhook deliveries of all apps." }),
+  lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
+  relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
+  quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
+  processes: z
+    .object({
+      api: count.meta({ description: "Processes with the role `api`." }),
+      relayer: count.meta({ description: "Processes with the role `relayer`." }),
+      other: count.meta({ description: "Processes with neither of these roles." }),
+    })
+    .meta({ description: "Running processes of the service. One with the roles `api` and `relayer` counts twice." }),
+});
+
+const result = z.enum(["ok", "warning", "problem"]);
+
+export const doctorReport = z.object({
+  result: result.meta({ description: "The worst of the findings." }),
+  findings: z
+    .array(
+      z.object({
+        check: z.string().meta({ description: "Name of the check." }),
+        result: result.meta({ description: "How serious it is." }),
+        words: z.string().meta({ description: "What was found, and what to do." }),
+        condition: z
+          .enum(CONDITIONS)
+          .nullable()
+          .meta({ description: "The name of this state in the log and in `/metrics`." }),
+      }),
+    )
+    .meta({ description: "One or more for each check, in the order of the checks." }),
+  checked_at: time.meta({ description: "When the checks began." }),
+});
+
+/* Example answers of the operator's calls. */
+
+const TIME = "2026-05-04T10:00:00.000Z";
+
+export const operatorAppExample = {
+  app_id: "8a7c1f52-5a50-4f0a-9d35-3ff0c9d9f6a1",
+  name: "my-shop",
+  created_at: TIME,
+  today: usageExample.total,
+  last_30_days: usageExample.total,
+  quotas: usageExample.quotas,
+};
+
+export const seriesExample = {
+  points: [
+    {
+      at: TIME,
+      completed: 118,
+      failed: 2,
+      latency_p50_ms: 4_695,
+      latency_p95_ms: 9_390,
+      fee_wei: "14688960000000000",
+    },
+  ],
+  seconds_per_point: 1_200,
+};
+
+export const statusExample = {
+  ready: true,
+  checks: { database: "ok", chain: "ok", relayer: "ok" },
+  backlog: { media: 0, pending: 3, processing: 12 },
+  oldest_pending_seconds: 1.4,
+  indexer: { checkpoint: 21_000_000, head: 21_000_001, lag_blocks: 1 },
+  deliveries: { waiting: 2, dead: 0, oldest_overdue_seconds: null },
+  lanes: [
+    {
+      lane: 0,
+      address: ALICE,
+      in_use: true,
+      balance_wei: "1500000000000000000",
+      spent_24h_wei: "14688960000000000",
+      days_left: 102.1,
+      low_funds: false,
+      oldest_unmined_seconds: 2.5,
+    },
+  ],
+  relay_paused: false,
+  quarantined_contracts: 0,
+  processes: { api: 1, relayer: 1, other: 0 },
+};
+
+export const doctorExample = {
+  result: "warning" as const,
+  findings: [
+    { check: "chain", result: "ok" as const, words: "the node serves chain 1 and is in sync", condition: null },
+    {
+      check: "funds",
+      result: "warning" as const,
+      words: "Lane 0 is low on funds. `npm run cli -- top-up` prints its address.",
+      condition: "low_funds" as const,
+    },
+  ],
+  checked_at: TIME,
+};
+
 const usage = z.object(usageFigures);
 
 const app = z.object({

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import type { Limits } from "../../config/limits.ts";
-import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/event.ts";
+import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/request.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";

@@ -5,7 +5,7 @@ import type { HttpDeps } from "../deps.ts";
 import type { StreamCall } from "../endpoint.ts";
 import { endMeasurement } from "../measure.ts";
 import { readPosition } from "../schemas/events.ts";
-import { beginStream } from "./event-stream.ts";
+import { beginStream } from "./event-streams.ts";
 
 /** Whether the caller prefers server-sent events to JSON. A caller who takes everything gets JSON. */
 export function prefersStream(request: Request): boolean {

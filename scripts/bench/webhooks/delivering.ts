@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { createApp } from "../../../api/operate/create-app.ts";
+import { createApp } from "../../../api/operate/apps.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { Load } from "../harness/load.ts";
 import type { Options, Part } from "../harness/part.ts";

@@ -1,4 +1,4 @@
-import { ApiRefusal } from "../../../api/client/errors.ts";
+import { ApiRefusal } from "../../../client/errors.ts";
 import { TourError } from "./check.ts";
 import { tourClient } from "./client.ts";
 import { Report } from "./report.ts";

@@ -1,4 +1,4 @@
-import { answerOf, type Client, type Shape } from "../../../api/client/client.ts";
+import { answerOf, type Client, type Shape } from "../../../client/client.ts";
 import { check, TourError } from "./check.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";
 

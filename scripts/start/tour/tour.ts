@@ -1,4 +1,4 @@
-import { answerOf, type Client, type Shape } from "../../../api/client/client.ts";
+import { answerOf, type Client, type Shape } from "../../../client/client.ts";
 import type { Report } from "./report.ts";
 import type { Completed, Requests } from "./requests.ts";
 import type { WebhookReceiver } from "./webhook-receiver.ts";

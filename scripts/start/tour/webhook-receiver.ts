@@ -9,9 +9,9 @@ import {
 import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
-import type { Shape } from "../../../api/client/client.ts";
-import { WebhookRefused } from "../../../api/client/errors.ts";
-import { verifyWebhook, type WebhookEvent } from "../../../api/client/webhooks.ts";
+import type { Shape } from "../../../client/client.ts";
+import { WebhookRefused } from "../../../client/errors.ts";
+import { verifyWebhook, type WebhookEvent } from "../../../client/webhooks.ts";
 
 /**
  * An HTTP server that receives webhooks and accepts only valid signatures. Every app with a webhook needs one. This is the

@@ -24,7 +24,7 @@ import {
   transferAuthorizationDigest,
 } from "../../../api/chain/codec/encode.ts";
 import { type OwnTransaction, signTransaction } from "../../../api/chain/transaction.ts";
-import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-measurement.ts";
+import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 
 const CONTRACTS = { relay: ZeroAddress, factory: ZeroAddress, delegate: ZeroAddress, deployedAt: 0 };
 const MAX = 2n ** 256n - 1n;

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { backUp } from "../../../api/operate/backup/back-up.ts";
-import { collectMedia } from "../../../api/operate/collect-media.ts";
+import { collectMedia } from "../../../api/operate/media/collect.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOn, TEST_ENGINE } from "../../support/engine.ts";

@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { openDatabase } from "../../../api/store/db/database.ts";
-import { libpqConnection } from "../../../api/operate/backup/libpq-connection.ts";
+import { libpqConnection } from "../../../api/operate/backup/postgres-programs.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { useFolder } from "../../support/use-folder.ts";

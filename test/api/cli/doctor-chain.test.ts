@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { connectContracts } from "../../../api/chain/deployed.ts";
-import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { judgeDisk } from "../../../api/operate/disk-check.ts";
+import { judgeDisk } from "../../../api/operate/media-checks.ts";
 
 const GIB = 2 ** 30;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { JOURNAL } from "../../../api/cli/drop/journal.ts";
-import { LOCK } from "../../../api/cli/drop/lock.ts";
+import { LOCK } from "../../../api/cli/drop/drop.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { writeJsonLayout } from "./support/drop-folder.ts";

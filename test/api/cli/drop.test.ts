@@ -3,8 +3,8 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { LOCK, locked } from "../../../api/cli/drop/lock.ts";
-import type { Shape } from "../../../api/client/client.ts";
+import { LOCK, locked } from "../../../api/cli/drop/drop.ts";
+import type { Shape } from "../../../client/client.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
@@ -118,7 +118,7 @@ describe("command line: drop", () => {
         "json/2.json: name: ",
         "json/3.json: images/3.svg is empty.",
         "images/4.svg: No JSON file",
-        "json/5.json: image: ../../../../../../../../../etc/passwd is outside of the folder.",
+        "json/5.json: image: ../../../../../../../etc/passwd is outside of the folder.",
         "json/6.json: image: secret.png is outside of the folder.",
         "json/7.json: image: no picture found.",
         "json/8.json: attributes: Must be nested at most 16 levels deep.",

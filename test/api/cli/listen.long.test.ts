@@ -4,7 +4,7 @@ import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 
-import { verifyWebhook } from "../../../api/client/webhooks.ts";
+import { verifyWebhook } from "../../../client/webhooks.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";

@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { Command } from "commander";
 
-import { NOUNS } from "../../../api/cli/nouns.ts";
-import { createProgram } from "../../../api/cli/program.ts";
+import { createProgram, NOUNS } from "../../../api/cli/program.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { recordTries } from "../../../api/store/outbox/deliveries.ts";
 import { type TestApi, startApi } from "../support/api.ts";

@@ -7,7 +7,7 @@ import { mint } from "../../../api/commands/mint.ts";
 import { transfer } from "../../../api/commands/transfer.ts";
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
-import { randomId } from "../../../api/shared/random-id.ts";
+import { randomId } from "../../../api/shared/text.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";

@@ -1,10 +1,8 @@
 import { expect } from "chai";
 
 import { secondsOfDayLeft } from "../../../api/domain/day.ts";
-import { estimateGas } from "../../../api/domain/gas-estimate.ts";
-import { measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-measurement.ts";
-import { chargeAgain } from "../../../api/store/requests/gas-charges.ts";
-import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { estimateGas, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
+import { chargeAgain, writeGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";

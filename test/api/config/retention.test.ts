@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { parseSettings, SettingsError } from "../../../api/config/settings.ts";
-import { parsePruneSettings } from "../../../api/config/settings-parts.ts";
+import { parsePruneSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
 describe("settings of the retention", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { HDNodeWallet } from "ethers";
 
 import { DEFAULT_LIMITS, LIMIT_SETTINGS } from "../../../api/config/limits.ts";
-import { describeSettings, FIRST_SETTINGS } from "../../../api/config/describe-settings.ts";
+import { describeSettings, FIRST_SETTINGS } from "../../../api/cli/settings.ts";
 import { parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";

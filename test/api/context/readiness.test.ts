@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
-import { createReadiness } from "../../../api/context/readiness.ts";
+import { createReadiness } from "../../../api/context/roles/api.ts";
 import type { WorkerHealth } from "../../../api/context/workers.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";

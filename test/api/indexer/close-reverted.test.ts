@@ -3,7 +3,7 @@ import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { closeReverted } from "../../../api/indexer/close-reverted.ts";
+import { closeReverted } from "../../../api/indexer/reverted.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { quarantineLength } from "../../../api/domain/followed-contract.ts";
 import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";

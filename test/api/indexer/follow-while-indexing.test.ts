@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { unfollowContract } from "../../../api/store/ledger/foreign.ts";
+import { unfollowContract } from "../../../api/store/ledger/watched.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";

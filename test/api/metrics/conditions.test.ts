@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import { parseEther } from "ethers";
 
-import { connectContracts } from "../../../api/chain/deployed.ts";
-import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { BACKLOG_SLOW, type Condition, CONDITIONS, LANE_STUCK } from "../../../api/domain/conditions.ts";
 import { readPipeline } from "../../../api/store/metrics/pipeline.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";

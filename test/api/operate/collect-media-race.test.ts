@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { importContent } from "../../../api/content/content.ts";
-import { collectMedia } from "../../../api/operate/collect-media.ts";
+import { collectMedia } from "../../../api/operate/media/collect.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { findMediaType, insertMedia } from "../../../api/store/media/media.ts";
 import { addPin } from "../../../api/store/media/pins.ts";

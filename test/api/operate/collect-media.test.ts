@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
-import { collectMedia } from "../../../api/operate/collect-media.ts";
+import { collectMedia } from "../../../api/operate/media/collect.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";
 import { importContent, walkBlocks } from "../../../api/content/content.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";

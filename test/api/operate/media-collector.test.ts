@@ -2,7 +2,7 @@ import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
 import { importContent } from "../../../api/content/content.ts";
-import { MediaCollector } from "../../../api/operate/media-collector.ts";
+import { MediaCollector } from "../../../api/operate/media/collector.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import { chooseMediaStore } from "../../../api/store/media/media-store.ts";
 import { takeNamedLease } from "../../../api/store/db/work-lease.ts";

@@ -3,8 +3,7 @@ import type { CID } from "multiformats/cid";
 
 import type { BlockStore } from "../../../api/content/block-store.ts";
 import { findFile, importContent } from "../../../api/content/content.ts";
-import { moveMedia } from "../../../api/operate/move-media.ts";
-import { removeOldMedia } from "../../../api/operate/remove-old-media.ts";
+import { moveMedia, removeOldMedia } from "../../../api/operate/media/move.ts";
 import { readMediaPlace } from "../../../api/store/media/media-store.ts";
 import { collect } from "../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import type { PrunedKind } from "../../../api/domain/retention.ts";
-import { Pruner } from "../../../api/operate/pruner.ts";
+import { Pruner } from "../../../api/operate/prune.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { takeNamedLease } from "../../../api/store/db/work-lease.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { useService } from "../../support/use-service.ts";
 

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 import { sql } from "kysely";
 
-import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-measurement.ts";
+import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 import { MAX_BATCH } from "../../../api/domain/request.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";

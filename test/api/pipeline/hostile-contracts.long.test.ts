@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { HostileERC721 } from "../../../types/ethers-contracts/mocks/HostileERC721.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
-import { answerOf } from "../../../api/client/client.ts";
+import { answerOf } from "../../../client/client.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { connectContracts } from "../../../api/chain/deployed.ts";
-import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Condition } from "../../../api/domain/conditions.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { poison } from "../../../scripts/scene/poison.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { pino } from "pino";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operate/prune.ts";

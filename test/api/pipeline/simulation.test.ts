@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
-import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { readGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { type GasMeasurement, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-measurement.ts";
-import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { type GasMeasurement, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
+import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
 import type { ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";

@@ -3,7 +3,7 @@ import { Wallet } from "ethers";
 
 import type { Command } from "../../../api/domain/command.ts";
 import { BatchSlots } from "../../../api/relayer/gas.ts";
-import { usedBalances } from "../../../api/store/sending/used-balances.ts";
+import { usedBalances } from "../../../api/store/sending/mint-slots.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("BatchSlots", () => {

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { Transaction } from "ethers";
 
 import { isEmpty } from "../../../api/chain/transaction.ts";
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";

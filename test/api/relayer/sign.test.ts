@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { SigningKey, toBeHex, Transaction, ZeroAddress } from "ethers";
 
-import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-measurement.ts";
+import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 import { signBatch, signEmpty, signReplacement } from "../../../api/relayer/sign.ts";
 import type { SignedAttempt } from "../../../api/store/sending/batches.ts";
 

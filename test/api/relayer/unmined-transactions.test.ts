@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { Transaction } from "ethers";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { isEmpty } from "../../../api/chain/transaction.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 
 import { expect } from "chai";
 
-import { byTurn } from "../../../api/shared/by-turn.ts";
+import { byTurn } from "../../../api/context/run.ts";
 
 describe("byTurn", () => {
   let written: string[];

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { FaultBackoff } from "../../../api/shared/fault-backoff.ts";
+import { FaultBackoff } from "../../../api/content/copy/worker.ts";
 
 describe("FaultBackoff", () => {
   let time: number;

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { randomId } from "../../../api/shared/random-id.ts";
+import { randomId } from "../../../api/shared/text.ts";
 
 describe("randomId", () => {
   it("returns 64 hex digits, never twice, also when the random bytes are used up", () => {

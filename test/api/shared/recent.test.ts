@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { remember } from "../../../api/shared/recent.ts";
+import { remember } from "../../../api/v1/present.ts";
 
 describe("remember", () => {
   it("computes a result once while it is in use, and drops the least recently used", () => {

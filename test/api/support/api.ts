@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 import { pino } from "pino";
 
-import { createApp as createTenant } from "../../../api/operate/create-app.ts";
+import { createApp as createTenant } from "../../../api/operate/apps.ts";
 import { type AnswerPace, DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";

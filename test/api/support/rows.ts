@@ -14,8 +14,7 @@ import {
   ReservationSet,
   type ReservingCommand,
 } from "../../../api/store/requests/reservation-set.ts";
-import { findRequest, insertRequest } from "../../../api/store/requests/requests.ts";
-import type { StoredRequest } from "../../../api/store/requests/stored-request.ts";
+import { findRequest, insertRequest, type StoredRequest } from "../../../api/store/requests/requests.ts";
 
 export const APP = "app-1";
 

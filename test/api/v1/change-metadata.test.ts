@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { toCommand } from "../../../api/store/requests/stored-request.ts";
+import { toCommand } from "../../../api/store/requests/requests.ts";
 import { type Answer, RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 
 import { startApi, type TestApi } from "../support/api.ts";
 
-const BUILT = new URL("../../../api/console/built/assets", import.meta.url);
+const BUILT = new URL("../../../console/built/assets", import.meta.url);
 
 describe("/console", () => {
   let api: TestApi;

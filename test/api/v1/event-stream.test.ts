@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { RequestEvent } from "../../../api/domain/event.ts";
+import type { RequestEvent } from "../../../api/domain/request.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { writePosition } from "../../../api/v1/schemas/events.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { CreateCollection } from "../../../api/domain/command.ts";
-import type { RequestEvent } from "../../../api/domain/event.ts";
+import type { RequestEvent } from "../../../api/domain/request.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";

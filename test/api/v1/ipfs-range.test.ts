@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { readRange } from "../../../api/v1/ipfs/range.ts";
+import { readRange } from "../../../api/v1/public/ipfs.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 

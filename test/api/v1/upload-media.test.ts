@@ -9,7 +9,7 @@ import { CID } from "multiformats/cid";
 import { DEFAULT_LIMITS, UPLOADS } from "../../../api/config/limits.ts";
 import { copyMedia } from "../../../api/content/copy/copy-media.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
-import { removeApp } from "../../../api/operate/remove-app.ts";
+import { removeApp } from "../../../api/operate/apps.ts";
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { readQuotaUse, setQuotas } from "../../../api/store/apps/quotas.ts";
 import { eventually } from "../../support/eventually.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Shape } from "../../../api/client/client.ts";
+import type { Shape } from "../../../client/client.ts";
 import { dayOf, dayText } from "../../../api/domain/day.ts";
 import { addToCounters, counterKeys } from "../../../api/store/db/counters.ts";
 import { type TestApi, startApi } from "../support/api.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { attemptFor, certaintyOf } from "../../../api/console/forms/model/attempt.ts";
+import { attemptFor, certaintyOf } from "../../../console/forms/model/attempt.ts";
 import { ERRORS } from "../../../api/domain/error-codes.ts";
 
 describe("a call that writes", () => {

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { readFolder } from "../../../api/cli/drop/folder.ts";
-import { columnOf, type ItemOptions, itemsOf } from "../../../api/console/forms/csv/items.ts";
-import { readTable } from "../../../api/console/forms/csv/table.ts";
-import { fieldsOf } from "../../../api/console/forms/model/fields.ts";
-import { type CollectionKind, fieldsOfVariant, mintVariant } from "../../../api/console/forms/model/variants.ts";
+import { columnOf, type ItemOptions, itemsOf } from "../../../console/forms/csv/items.ts";
+import { readTable } from "../../../console/forms/csv/table.ts";
+import { fieldsOf } from "../../../console/forms/model/fields.ts";
+import { type CollectionKind, fieldsOfVariant, mintVariant } from "../../../console/forms/model/variants.ts";
 import { documentOfService } from "./document.ts";
 
 const mint = fieldsOf(documentOfService(), "post /v1/nfts");

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { parse as parseReference } from "csv-parse/sync";
 import fc from "fast-check";
 
-import { csvLine, CsvProblem, parseCsv } from "../../../api/console/forms/csv/parse.ts";
+import { csvLine, CsvProblem, parseCsv } from "../../../console/forms/csv/parse.ts";
 
 /** The settings with which `npm run cli -- drop` reads its tables. */
 function reference(text: string): string[][] {

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 
-import { MAX_ITEMS } from "../../../api/console/forms/csv/chunks.ts";
-import { failedRowsFile, withOutcomes } from "../../../api/console/forms/csv/outcomes.ts";
+import { MAX_ITEMS } from "../../../console/forms/csv/chunks.ts";
+import { failedRowsFile, withOutcomes } from "../../../console/forms/csv/outcomes.ts";
 import {
   newProgress,
   type Progress,
   readProgress,
   rowsIn,
   saveProgress,
-} from "../../../api/console/forms/csv/progress.ts";
-import { type BatchAnswer, type BatchResult, type RunTools, sendRows } from "../../../api/console/forms/csv/run.ts";
-import type { Table } from "../../../api/console/forms/csv/table.ts";
+} from "../../../console/forms/csv/progress.ts";
+import { type BatchAnswer, type BatchResult, type RunTools, sendRows } from "../../../console/forms/csv/run.ts";
+import type { Table } from "../../../console/forms/csv/table.ts";
 import { MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
 
 const NOW = new Date("2026-11-23T00:00:00Z");

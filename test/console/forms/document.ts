@@ -1,5 +1,5 @@
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import type { ApiDocument } from "../../../api/console/forms/model/schema.ts";
+import type { ApiDocument } from "../../../console/forms/model/schema.ts";
 import { apiDocument } from "../../../api/v1/openapi/document.ts";
 
 /** The service's document as a browser gets it. */

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { placeProblems } from "../../../api/console/forms/model/errors.ts";
-import { type Field, fieldsOf } from "../../../api/console/forms/model/fields.ts";
+import { placeProblems } from "../../../console/forms/model/errors.ts";
+import { type Field, fieldsOf } from "../../../console/forms/model/fields.ts";
 import { documentOfService } from "./document.ts";
 
 const fields = fieldsOf(documentOfService(), "post /v1/nfts");

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { type Field, fieldsOf } from "../../../api/console/forms/model/fields.ts";
-import type { ApiDocument, JsonSchema } from "../../../api/console/forms/model/schema.ts";
+import { type Field, fieldsOf } from "../../../console/forms/model/fields.ts";
+import type { ApiDocument, JsonSchema } from "../../../console/forms/model/schema.ts";
 import { documentOfService } from "./document.ts";
 
 const document = documentOfService();

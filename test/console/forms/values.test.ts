@@ -1,9 +1,9 @@
 import { expect } from "chai";
 
-import { bodyOf, changesOf } from "../../../api/console/forms/model/body.ts";
-import { problemsOf } from "../../../api/console/forms/model/check.ts";
-import { fieldsOf } from "../../../api/console/forms/model/fields.ts";
-import { initialValues, type Values } from "../../../api/console/forms/model/values.ts";
+import { bodyOf, changesOf } from "../../../console/forms/model/body.ts";
+import { problemsOf } from "../../../console/forms/model/check.ts";
+import { fieldsOf } from "../../../console/forms/model/fields.ts";
+import { initialValues, type Values } from "../../../console/forms/model/values.ts";
 import { documentOfService } from "./document.ts";
 
 const document = documentOfService();

@@ -1,16 +1,16 @@
 import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
-import { bodyOf } from "../../../api/console/forms/model/body.ts";
-import { fieldsOf } from "../../../api/console/forms/model/fields.ts";
-import { initialValues } from "../../../api/console/forms/model/values.ts";
+import { bodyOf } from "../../../console/forms/model/body.ts";
+import { fieldsOf } from "../../../console/forms/model/fields.ts";
+import { initialValues } from "../../../console/forms/model/values.ts";
 import {
   type CollectionKind,
   createVariant,
   fieldsOfVariant,
   mintVariant,
   transferVariant,
-} from "../../../api/console/forms/model/variants.ts";
+} from "../../../console/forms/model/variants.ts";
 import { createCollectionBody } from "../../../api/v1/schemas/collections.ts";
 import { documentOfService } from "./document.ts";
 

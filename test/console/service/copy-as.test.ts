@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 import { expect } from "chai";
 
-import { asCurl, asTypeScript } from "../../../api/console/service/copy-as.ts";
+import { asCurl, asTypeScript } from "../../../console/service/copy-as.ts";
 
 const SERVICE = "https://nft.example/base/";
 

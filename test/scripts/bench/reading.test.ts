@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
-import { compareCounters } from "../../../api/store/reconcile/compare-counters.ts";
+import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { fill } from "../../../scripts/bench/reading/fill/fill.ts";
 import { Shape } from "../../../scripts/bench/reading/shape.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";

@@ -11,7 +11,7 @@ import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { installClient, machineEnvironment, type ProgramEnd, runProgram, snippetsOf } from "./support.ts";
 
-const README = "api/client/README.md";
+const README = "client/README.md";
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
 const BROWSER_OPTIONS = { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom"], types: [] } as const;
 

@@ -6,14 +6,14 @@ import { expect } from "chai";
 import { transform } from "esbuild";
 import { Webhook } from "standardwebhooks";
 
-import { type Client, createClient } from "../../../api/client/client.ts";
+import { type Client, createClient } from "../../../client/client.ts";
 import { ROOT } from "../../support/process.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { printedBy } from "../support/printed-by.ts";
 import { snippetsOf } from "./support.ts";
 
-const SOURCE = pathToFileURL(join(ROOT, "api/client/entry.ts")).href;
+const SOURCE = pathToFileURL(join(ROOT, "client/entry.ts")).href;
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
 
 interface Manifest {
@@ -22,10 +22,10 @@ interface Manifest {
   dependencies: Record<string, string>;
 }
 
-describe("api/client/package.json", () => {
+describe("client/package.json", () => {
   it("has the version, the licence and the dependencies of the service", async () => {
     const [own, service] = await Promise.all(
-      ["api/client/package.json", "package.json"].map(
+      ["client/package.json", "package.json"].map(
         async (path) => JSON.parse(await readFile(join(ROOT, path), "utf8")) as Manifest,
       ),
     );
@@ -43,7 +43,7 @@ describe("the snippets of the client's README", () => {
 
   /** Runs the block that contains the text. @returns what it exports */
   async function run(mark: string): Promise<object> {
-    const block = (await snippetsOf("api/client/README.md", "ts")).find((text) => text.includes(mark))!;
+    const block = (await snippetsOf("client/README.md", "ts")).find((text) => text.includes(mark))!;
     const source = block
       .replace("@moneta/client", SOURCE)
       .replace("http://localhost:3000", fixture.baseUrl)

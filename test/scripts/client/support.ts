@@ -13,7 +13,7 @@ export async function installClient(folder: string): Promise<{ app: string; file
   await writeFile(join(app, "package.json"), JSON.stringify({ name: "app", private: true, type: "module" }));
   const client = await packClient(folder);
   // The dependencies come from this project's own packages, so that no registry is asked.
-  const others = await dependenciesOf(join(ROOT, "api/client"));
+  const others = await dependenciesOf(join(ROOT, "client"));
   const packing = ["pack", "--ignore-scripts", "--pack-destination", folder, ...others];
   const packed = await npm(packing, folder);
   const tarballs = packed

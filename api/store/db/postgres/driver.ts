@@ -12,8 +12,9 @@ import {
   type TransactionSettings,
 } from "kysely";
 import pg from "pg";
+
 import { codeOf, connectionProblem, explainedAtCommit, explainedAtRun, StatementLost } from "../errors.ts";
-import { storableText } from "../postgres-types.ts";
+import { storableText } from "./types.ts";
 import type { Db } from "../sql.ts";
 
 /*

@@ -4,7 +4,7 @@ import pg from "pg";
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, databaseName, explainedAtOpen } from "../errors.ts";
 import { PooledPostgresDialect } from "./driver.ts";
-import { ANSWER_TYPES } from "../postgres-types.ts";
+import { ANSWER_TYPES } from "./types.ts";
 import type { Tables } from "../schema.ts";
 import type { OpenMode } from "../sqlite/sqlite.ts";
 import { timedStatements } from "../timed.ts";

@@ -11,6 +11,7 @@ import {
   SqliteDriver,
   type SqliteStatement,
 } from "kysely";
+
 import { fileErrorReason, makeFolder } from "../../../shared/folder.ts";
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { answerOf } from "../../../../api/client/client.ts";
+import { answerOf } from "../../../../client/client.ts";
 import { check } from "../check.ts";
 import { gem, paw } from "../pictures/emblems.ts";
 import { dataUri, fileOf } from "../pictures/picture.ts";

@@ -1,4 +1,4 @@
-import { answerOf, type Shape } from "../../../../api/client/client.ts";
+import { answerOf, type Shape } from "../../../../client/client.ts";
 import { check } from "../check.ts";
 import { cat, CATS } from "../pictures/cats.ts";
 import { dataUri, SVG_TYPE } from "../pictures/picture.ts";

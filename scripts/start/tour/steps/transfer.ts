@@ -1,4 +1,4 @@
-import { answerOf } from "../../../../api/client/client.ts";
+import { answerOf } from "../../../../client/client.ts";
 import { check } from "../check.ts";
 import { complete, held, type Tour } from "../tour.ts";
 import type { Wallets } from "./wallets.ts";

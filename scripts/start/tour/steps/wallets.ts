@@ -1,4 +1,4 @@
-import { answerOf } from "../../../../api/client/client.ts";
+import { answerOf } from "../../../../client/client.ts";
 import { check } from "../check.ts";
 import type { Tour } from "../tour.ts";
 

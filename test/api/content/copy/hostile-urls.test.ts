@@ -1,12 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
-
 import { expect } from "chai";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
-import { copyMedia, type CopyDeps } from "../../../../api/content/copy/copy-media.ts";
-import { MediaError } from "../../../../api/content/copy/media-error.ts";
+import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
+import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 

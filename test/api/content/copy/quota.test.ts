@@ -3,7 +3,7 @@ import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
 import { MediaWorker } from "../../../../api/content/copy/worker.ts";
-import { collectMedia } from "../../../../api/operate/collect-media.ts";
+import { collectMedia } from "../../../../api/operate/media/collect.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { NO_METRICS } from "../../../../api/shared/metrics.ts";
@@ -11,7 +11,7 @@ import { Signal } from "../../../../api/shared/signal.ts";
 import { readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
 import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
-import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { useFolder } from "../../../support/use-folder.ts";

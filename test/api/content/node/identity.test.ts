@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import type { loadIdentity } from "../../../../api/content/node/identity.ts";
+import type { loadIdentity } from "../../../../api/content/node/node.ts";
 import { ipfsPackagesAreInstalled } from "../../../support/ipfs-packages.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 
@@ -13,7 +13,7 @@ describe("identity of the IPFS node", () => {
 
   before(async function () {
     if (!ipfsPackagesAreInstalled()) this.skip();
-    load = (await import("../../../../api/content/node/identity.ts")).loadIdentity;
+    load = (await import("../../../../api/content/node/node.ts")).loadIdentity;
   });
   beforeEach(async () => {
     folder = await temporaryFolder();

@@ -4,7 +4,7 @@ import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
 import { S3Client } from "../../../../api/content/store/s3-client.ts";
-import { S3Objects } from "../../../../api/content/store/s3-objects.ts";
+import { S3Objects } from "../../../../api/content/store/open-blocks.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { temporaryFolder } from "../../../support/folder.ts";

@@ -4,7 +4,7 @@ import type { CreateErc1155 } from "../../../../api/domain/command.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
+import type { StoredRequest } from "../../../../api/store/requests/requests.ts";
 import type { TestDatabase } from "../../../support/database.ts";
 import { apply, batchOf } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";

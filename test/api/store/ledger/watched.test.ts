@@ -1,9 +1,8 @@
 import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { forgetForeign, unfollowContract } from "../../../../api/store/ledger/foreign.ts";
+import { followsSince, forgetForeign, unfollowContract, WatchedCache } from "../../../../api/store/ledger/watched.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { followsSince, WatchedCache } from "../../../../api/store/ledger/watched.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { startAtBlock } from "../../support/blocks.ts";
 import { follow as followIn } from "../../support/follow.ts";

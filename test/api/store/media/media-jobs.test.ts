@@ -12,10 +12,10 @@ import {
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
 import { failUncertain } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
-import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { failWithoutEffect } from "../../../../api/store/requests/request-state.ts";
-import { toCommand, toRequest } from "../../../../api/store/requests/stored-request.ts";
+import { toCommand, toRequest } from "../../../../api/store/requests/requests.ts";
 import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { moveDatabase } from "../../../../api/operate/move-database.ts";
+import { moveDatabase } from "../../../../api/operate/backup/move-database.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import type { MovedTable, MoveProgress } from "../../../../api/store/move/move.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";

@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { enqueueEvents } from "../../../../api/store/outbox/events.ts";
 import { eventsAfter } from "../../../../api/store/outbox/feed.ts";
-import type { StoredRequest } from "../../../../api/store/requests/stored-request.ts";
+import type { StoredRequest } from "../../../../api/store/requests/requests.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { addApp, addRequest, APP, creation } from "../../support/rows.ts";

@@ -1,4 +1,4 @@
-import { contractHealth } from "../../../../api/store/doctor/contracts.ts";
+import { contractHealth } from "../../../../api/store/doctor/pipeline.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { walletApps } from "../../../../api/store/apps/wallets.ts";
 import {
@@ -18,9 +18,8 @@ import {
   takeContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
 import { findForeignContract, followAfter, followContract } from "../../../../api/store/ledger/follow.ts";
-import { unfollowContract } from "../../../../api/store/ledger/foreign.ts";
+import { everWatchedContracts, unfollowContract } from "../../../../api/store/ledger/watched.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
-import { everWatchedContracts } from "../../../../api/store/ledger/watched.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { BUSY } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";

@@ -1,6 +1,6 @@
 import { acceptGroup, type Candidate } from "../../../../api/commands/accept-group.ts";
 import type { Command } from "../../../../api/domain/command.ts";
-import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
 import {

@@ -13,7 +13,7 @@ import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
 import { listWallets } from "../../../../api/store/apps/wallets.ts";
-import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/delivery-log.ts";
+import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";

@@ -1,5 +1,4 @@
-import { databaseBytes } from "../../../../api/store/db/size.ts";
-import { countDeliveries, oldestUnsent, readPipeline } from "../../../../api/store/metrics/pipeline.ts";
+import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/metrics/pipeline.ts";
 import { spentSince } from "../../../../api/store/sending/spent.ts";
 import { NOW, type Tour } from "./tour.ts";
 

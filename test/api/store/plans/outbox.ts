@@ -3,8 +3,7 @@ import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { AT_ONCE } from "../../../../api/store/db/due.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
-import { findDelivery } from "../../../../api/store/outbox/delivery-log.ts";
+import { findDelivery, recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
 import {
   dueDeliveries,
   parkDeliveries,

@@ -1,5 +1,5 @@
 import type { Command } from "../../../../api/domain/command.ts";
-import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";

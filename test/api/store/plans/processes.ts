@@ -1,4 +1,4 @@
-import { addCalls } from "../../../../api/store/apps/rate-counts.ts";
+import { addCalls } from "../../../../api/store/apps/quotas.ts";
 import {
   finishNamedLease,
   holdNamedLease,

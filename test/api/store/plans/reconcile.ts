@@ -4,22 +4,8 @@ import { join } from "node:path";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import {
-  adoptBatch,
-  batchAt,
-  closeVanished,
-  failUncertain,
-  type LostBatch,
-  moveLane,
-  numbersAmong,
-  vanishedBatches,
-} from "../../../../api/store/reconcile/adopt-lost-batches.ts";
-import { compareCollection } from "../../../../api/store/reconcile/compare-collections.ts";
-import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
-import { compareHistory } from "../../../../api/store/reconcile/compare-history.ts";
-import { compareHoldings, compareTokens } from "../../../../api/store/reconcile/compare-tokens.ts";
-import { foreignHoldings, setForeignHolding } from "../../../../api/store/reconcile/foreign-holdings.ts";
-import { emptyReplaced, perhapsSent, replacedBatch } from "../../../../api/store/reconcile/replaced-batches.ts";
+import { adoptBatch, batchAt, closeVanished, emptyReplaced, failUncertain, type LostBatch, moveLane, numbersAmong, perhapsSent, replacedBatch, vanishedBatches } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
+import { compareCollection, compareCounters, compareHistory, compareHoldings, compareTokens, foreignHoldings, setForeignHolding } from "../../../../api/store/reconcile/compare.ts";
 import {
   giveCollections,
   otherApps,

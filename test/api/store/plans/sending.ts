@@ -11,8 +11,7 @@ import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../..
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
-import { soulboundCollections } from "../../../../api/store/sending/soulbound-collections.ts";
-import { usedBalances } from "../../../../api/store/sending/used-balances.ts";
+import { soulboundCollections, usedBalances } from "../../../../api/store/sending/mint-slots.ts";
 import { BUSY } from "../support/large-database.ts";
 
 /** What a lane does besides sending a batch that succeeds. */

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { ChainOutcome } from "../../../../api/domain/outcome.ts";
+import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { TestDatabase } from "../../../support/database.ts";
 import { apply, batchOf } from "../../support/blocks.ts";

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { MAX_SERIES_HOURS, seriesSpan } from "../../../../api/domain/series.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
-import { compareCounters } from "../../../../api/store/reconcile/compare-counters.ts";
+import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { countFinal } from "../../../../api/store/requests/request-state.ts";
 import { pruneSeries } from "../../../../api/store/retention/kinds.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";

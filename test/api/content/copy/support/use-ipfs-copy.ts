@@ -1,6 +1,5 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-
 import * as dagPb from "@ipld/dag-pb";
 import { expect } from "chai";
 import { importer } from "ipfs-unixfs-importer";
@@ -9,8 +8,8 @@ import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
 import { BlockFiles } from "../../../../../api/content/block-files.ts";
-import { copyMedia, type CopyDeps } from "../../../../../api/content/copy/copy-media.ts";
-import { MediaError } from "../../../../../api/content/copy/media-error.ts";
+import { type CopyDeps, copyMedia } from "../../../../../api/content/copy/copy-media.ts";
+import { MediaError } from "../../../../../api/content/copy/verified-blocks.ts";
 import { createOutboundAgent } from "../../../../../api/outbound/agent.ts";
 import { collect } from "../../../../support/collect.ts";
 import { TrustlessGateway } from "../../../../support/trustless-gateway.ts";

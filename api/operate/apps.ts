@@ -1,0 +1,80 @@
+import { randomUUID } from "node:crypto";
+
+import { isScope, type IssuedToken, issueTokenIn } from "../commands/api-tokens.ts";
+import type { Quotas } from "../domain/quota.ts";
+import { endApiToken, findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
+import { appOwnsSomething, deleteApp, insertApp, lockApp } from "../store/apps/apps.ts";
+import { quotaColumns } from "../store/apps/quotas.ts";
+import type { Database } from "../store/db/database.ts";
+import type { AppRow } from "../store/db/schema.ts";
+import { OperatorError } from "./operator-error.ts";
+
+/**
+ * Creates an app and its first token, which has every scope.
+ * @param quotas its limits from the start; those that are absent are unlimited.
+ * @throws OperatorError when the name is taken.
+ */
+export async function createApp(
+  deps: { database: Database },
+  name: string,
+  quotas: Partial<Quotas> = {},
+): Promise<{ appId: string; name: string; token: string }> {
+  const trimmed = name.trim();
+  if (trimmed === "" || trimmed.length > 100)
+    throw new OperatorError("The name of an app must have 1 to 100 characters.");
+  const id = randomUUID();
+  const issued = await deps.database.write(async (trx) => {
+    if (!(await insertApp(trx, { id, name: trimmed, created_at: Date.now(), ...quotaColumns(quotas) }))) {
+      throw new OperatorError(
+        `An app named ${trimmed} already exists. Choose another name, or list the apps with \`app list\`.`,
+      );
+    }
+    return issueTokenIn(trx, { appId: id, name: "first", scopes: null, expiresAt: null });
+  });
+  return { appId: id, name: trimmed, token: issued.token };
+}
+
+/** @throws OperatorError when the app has wallets, requests or files. */
+export async function removeApp(deps: { database: Database }, app: Pick<AppRow, "id" | "name">): Promise<void> {
+  await deps.database.write(async (trx) => {
+    await lockApp(trx, app.id);
+    if (await appOwnsSomething(trx, app.id)) {
+      throw new OperatorError(
+        `The app ${app.name} has wallets, requests or uploaded files, so it was not removed: they would become unreachable. ` +
+          "To lock the app out, revoke its tokens.",
+      );
+    }
+    await deleteApp(trx, app.id);
+  });
+}
+
+export interface RotatedToken {
+  /** The replaced token, after the change. */
+  old: StoredToken;
+  issued: IssuedToken;
+}
+
+/**
+ * Replaces a token with a new one that has the same name, scopes, rate limit and expiry. One transaction does both, so there is always
+ * a valid token.
+ * @param grace milliseconds for which the old token still works; 0 revokes it at once.
+ * @throws OperatorError when the token is unknown, revoked or expired.
+ */
+export function rotateToken(deps: { database: Database }, id: string, grace: number): Promise<RotatedToken> {
+  return deps.database.write(async (trx) => {
+    const now = Date.now();
+    const token = await lockApiToken(trx, id);
+    if (token === undefined)
+      throw new OperatorError(`There is no token with the id ${id}. \`token list <app>\` shows the ids.`);
+    if (token.revoked_at !== null || (token.expires_at ?? Infinity) <= now) {
+      throw new OperatorError(`The token ${token.name} is revoked or expired. Create a new one with \`token create\`.`);
+    }
+    const scopes = token.scopes.filter(isScope);
+    const { app_id: appId, name, expires_at: expiresAt, rate_limit_per_minute: ratePerMinute } = token;
+    const order = { appId, name, scopes, expiresAt, ratePerMinute };
+    const issued = await issueTokenIn(trx, order);
+    if (grace === 0) await revokeApiToken(trx, id, now);
+    else await endApiToken(trx, id, now + grace);
+    return { old: (await findApiToken(trx, id)) ?? token, issued };
+  });
+}

@@ -1,0 +1,29 @@
+import { type Database, openDatabase } from "../../store/db/database.ts";
+import { type MovedTable, type MoveProgress, moveRows } from "../../store/move/move.ts";
+import { openForMove } from "../../store/move/source.ts";
+import { OperatorError } from "../operator-error.ts";
+
+/**
+ * Copies the database of one URL into the empty database of another, of the same engine or the other one.
+ * @throws OperatorError, DatabaseError: the message says what is in the way. The source is never changed.
+ */
+export async function moveDatabase(from: string, to: string, report: MoveProgress): Promise<MovedTable[]> {
+  if (from === to)
+    throw new OperatorError("The new database is the one that the service uses already. Name another one.");
+  const source = await openForMove(from);
+  try {
+    const target = await openDatabase(to);
+    try {
+      return await copy(source.db, target, report);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+function copy(source: Database["read"], target: Database, report: MoveProgress): Promise<MovedTable[]> {
+  // One transaction: an interrupted move leaves an empty database, and the command can be run again.
+  return target.writeGroup((trx) => moveRows(source, trx, report));
+}

@@ -1,0 +1,73 @@
+import { dirname } from "node:path";
+import { fileURLToPath } from "node:url";
+
+import express, { type RequestHandler, Router } from "express";
+
+import { ApiError } from "../../domain/error-codes.ts";
+import type { HttpDeps } from "../deps.ts";
+import { sendErrorsPage } from "./errors-page.ts";
+
+const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
+/** The files of the package that the page needs. */
+const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css", "/favicon-32x32.png"];
+
+const DOCS_FILES = { root: import.meta.dirname };
+const PAGE_FILES = { root: fileURLToPath(new URL("../pages", import.meta.url)) };
+
+/** The page loads everything from this service and nothing from elsewhere. The style sheet holds its pictures as data. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+/** `/openapi.json`: the document. `/docs`: the same as a page to read and try out. `/docs/errors`: the error codes. */
+export function docs(deps: Pick<HttpDeps, "settings">): Router {
+  const router = Router();
+  let text: string | null = null;
+  router.get("/openapi.json", async (_request, response) => {
+    // Made at the first call, with code that nothing else needs. It never changes while the process lives.
+    const { apiDocument } = await import("../openapi/document.ts");
+    text ??= JSON.stringify(apiDocument(deps.settings));
+    response
+      .set("Access-Control-Allow-Origin", "*")
+      .set("Cross-Origin-Resource-Policy", "cross-origin")
+      .set("Cache-Control", "no-cache")
+      .set("Content-Type", "application/json; charset=utf-8")
+      .send(text);
+  });
+  router.get("/docs", (request, response) => {
+    // The links in the page are relative, so that it works behind a proxy that adds a prefix.
+    if (request.path.endsWith("/")) response.status(308).set("Location", "../docs").end();
+    else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("index.html", DOCS_FILES);
+  });
+  router.get("/docs/init.js", (_request, response) => {
+    response.sendFile("init.js", DOCS_FILES);
+  });
+  router.get("/docs/page.css", (_request, response) => {
+    response.sendFile("page.css", PAGE_FILES);
+  });
+  router.get("/docs/errors", (request, response) => {
+    if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();
+    else sendErrorsPage(response);
+  });
+  router.all(["/openapi.json", "/docs", "/docs/errors"], (_request, response) => {
+    response.set("Allow", "GET, HEAD");
+    throw new ApiError("method_not_allowed");
+  });
+  router.use("/docs", only(SWAGGER_UI_FILES), express.static(SWAGGER_UI, { index: false }));
+  return router;
+}
+
+/** Passes every other path on to the next router. */
+function only(paths: readonly string[]): RequestHandler {
+  return (request, _response, next) => {
+    if (paths.includes(request.path)) next();
+    else next("router");
+  };
+}

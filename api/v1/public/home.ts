@@ -1,0 +1,42 @@
+import { Router } from "express";
+
+import packageJson from "../../../package.json" with { type: "json" };
+import { ApiError } from "../../domain/error-codes.ts";
+import type { HttpDeps } from "../deps.ts";
+import { escapeHtml, sendPage } from "./html.ts";
+
+/** The links of `/`: a name for programs, a path without the leading slash, and a text for people. */
+const LINKS = [
+  ["console", "console/", "Console: collections, tokens, requests and settings as pages"],
+  ["docs", "docs", "API documentation, to read and to try out"],
+  ["openapi", "openapi.json", "OpenAPI document, for tools and code generators"],
+  ["errors", "docs/errors", "Error codes"],
+  ["health", "healthz", "Health: whether the process runs"],
+  ["readiness", "readyz", "Readiness: whether the service can do its work"],
+] as const;
+
+const NAME = "Moneta";
+
+/** `/`: links to the service's pages, as HTML for browsers and as JSON for programs. */
+export function home(deps: Pick<HttpDeps, "settings">): Router {
+  const router = Router();
+  router.get("/", (request, response) => {
+    response.vary("Accept");
+    // The first one is for callers that accept anything.
+    if (request.accepts(["json", "html"]) === "html") {
+      const items = LINKS.map(([, path, words]) => `      <li><a href="${path}">${escapeHtml(words)}</a></li>`);
+      const version = `    <p>Version ${packageJson.version}. NFT back end: wallets, collections, mints and gasless transfers.</p>`;
+      sendPage(response, { title: NAME, root: "", body: [version, "    <ul>", ...items, "    </ul>"].join("\n") });
+      return;
+    }
+    const links = LINKS.map(([name, path]) => [name, `${deps.settings.publicUrl}/${path}`]);
+    response
+      .set("Cache-Control", "no-cache")
+      .json({ name: NAME, version: packageJson.version, links: Object.fromEntries(links) as Record<string, string> });
+  });
+  router.all("/", (_request, response) => {
+    response.set("Allow", "GET, HEAD");
+    throw new ApiError("method_not_allowed");
+  });
+  return router;
+}

@@ -1,0 +1,104 @@
+/*
+ * All screens of the console. To add one:
+ *
+ * 1. Write `screens/<name>.tsx`, or a folder `screens/<name>/` for several files. Export one component. Its `params` are the
+ *    parts of the path, decoded: `function TokenScreen({ params }: ScreenProps<"address" | "token_id">)` (shell/href.ts).
+ * 2. Add a line to SCREENS below. `lazy(...)` makes a chunk of its own, which is loaded when the screen is first opened. Use it
+ *    for all screens except the first. `nav` puts the screen into the navigation.
+ * 3. In the screen: `client()` (service/client.ts) calls the API by its typed client. `useData` and `usePages`
+ *    (service/use-data.ts) load. `useLive` (service/live.ts) hears the app's events. `<Screen title=...>` (parts/screen.tsx) is
+ *    the frame with the only <h1>. `<Loading>`, `<ErrorNote>`, `<EmptyState>`, `<CursorList>` cover what is not there yet.
+ *    `toast()` (parts/toasts.tsx) says what was done. `<CopyAs call={callOf(response)} />` offers the call as curl and TypeScript.
+ * 4. Links are `<a href={href("/collections/:address", { address })}>`: `href` (shell/href.ts) escapes. URLs from metadata go through
+ *    `safeLink` (service/links.ts), pictures through `<Picture>`. Never set innerHTML. The content security policy forbids
+ *    inline scripts and style attributes in HTML; `style={{...}}` in JSX works.
+ * 5. Styles: classes of styles/*.css; add `styles/<name>.css` and import it in styles/main.css. Use its variables, no new colours.
+ * 6. Test it in test/console/<name>.test.ts. Then run `npm run console:update` and commit console/built.
+ */
+import { CollectionsScreen } from "../screens/collections.tsx";
+import { type AnyScreen, lazy } from "./lazy.tsx";
+
+export interface Screen {
+  /** Path in the fragment of the address, with `:name` for each part that varies. */
+  path: string;
+  component: AnyScreen;
+  /** Text of the link in the navigation. Absent: the screen is reached from others. */
+  nav?: string;
+  /** `app`: needs a chosen app (the default). `operator`: needs the operator's session, and no app. */
+  needs?: "app" | "operator";
+  /** The navigation shows the screen only with this scope. Default: `read`. */
+  scope?: string;
+}
+
+export const SCREENS: readonly Screen[] = [
+  { path: "/", component: CollectionsScreen, nav: "Collections" },
+  {
+    path: "/collections/new",
+    scope: "collections",
+    component: lazy(async () => (await import("../screens/create-collection.tsx")).CreateCollectionScreen),
+  },
+  { path: "/collections/:address/mint", component: lazy(async () => (await import("../screens/mint.tsx")).MintScreen) },
+  {
+    path: "/collections/:address/import",
+    component: lazy(async () => (await import("../screens/import.tsx")).ImportScreen),
+  },
+  {
+    path: "/collections/:address/change",
+    component: lazy(async () => (await import("../screens/change-collection.tsx")).ChangeCollectionScreen),
+  },
+  {
+    path: "/collections/:address/freeze",
+    component: lazy(async () => (await import("../screens/freeze.tsx")).FreezeScreen),
+  },
+  {
+    path: "/collections/:address/:token_id/change",
+    component: lazy(async () => (await import("../screens/change-token.tsx")).ChangeTokenScreen),
+  },
+  {
+    path: "/transfer/:from/:contract/:token_id",
+    component: lazy(async () => (await import("../screens/transfer.tsx")).TransferScreen),
+  },
+  {
+    path: "/collections/:address",
+    component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
+  },
+  {
+    path: "/collections/:address/:token_id",
+    component: lazy(async () => (await import("../screens/token.tsx")).TokenScreen),
+  },
+  {
+    path: "/requests",
+    component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
+    nav: "Requests",
+  },
+  {
+    path: "/requests/:request_id",
+    component: lazy(async () => (await import("../screens/request.tsx")).RequestScreen),
+  },
+  {
+    path: "/wallets",
+    component: lazy(async () => (await import("../screens/wallets.tsx")).WalletsScreen),
+    nav: "Wallets",
+  },
+  {
+    path: "/wallets/:address",
+    component: lazy(async () => (await import("../screens/wallet.tsx")).WalletScreen),
+  },
+  {
+    path: "/webhook",
+    component: lazy(async () => (await import("../screens/webhook.tsx")).WebhookScreen),
+    nav: "Webhook",
+    scope: "webhooks",
+  },
+  {
+    path: "/tokens",
+    component: lazy(async () => (await import("../screens/tokens.tsx")).TokensScreen),
+    nav: "Tokens",
+  },
+  {
+    path: "/operator",
+    component: lazy(async () => (await import("../screens/operator.tsx")).OperatorScreen),
+    nav: "Operator",
+    needs: "operator",
+  },
+];

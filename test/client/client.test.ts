@@ -1,0 +1,152 @@
+import { readFileSync } from "node:fs";
+
+import { expect } from "chai";
+
+import { answerOf, createClient } from "../../client/client.ts";
+import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "../../client/errors.ts";
+import { ERRORS } from "../../api/domain/error-codes.ts";
+import { clientTypes } from "../../scripts/client/types.ts";
+import { type TestApi, startApi } from "../api/support/api.ts";
+import { addCollection, addMint } from "../api/support/api-rows.ts";
+
+describe("the typed client", () => {
+  let api: TestApi;
+  let client: ReturnType<typeof createClient>;
+  before(async () => {
+    api = await startApi();
+    client = createClient({ baseUrl: `${api.baseUrl}/`, token: api.app.token });
+  });
+  after(() => api.close());
+
+  const mint = async () => {
+    const contract = await addCollection(api);
+    const { address } = await answerOf(client.POST("/v1/accounts", { body: {} }));
+    const body = { collection_address: contract, to_address: address };
+    return (await answerOf(client.POST("/v1/nfts", { body }))).request_id;
+  };
+  const settle = (id: string, status: "completed" | "failed", errorCode: string | null = null) =>
+    api.database.write((trx) =>
+      trx.updateTable("requests").set({ status, error_code: errorCode }).where("id", "=", id).execute(),
+    );
+
+  it("has the types of the current document (if not, run `npm run client`)", async () => {
+    const committed = readFileSync(new URL("../../client/document.ts", import.meta.url), "utf8");
+    expect(committed === (await clientTypes())).to.equal(true);
+  });
+
+  it("calls by path and method, and escapes parameters", async () => {
+    const user = "a/b?c=ü";
+    const wallet = await answerOf(client.POST("/v1/accounts", { body: { user_identifier: user } }));
+    const path = { user_identifier: user };
+    expect(await answerOf(client.GET("/v1/accounts/user/{user_identifier}", { params: { path } }))).to.deep.equal(
+      wallet,
+    );
+    const page = await answerOf(client.GET("/v1/accounts", { params: { query: { limit: 1 } } }));
+    expect(page.wallets).to.deep.equal([wallet]);
+  });
+
+  it("accepts and returns token ids of any length", async () => {
+    const contract = await addCollection(api, { type: "ERC1155" });
+    const { address } = await answerOf(client.POST("/v1/accounts", { body: {} }));
+    await addMint(api, { contract, to: address, tokenId: 2n ** 255n, type: "ERC1155" });
+    const path = { address: contract, token_id: (2n ** 255n).toString() };
+    const nft = await answerOf(client.GET("/v1/collections/{address}/{token_id}", { params: { path } }));
+    expect(nft.token_id).to.equal((2n ** 255n).toString());
+  });
+
+  it("repeats a call safely with an Idempotency-Key", async () => {
+    const options = { body: {}, params: { header: { "Idempotency-Key": "once" } } };
+    const [first, second] = [await client.POST("/v1/accounts", options), await client.POST("/v1/accounts", options)];
+    expect(first.data).to.deep.equal(second.data);
+  });
+
+  it("returns an error body as `error`, or throws it as ApiRefusal", async () => {
+    const path = { request_id: "none" };
+    const { data, error } = await client.GET("/v1/requests/{request_id}", { params: { path } });
+    expect(data).to.equal(undefined);
+    const { message } = ERRORS.not_found;
+    expect(error).to.deep.equal({ error_code: "not_found", message, errors: null });
+    const refusal = await caught(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
+    expect(refusal).to.be.instanceOf(ApiRefusal).and.to.deep.include({ status: 404 });
+    expect((refusal as ApiRefusal).body?.error_code).to.equal("not_found");
+    expect((refusal as ApiRefusal).message).to.equal(`404 not_found: ${message}`);
+  });
+
+  it("names the wrong fields in the message of ApiRefusal", async () => {
+    const body = { user_identifier: "" };
+    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body })));
+    expect((refusal as ApiRefusal).message).to.equal(
+      `422 validation_failed: ${ERRORS.validation_failed.message} user_identifier: Must not be empty.`,
+    );
+  });
+
+  it("recognizes an answer that is not the service's own", () => {
+    for (const body of [undefined, null, "<html>Bad gateway</html>", { error: "bad gateway" }]) {
+      expect(readErrorBody(body)).to.equal(null);
+    }
+    expect(new ApiRefusal(502, null).message).to.equal("HTTP status 502, without an error body of the service");
+  });
+
+  describe("waitFor", () => {
+    it("resolves to the request when it has completed", async () => {
+      const id = await mint();
+      const looks: Promise<unknown>[] = [];
+      // The request completes after the client has looked for the first time.
+      const waiting = createClient({
+        baseUrl: api.baseUrl,
+        token: api.app.token,
+        fetch: async (request) => {
+          const response = await fetch(request);
+          if (looks.length === 0) looks.push(settle(id, "completed"));
+          await Promise.all(looks);
+          return response;
+        },
+      });
+      expect(await waiting.waitFor(id, { interval: 1 })).to.include({ request_id: id, status: "completed" });
+    });
+
+    it("throws RequestFailed with the error code", async () => {
+      const id = await mint();
+      await settle(id, "failed", "receiver_rejected");
+      const failure = await caught(client.waitFor(id));
+      expect(failure).to.be.instanceOf(RequestFailed);
+      expect((failure as RequestFailed).request.error_code).to.equal("receiver_rejected");
+    });
+
+    it("throws on a timeout, on an unknown request, and when it is aborted", async () => {
+      const id = await mint();
+      expect(await caught(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
+      expect(await caught(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
+      expect(await caught(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
+        message: "enough",
+      });
+    });
+
+    it("waits for Retry-After when the service is busy", async () => {
+      const id = await mint();
+      await settle(id, "completed");
+      let calls = 0;
+      const busy = createClient({
+        baseUrl: api.baseUrl,
+        token: api.app.token,
+        fetch: (request) => {
+          calls++;
+          const body = '{"error_code":"unavailable","message":"Try later.","errors":null}';
+          const headers = { "retry-after": "0", "content-type": "application/json" };
+          return calls < 3 ? Promise.resolve(new Response(body, { status: 503, headers })) : fetch(request);
+        },
+      });
+      expect((await busy.waitFor(id)).status).to.equal("completed");
+      expect(calls).to.equal(3);
+    });
+  });
+});
+
+async function caught(promise: Promise<unknown>): Promise<unknown> {
+  try {
+    await promise;
+  } catch (error) {
+    return error;
+  }
+  throw new Error("nothing was thrown");
+}
