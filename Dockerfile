@@ -26,6 +26,8 @@ COPY package.json LICENSE ./
 COPY --from=packages /app/node_modules node_modules
 COPY contracts/generated contracts/generated
 COPY api api
+COPY client client
+COPY console/built console/built
 COPY ops/image/health-check.mjs ops/image/health-check.mjs
 COPY --chmod=755 ops/image/moneta /usr/local/bin/moneta
 # The user has no name, so that it exists in every base image.
