@@ -15,7 +15,6 @@ function place(name) {
   return name in ROOMS ? `${name}(?!/(?:${ROOMS[name].join("|")})/)` : name.replace(".", "\\.");
 }
 
-
 function folder(...names) {
   return `^api/(${names.map(place).join("|")})/`;
 }
@@ -143,7 +142,11 @@ export default {
     only("operate/doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
     only("metrics", LEAVES, "What the service measures, and the states that its operator must look at."),
     only("operate/reconcile", ["indexer", "operate", ...LEAVES], "Reads the chain again with the code of the indexer."),
-    only("content/store", ["config", "content", "shared", "store"], "The block stores that need the database or a network."),
+    only(
+      "content/store",
+      ["config", "content", "shared", "store"],
+      "The block stores that need the database or a network.",
+    ),
     only(
       "cli",
       ["commands", "content/store", "context", "operate", "operate/doctor", "operate/reconcile", ...LEAVES],
@@ -184,7 +187,10 @@ export default {
       name: "only-context-builds-the-pipeline",
       comment: "Only api/context constructs parts of the pipeline. Others may import types.",
       severity: "error",
-      from: { path: "^api/", pathNot: folder("context", "operate/reconcile", "v1", "relayer", "indexer", "webhooks", "content/copy") },
+      from: {
+        path: "^api/",
+        pathNot: folder("context", "operate/reconcile", "v1", "relayer", "indexer", "webhooks", "content/copy"),
+      },
       to: { path: folder("v1", "relayer", "indexer", "webhooks", "content/copy"), dependencyTypesNot: ["type-only"] },
     },
     {

@@ -2,7 +2,14 @@ import { AbiCoder, computeAddress, concat, dataLength, dataSlice, getAddress, id
 
 import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.ts";
 import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
-import { type CalldataFloor, type GasMeasurement, type LinearGas, MAX_TRANSACTION_GAS, measurementFromSlotPrice, UNMEASURED_GAS } from "../domain/gas-estimate.ts";
+import {
+  type CalldataFloor,
+  type GasMeasurement,
+  type LinearGas,
+  MAX_TRANSACTION_GAS,
+  measurementFromSlotPrice,
+  UNMEASURED_GAS,
+} from "../domain/gas-estimate.ts";
 import { abi } from "./abi.ts";
 import { addressOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";

@@ -1,4 +1,11 @@
-import { type BaseContract, type ContractRunner, JsonRpcProvider, type JsonRpcSigner, Network, parseEther } from "ethers";
+import {
+  type BaseContract,
+  type ContractRunner,
+  JsonRpcProvider,
+  type JsonRpcSigner,
+  Network,
+  parseEther,
+} from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";

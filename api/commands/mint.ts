@@ -4,7 +4,15 @@ import { sealedPlace } from "../keys/sealer.ts";
 import { randomId } from "../shared/text.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
-import { type Acceptance, type AcceptDeps, acceptItems, type Answer, type AnswerForm, type Checked, checked } from "./accept-request.ts";
+import {
+  type Acceptance,
+  type AcceptDeps,
+  acceptItems,
+  type Answer,
+  type AnswerForm,
+  type Checked,
+  checked,
+} from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
 export interface MintDeps extends AcceptDeps {

@@ -228,6 +228,13 @@ export const PUBLIC_BODY_BYTES = 4_096;
 export const BATCHES_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
 /** How many batches wait in a process. Further ones are refused. */
 export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
+/**
+ * How many calls that read (`GET`) a process handles at a time. A page of 4 MiB keeps the process busy for some tenths of a
+ * second; the calls of other apps must not wait for hundreds of them.
+ */
+export const READS_AT_ONCE = { shared: 16, ofApp: 4, most: 64 };
+/** How many such calls wait in a process. Further ones are refused. */
+export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
 /** Most bytes of a page in JSON. A page with more ends early, after at least one item. */

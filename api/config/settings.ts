@@ -9,7 +9,18 @@ import { readAppQuotas } from "./app-quotas.ts";
 import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
-import { type IpfsNodeSettings, ipfsNodeSettings, type LOG_LEVELS, readRetention, type Role, type TraceSettings, traceSettings, type Value, type Variable, VARIABLES } from "./variables.ts";
+import {
+  type IpfsNodeSettings,
+  ipfsNodeSettings,
+  type LOG_LEVELS,
+  readRetention,
+  type Role,
+  type TraceSettings,
+  traceSettings,
+  type Value,
+  type Variable,
+  VARIABLES,
+} from "./variables.ts";
 
 /* Parts of the settings, for commands that need no others. Those others may be invalid. */
 

@@ -132,4 +132,3 @@ function sizeOf(entry: UnixFSEntry): number {
   if (entry.type !== "file" && entry.type !== "directory") return OVERHEAD.block;
   return OVERHEAD.block + (entry.node.Data?.length ?? 0) + entry.node.Links.length * OVERHEAD.link;
 }
-

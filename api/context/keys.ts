@@ -7,7 +7,14 @@ import { z } from "zod";
 
 import { secretKeys, XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
-import { type FoundKeys, newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../keys/seed-file.ts";
+import {
+  type FoundKeys,
+  newSeedPhrase,
+  readSeedFile,
+  SeedFileError,
+  weaknessOf,
+  writeSeedFile,
+} from "../keys/seed-file.ts";
 import { createKeyring, type Keyring } from "../keys/keyring.ts";
 import { createSealer, type SecretKey, type Sealer } from "../keys/sealer.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";

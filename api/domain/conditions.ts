@@ -1,5 +1,3 @@
-
-
 /** What an operator must know and do when the chain has a transaction of a lane that the database does not know. */
 export function unknownTransaction(hash: string): string {
   return (

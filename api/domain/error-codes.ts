@@ -1,5 +1,3 @@
-
-
 /*
  * Every `error_code` of the service: the only list. The statuses, the messages of error bodies, the published document and
  * docs/errors.md are all made from it.

@@ -1,7 +1,15 @@
 import { dataLength } from "ethers";
 
 import { type Command, isMint } from "../domain/command.ts";
-import { expectedGas, type GasCall, type GasMeasurement, type MintSlots, targetGas, TRANSACTION_GAS, UNKNOWN_SLOTS } from "../domain/gas-estimate.ts";
+import {
+  expectedGas,
+  type GasCall,
+  type GasMeasurement,
+  type MintSlots,
+  targetGas,
+  TRANSACTION_GAS,
+  UNKNOWN_SLOTS,
+} from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
 import { type Balance, soulboundCollections, usedBalances } from "../store/sending/mint-slots.ts";
 import type { BatchGas } from "./pace.ts";

@@ -109,6 +109,20 @@ export class FairQueue<T> {
     if (items?.delete(item) === true && items.size === 0) this.#waiting.delete(app);
   }
 
+  /** Removes the first item of the first app in turn that may start. Null: no app may. */
+  takeOne(mayStart: (app: string) => boolean): T | null {
+    for (const [app, items] of this.#waiting) {
+      const [item] = items;
+      if (item === undefined || !mayStart(app)) continue;
+      items.delete(item);
+      // An app that is set again comes last.
+      this.#waiting.delete(app);
+      if (items.size > 0) this.#waiting.set(app, items);
+      return item;
+    }
+    return null;
+  }
+
   /** Removes at most `most` items, one of each app in turn. */
   take(most: number): T[] {
     const taken: T[] = [];

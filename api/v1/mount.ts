@@ -2,11 +2,11 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { databaseFor } from "../commands/credential.ts";
-import { PUBLIC_BODY_BYTES } from "../config/limits.ts";
+import { BATCHES_AT_ONCE, PUBLIC_BODY_BYTES, READS_AT_ONCE, WAITING_BATCHES, WAITING_READS } from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
-import { BatchSlots } from "./batch-slots.ts";
 import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
+import { type CallKind, type CallSlot, CallSlots } from "./call-slots.ts";
 import type { HttpDeps } from "./deps.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
@@ -19,6 +19,20 @@ import { validate } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
+/** From reading their bodies on, batches take memory. */
+const BATCHES: CallKind = {
+  name: "batches",
+  running: BATCHES_AT_ONCE,
+  waiting: WAITING_BATCHES,
+  hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
+};
+/** Making their answers takes time. */
+const READS: CallKind = {
+  name: "calls that read",
+  running: READS_AT_ONCE,
+  waiting: WAITING_READS,
+  hint: "Try again after the number of seconds in `Retry-After`.",
+};
 /** Handlers of endpoints without an app do not see it: their calls have no `appId` (`ServiceCall`). */
 const NO_APP = "";
 
@@ -28,9 +42,14 @@ const NO_APP = "";
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const { bodyBytes, batchBytes, waitSeconds } = deps.settings.limits;
-  const slots = new BatchSlots(waitSeconds);
   const batch = bodyReader(batchBytes, deps.bodies, { compressed: false });
-  const read = { single: bodyReader(bodyBytes, deps.bodies), batch, slots };
+  const single = bodyReader(bodyBytes, deps.bodies);
+  const read = {
+    single,
+    batch,
+    batches: new CallSlots(BATCHES, waitSeconds),
+    reads: new CallSlots(READS, waitSeconds),
+  };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
     routers.set(segment, routerOf(some, deps, read));
@@ -48,11 +67,11 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
  */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const open = endpoints.filter(({ caller }) => caller === "public");
-  const { bodyBytes, waitSeconds } = deps.settings.limits;
+  const { bodyBytes } = deps.settings.limits;
   const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
   const router = Router();
   for (const endpoint of open) {
-    const handle = handlerOf(endpoint, deps, { single, batch: single, slots: new BatchSlots(waitSeconds) });
+    const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null });
     router[endpoint.method](endpoint.path, async (request, response, next) => {
       await deps.rates.countPublic(request, response);
       try {
@@ -81,7 +100,9 @@ function firstSegment(path: string): string {
 interface Reading {
   single: BodyReader;
   batch: BodyReader;
-  slots: BatchSlots;
+  /** Null: the endpoints have no batches, and concern no app. */
+  batches: CallSlots | null;
+  reads: CallSlots | null;
 }
 
 function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading): Router {
@@ -116,10 +137,10 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       send(response, await answerToFile(endpoint, own, { request, response }, common));
       return;
     }
-    const free = endpoint.batch === true ? await read.slots.take(appId, closing(response)) : null;
+    const slot = await slotFor(endpoint, read, appId, response);
     let handled = NO_BODY.handled;
     try {
-      const waited = endpoint.batch === true || (endpoint.body !== undefined && !request.complete);
+      const waited = slot?.waited === true || (endpoint.body !== undefined && !request.complete);
       const body =
         endpoint.body === undefined ? NO_BODY : await readBody(request, response, holderOf(request, identity));
       ({ handled } = body);
@@ -132,10 +153,18 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       };
       send(response, await endpoint.handle(own, call, { request, response }));
     } finally {
-      free?.();
+      slot?.free();
       handled();
     }
   };
+}
+
+/** Waits until the call may be handled. Null: it needs no slot. */
+async function slotFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<CallSlot | null> {
+  const closed = () => closing(response);
+  if (endpoint.batch === true) return (await read.batches?.take(appId, closed)) ?? null;
+  if (endpoint.method !== "get" || endpoint.withoutApp === true) return null;
+  return (await read.reads?.take(appId, closed)) ?? null;
 }
 
 /** Who the body of a call counts for. Sessions of the operator without an app, and strangers, have their address. */

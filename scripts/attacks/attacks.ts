@@ -153,7 +153,7 @@ async function listLargeUris(target: Target): Promise<() => Promise<string>> {
     ids.map((id) => JSON.stringify({ ...created, token_id: id })),
   );
   for (const id of ids) {
-    const uri = `https://outside.example/${"x".repeat(MIB)}`;
+    const uri = `https://outside.example/${"x".repeat(MIB / 2)}`;
     await (await contract.setTokenURI(id, uri, { gasLimit: 2_000_000_000 })).wait();
   }
   return async () => {
@@ -297,7 +297,7 @@ export const ATTACKS: readonly Attack[] = [
   { name: "50 mints with the number 1e999999999", prepare: mintLiteral("1e999999999") },
   { name: "50 mints with a number of 100,000 digits", prepare: mintLiteral("9".repeat(100_000)) },
   {
-    name: "30 URIs of 1 MiB from an outside owner's contract, listed 20 times",
+    name: "30 URIs of 512 KiB from an outside owner's contract, listed 20 times",
     node: hugeBlocks,
     prepare: listLargeUris,
   },

@@ -77,7 +77,7 @@ async function measure(attack: Attack, databases: Databases): Promise<Result> {
     try {
       make = await inTime(attack.prepare(target));
     } catch (error) {
-      const attacker = `not made: ${messageOf(error)}`;
+      const attacker = `not made: ${messageOf(error).slice(0, 200)}`;
       return { attack: name, attacker, slowest: 0, refused: 0, mint: "", peak: await peakOf(target) };
     }
     await target.rest();

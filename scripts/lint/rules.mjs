@@ -24,9 +24,11 @@ const kebabCaseFiles = {
   },
 };
 
-/** Tests mirror the wings of the store, so they are one level deeper. */
+/** A room in a wing of the store is one level deeper than other folders, and so are tests, which mirror the folders. */
 function maxClimb(filename) {
-  return topFolder(relative(root, filename)) === "test" ? 3 : 2;
+  const path = relative(root, filename).replaceAll("\\", "/");
+  if (path.startsWith("test/")) return 4;
+  return /^api\/store\/[^/]+\/[^/]+\//.test(path) ? 3 : 2;
 }
 
 /**

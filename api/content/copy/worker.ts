@@ -12,11 +12,28 @@ import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
-import { dueMediaJobs, failMediaJob, type MediaJob, parkMediaJobs, renewMediaJob, returnAbandonedJobs, returnMediaJob, takeMediaJobs } from "../../store/media/media-jobs.ts";
+import {
+  dueMediaJobs,
+  failMediaJob,
+  type MediaJob,
+  parkMediaJobs,
+  renewMediaJob,
+  returnAbandonedJobs,
+  returnMediaJob,
+  takeMediaJobs,
+} from "../../store/media/media-jobs.ts";
 import { finalChanges } from "../../store/requests/requests.ts";
 import { isStorageFault, storageFaultKey } from "../storage-fault.ts";
 import type { CopyDeps } from "./copy-media.ts";
-import { explainTooLarge, FieldProblem, mostBytes, NotSettledYet, prepareCommand, type Prepared, recordContent } from "./prepare-command.ts";
+import {
+  explainTooLarge,
+  FieldProblem,
+  mostBytes,
+  NotSettledYet,
+  prepareCommand,
+  type Prepared,
+  recordContent,
+} from "./prepare-command.ts";
 
 export interface MediaWorkerDeps extends CopyDeps {
   database: Database;

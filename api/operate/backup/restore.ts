@@ -16,7 +16,17 @@ import { databaseName, isPostgres } from "../../store/db/errors.ts";
 import { unknownMigrations } from "../../store/db/migrate.ts";
 import { OperatorError } from "../operator-error.ts";
 import { explainingDisk } from "./copy-blocks.ts";
-import { type Backup, BLOCK_LIST, BLOCKS, damaged, explained, listedBlocks, type Manifest, readManifest, requirePart } from "./manifest.ts";
+import {
+  type Backup,
+  BLOCK_LIST,
+  BLOCKS,
+  damaged,
+  explained,
+  listedBlocks,
+  type Manifest,
+  readManifest,
+  requirePart,
+} from "./manifest.ts";
 import type { PostgresPrograms } from "./postgres-programs.ts";
 import { restorePostgres, restoreSqlite } from "./restore-database.ts";
 

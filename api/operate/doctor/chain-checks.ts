@@ -3,7 +3,13 @@ import { formatEther, formatUnits } from "ethers";
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
 import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
-import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds, LANE_STUCK, unknownTransaction } from "../../domain/conditions.ts";
+import {
+  fullBatchCost,
+  FUNDS_FOR_BATCHES,
+  isLowOnFunds,
+  LANE_STUCK,
+  unknownTransaction,
+} from "../../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../../domain/gas-estimate.ts";
 import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";

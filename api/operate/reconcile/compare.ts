@@ -1,6 +1,15 @@
 import { readCollectionOwners } from "../../chain/reads.ts";
 import { readHoldings } from "../../chain/foreign.ts";
-import { compareCollection, compareCounters, compareHistory, compareHoldings, compareTokens, type Difference, foreignHoldings, setForeignHolding } from "../../store/reconcile/compare.ts";
+import {
+  compareCollection,
+  compareCounters,
+  compareHistory,
+  compareHoldings,
+  compareTokens,
+  type Difference,
+  foreignHoldings,
+  setForeignHolding,
+} from "../../store/reconcile/compare.ts";
 import { watchedContracts } from "../../store/ledger/watched.ts";
 import type { ReconcileDeps, RunLease } from "./run.ts";
 import { Replay } from "./replay.ts";

@@ -1,7 +1,18 @@
 import { effectOf } from "../../chain/codec/decode-call.ts";
 import { lockLedger } from "../../store/db/sql.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import { adoptBatch, closeVanished, emptyReplaced, failUncertain, type LostBatch, moveLane, numbersAmong, perhapsSent, replacedBatch, vanishedBatches } from "../../store/reconcile/adopt-lost-batches.ts";
+import {
+  adoptBatch,
+  closeVanished,
+  emptyReplaced,
+  failUncertain,
+  type LostBatch,
+  moveLane,
+  numbersAmong,
+  perhapsSent,
+  replacedBatch,
+  vanishedBatches,
+} from "../../store/reconcile/adopt-lost-batches.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
 import { walletPaths } from "../../store/apps/wallets.ts";

@@ -8,7 +8,14 @@ import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
 
-const COLLECTION_COLUMNS = ["minted", "max_supply", "base_uri", "service_may_mint", "service_is_steward", "owner"] as const;
+const COLLECTION_COLUMNS = [
+  "minted",
+  "max_supply",
+  "base_uri",
+  "service_may_mint",
+  "service_is_steward",
+  "owner",
+] as const;
 
 /**
  * Compares a collection's minted count and what its owner can change, and repairs it. Locks the collection, so that no mint is

@@ -4,7 +4,13 @@ import type { Command } from "../../domain/command.ts";
 import { dayOf } from "../../domain/day.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
-import { type ChainOutcome, REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../../domain/request.ts";
+import {
+  type ChainOutcome,
+  REQUEST_STATUSES,
+  REQUEST_TYPES,
+  type RequestStatus,
+  type RequestType,
+} from "../../domain/request.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";

@@ -6,7 +6,16 @@ import { counterKeys } from "../db/counters.ts";
 import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
 import { prunableDeliveries, prunableFailedDeliveries, prunableTestEvents } from "./deliveries.ts";
-import { countRows, NOTHING, notParked, type Prunable, type PruneLimits, type PruneStep, removing, sumOf } from "./prunable.ts";
+import {
+  countRows,
+  NOTHING,
+  notParked,
+  type Prunable,
+  type PruneLimits,
+  type PruneStep,
+  removing,
+  sumOf,
+} from "./prunable.ts";
 
 /** About what a session takes, with its entries in indexes. */
 const SESSION_BYTES = sql`length(id) * 2 + length(code_hash) * 2 + coalesce(length(hash), 0) * 2 + length(scopes) + 100`;

@@ -33,7 +33,16 @@ import {
   presentHolder,
   presentNft,
 } from "../present.ts";
-import { changedCollection, changedToken, collectionChanges, collectionsPage, type CreateCollectionBody, createCollectionBody, HOSTED_FIELDS, tokenChanges } from "../schemas/collections.ts";
+import {
+  changedCollection,
+  changedToken,
+  collectionChanges,
+  collectionsPage,
+  type CreateCollectionBody,
+  createCollectionBody,
+  HOSTED_FIELDS,
+  tokenChanges,
+} from "../schemas/collections.ts";
 import { historyPage } from "../schemas/history.ts";
 import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";

@@ -7,7 +7,17 @@ import { readQuotaUses } from "../../store/apps/quotas.ts";
 import { readSeries } from "../../store/listings/series.ts";
 import { readUsageOfApps } from "../../store/listings/usage.ts";
 import { defineServiceEndpoint } from "../endpoint.ts";
-import { appsPage, doctorExample, doctorReport, operatorAppExample, operatorStatus as response, series, seriesExample, seriesQuery, statusExample } from "../schemas/operator.ts";
+import {
+  appsPage,
+  doctorExample,
+  doctorReport,
+  operatorAppExample,
+  operatorStatus as response,
+  series,
+  seriesExample,
+  seriesQuery,
+  statusExample,
+} from "../schemas/operator.ts";
 import type { LaneOfService } from "../operator-reads.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";

@@ -108,27 +108,36 @@ export function pageAnswer<K extends string, T, R extends object = object>(
   return answer as unknown as R & Record<K, T[]> & typeof frame;
 }
 
+const [COMMA, END_OF_ITEMS, END] = [",", "]", "}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
+
 /**
  * The JSON text of an answer. A page of more than `MAX_PAGE_BYTES` ends early, but has at least one item: `limit` is then the
  * number of its items, and `next` goes on after them.
  */
-export function answerText(answer: unknown): string {
+export function answerText(answer: unknown): string | Buffer {
   if (!isPage(answer)) return JSON.stringify(answer);
   const { key, items, shorter } = answer[PAGE];
   let left = MAX_PAGE_BYTES - MAX_CURSOR_LENGTH - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
-  const shown: string[] = [];
+  const shown: Buffer[] = [];
   // What does not fit is not made: it may be many times as large.
   for (const item of items) {
-    const text = JSON.stringify(item);
-    left -= Buffer.byteLength(text) + 1;
+    // Bytes, not text: a text of megabytes would be copied once more to count its bytes, and again to send it.
+    const bytes = Buffer.from(JSON.stringify(item));
+    left -= bytes.length + 1;
     if (left < 0 && shown.length > 0) break;
-    shown.push(text);
+    shown.push(bytes);
   }
   const fields = { ...answer, ...(shown.length < items.length ? shorter(shown.length) : {}) };
-  const texts = Object.entries(fields).map(([name, value]) => {
-    return `${JSON.stringify(name)}:${name === key ? `[${shown.join(",")}]` : JSON.stringify(value)}`;
+  const parts = Object.entries(fields).flatMap(([name, value], index) => {
+    const start = `${index === 0 ? "{" : ","}${JSON.stringify(name)}:`;
+    if (name !== key) return [Buffer.from(start + JSON.stringify(value))];
+    return [
+      Buffer.from(`${start}[`),
+      ...shown.flatMap((item, at) => (at === 0 ? [item] : [COMMA, item])),
+      END_OF_ITEMS,
+    ];
   });
-  return `{${texts.join(",")}}`;
+  return Buffer.concat([...parts, END]);
 }
 
 function isPage(answer: unknown): answer is PageAnswer {

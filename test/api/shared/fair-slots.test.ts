@@ -121,4 +121,14 @@ describe("FairQueue", () => {
       }),
     );
   });
+
+  it("takes the first item of the first app that may start", () => {
+    const queue = new FairQueue<string>();
+    for (const item of ["a1", "b1", "a2", "a3", "b2", "c1"]) queue.add(item[0]!, item);
+    const slots = new FairSlots({ shared: 8, ofApp: 2, most: 8 }, ["c", "c"]);
+    const take = () => queue.takeOne((app) => slots.take(app));
+    expect([take(), take(), take(), take(), take()]).to.deep.equal(["a1", "b1", "a2", "b2", null]);
+    expect([queue.takeOne(() => true), queue.takeOne(() => true)]).to.have.members(["c1", "a3"]);
+    expect(queue.isEmpty).to.be.true;
+  });
 });

@@ -78,7 +78,12 @@ describe("lint: who may import whom", () => {
       "only-chain-uses-contract-types",
     ],
     ["the doctor to the ABI", "api/operate/doctor/check.ts", "api/chain/abi.ts", "only-chain-encodes-contract-calls"],
-    ["the indexer to contracts", "api/indexer/a.ts", "api/chain/local-contracts.ts", "only-chain-encodes-contract-calls"],
+    [
+      "the indexer to contracts",
+      "api/indexer/a.ts",
+      "api/chain/local-contracts.ts",
+      "only-chain-encodes-contract-calls",
+    ],
     ["the client to the service", "client/retries.ts", "api/shared/pause.ts", "client-stands-alone"],
     ["the service to scripts", "api/v1/nfts.ts", "scripts/lint/main.ts", "service-imports-only-itself"],
   ] as const) {
@@ -106,9 +111,7 @@ describe("lint: who may import whom", () => {
   });
 
   it("refuses a built-in module of Node in the client", async () => {
-    expect(
-      await violations({ "client/retries.ts": [], "client/pause.ts": ["client/retries.ts"] }),
-    ).to.deep.equal([]);
+    expect(await violations({ "client/retries.ts": [], "client/pause.ts": ["client/retries.ts"] })).to.deep.equal([]);
     const project = { "client/pause.ts": ["node:timers/promises"] };
     expect(await violations(project)).to.deep.equal(["client-stands-alone"]);
   });

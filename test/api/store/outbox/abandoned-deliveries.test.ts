@@ -4,7 +4,13 @@ import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { findDelivery, insertDeliveries, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
+import {
+  findDelivery,
+  insertDeliveries,
+  recordTries,
+  redeliver,
+  type TryResult,
+} from "../../../../api/store/outbox/deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, insertWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";

@@ -4,8 +4,28 @@ import { join } from "node:path";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
-import { adoptBatch, batchAt, closeVanished, emptyReplaced, failUncertain, type LostBatch, moveLane, numbersAmong, perhapsSent, replacedBatch, vanishedBatches } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
-import { compareCollection, compareCounters, compareHistory, compareHoldings, compareTokens, foreignHoldings, setForeignHolding } from "../../../../api/store/reconcile/compare.ts";
+import {
+  adoptBatch,
+  batchAt,
+  closeVanished,
+  emptyReplaced,
+  failUncertain,
+  type LostBatch,
+  moveLane,
+  numbersAmong,
+  perhapsSent,
+  replacedBatch,
+  vanishedBatches,
+} from "../../../../api/store/reconcile/adopt-lost-batches.ts";
+import {
+  compareCollection,
+  compareCounters,
+  compareHistory,
+  compareHoldings,
+  compareTokens,
+  foreignHoldings,
+  setForeignHolding,
+} from "../../../../api/store/reconcile/compare.ts";
 import {
   giveCollections,
   otherApps,

@@ -2,19 +2,21 @@ import { expect } from "chai";
 
 import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
-import { BatchSlots } from "../../../api/v1/batch-slots.ts";
+import { CallSlots } from "../../../api/v1/call-slots.ts";
 
-describe("BatchSlots", () => {
-  let slots: BatchSlots;
+const BATCHES = { name: "batches", running: BATCHES_AT_ONCE, waiting: WAITING_BATCHES, hint: "Try again." };
+
+describe("CallSlots", () => {
+  let slots: CallSlots;
   let started: string[];
   beforeEach(() => {
-    slots = new BatchSlots(60);
+    slots = new CallSlots(BATCHES, 60);
     started = [];
   });
 
   /** Asks for a slot. @returns a function that frees it once it was given. */
   function ask(app: string, name = app): () => Promise<void> {
-    const slot = slots.take(app).then((free) => {
+    const slot = slots.take(app).then(({ free }) => {
       started.push(name);
       return free;
     });
@@ -82,7 +84,7 @@ describe("BatchSlots", () => {
   });
 
   it("refuses a batch that waits too long, and gives its place to the next", async () => {
-    slots = new BatchSlots(0.02);
+    slots = new CallSlots(BATCHES, 0.02);
     const free = ask("busy", "busy-1");
     const late: unknown = await slots.take("busy").catch((error: unknown) => error);
     expect(late).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
@@ -96,11 +98,18 @@ describe("BatchSlots", () => {
   it("does not wait for a call that was closed", async () => {
     const free = ask("busy", "busy-1");
     const closed = new AbortController();
-    const gone = slots.take("busy", closed.signal).catch((error: unknown) => error);
+    const gone = slots.take("busy", () => closed.signal).catch((error: unknown) => error);
     ask("busy", "busy-3");
     closed.abort();
     expect(await gone).to.be.instanceOf(ApiError);
     await free();
     expect(started).to.deep.equal(["busy-1", "busy-3"]);
+  });
+
+  it("says whether a call had to wait", async () => {
+    const first = await slots.take("busy");
+    const second = slots.take("busy");
+    first.free();
+    expect([first.waited, (await second).waited]).to.deep.equal([false, true]);
   });
 });

@@ -1,0 +1,165 @@
+import { setImmediate, setTimeout } from "node:timers/promises";
+
+import { ApiError } from "../domain/error-codes.ts";
+import { FairQueue, FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
+
+/** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
+const RETRY_AFTER = 5;
+
+/** Calls that share slots. */
+export interface CallKind {
+  /** In messages, such as `batches`. */
+  name: string;
+  /** How many are handled at a time. */
+  running: SlotLimits;
+  /** How many wait. Further ones are refused. */
+  waiting: SlotLimits;
+  /** What a caller should know who waited too long. */
+  hint: string;
+}
+
+/** Milliseconds of work after which other callers come first. */
+const HEAVY = 10;
+/** Longest pause in milliseconds. */
+const LONGEST_PAUSE = 200;
+
+/**
+ * Lets the process read what other callers send. SQLite answers at once, so calls that wait would otherwise be handled one after
+ * the other. And Node accepts one connection in each turn of the event loop: after heavy work, one turn is not enough.
+ */
+class Pause {
+  #last = performance.eventLoopUtilization();
+
+  /** Whether the process has worked hard since the last call began, and has not been idle. */
+  get isDue(): boolean {
+    const { active, idle } = performance.eventLoopUtilization(this.#last);
+    return active > HEAVY && idle === 0;
+  }
+
+  /** A call begins. */
+  begin(): void {
+    this.#last = performance.eventLoopUtilization();
+  }
+
+  /** Waits for one turn, or after heavy work until the process is idle, at most as long as that work took. */
+  async wait(): Promise<void> {
+    await setImmediate();
+    if (!this.isDue) return;
+    const work = performance.eventLoopUtilization(this.#last).active;
+    const end = performance.now() + Math.min(work, LONGEST_PAUSE);
+    while (this.isDue && performance.now() < end) await setTimeout(1);
+  }
+}
+
+interface WaitingCall {
+  start: () => void;
+}
+
+/** A slot that a call has. */
+export interface CallSlot {
+  /** Whether the call had to wait: what was checked before may no longer be true. */
+  waited: boolean;
+  free: () => void;
+}
+
+/**
+ * Limits how many calls of a kind are handled at a time. The slots, and the places of the calls that wait, are divided between
+ * the apps, so the calls of one app do not keep those of the others waiting.
+ */
+export class CallSlots {
+  readonly #kind: CallKind;
+  readonly #waitSeconds: number;
+  readonly #running: FairSlots;
+  readonly #places: FairSlots;
+  readonly #waiting = new FairQueue<WaitingCall>();
+  readonly #pause = new Pause();
+  #isStarting = false;
+
+  /** @param waitSeconds how long a call waits. */
+  constructor(kind: CallKind, waitSeconds: number) {
+    this.#kind = kind;
+    this.#waitSeconds = waitSeconds;
+    this.#running = new FairSlots(kind.running);
+    this.#places = new FairSlots(kind.waiting);
+  }
+
+  /**
+   * Waits for a slot.
+   * @param closed is asked for a signal only if the call must wait. The signal aborts when the call is closed.
+   * @throws ApiError `unavailable` when too many wait, or this one has waited too long
+   */
+  async take(appId: string, closed?: () => AbortSignal): Promise<CallSlot> {
+    const free = () => {
+      this.#running.release(appId);
+      void this.#startNext();
+    };
+    // A call does not overtake those of its app that wait.
+    if (!this.#places.has(appId) && !this.#pause.isDue && this.#running.take(appId)) {
+      this.#pause.begin();
+      return { waited: false, free };
+    }
+    const isFirst = !this.#places.has(appId);
+    if (!this.#places.take(appId)) throw this.#tooMany(!isFirst);
+    try {
+      await this.#wait(appId, closed?.());
+    } finally {
+      this.#places.release(appId);
+    }
+    return { waited: true, free };
+  }
+
+  async #wait(appId: string, closed: AbortSignal | undefined): Promise<void> {
+    const started = Promise.withResolvers<null>();
+    const waiting = {
+      start: () => {
+        started.resolve(null);
+      },
+    };
+    const stop = (reason: ApiError) => {
+      this.#waiting.remove(appId, waiting);
+      // Has no effect on one that has started.
+      started.reject(reason);
+    };
+    closed?.addEventListener("abort", () => {
+      stop(new ApiError("request_timeout"));
+    });
+    const timer = globalThis.setTimeout(() => {
+      stop(this.#waitedTooLong());
+    }, this.#waitSeconds * 1_000);
+    this.#waiting.add(appId, waiting);
+    void this.#startNext();
+    try {
+      await started.promise;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Gives free slots to calls that wait, one in each turn of the event loop. The apps take turns. */
+  async #startNext(): Promise<void> {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    while (!this.#waiting.isEmpty) {
+      await this.#pause.wait();
+      const next = this.#waiting.takeOne((appId) => this.#running.take(appId));
+      if (next === null) break;
+      this.#pause.begin();
+      next.start();
+    }
+    this.#isStarting = false;
+  }
+
+  #tooMany(ofThisApp: boolean): ApiError {
+    const { name } = this.#kind;
+    const message = ofThisApp
+      ? `Too many ${name} of this app are in progress. Wait for their answers, then try again after the number of seconds in \`Retry-After\`.`
+      : `Too many ${name} of all apps are in progress. Try again after the number of seconds in \`Retry-After\`.`;
+    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
+  }
+
+  #waitedTooLong(): ApiError {
+    const { hint } = this.#kind;
+    const message = `The service is busy: it could not begin with the call within ${this.#waitSeconds.toString()} seconds. ${hint}`;
+    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
+  }
+}
