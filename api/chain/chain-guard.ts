@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { ChainUnavailable } from "./errors.ts";
 
 /** The chain that the database belongs to. */
-export interface ExpectedChain {
+interface ExpectedChain {
   chainId: bigint;
   /** Hash of block 0. */
   genesis: string;

@@ -169,7 +169,7 @@ async function inspectContract(
 }
 
 /** The tokens that a search found, newest first. */
-export interface Received {
+interface Received {
   tokenIds: string[];
   /** The first block that was searched. Above 0: the provider accepts only small ranges, or there are too many tokens. */
   from: number;
@@ -222,7 +222,7 @@ function nameOf(answer: CallAnswer): string | null {
 }
 
 /** A read of a contract that the service did not deploy. */
-export interface BoundedCall {
+interface BoundedCall {
   to: string;
   data: string;
 }
@@ -231,9 +231,9 @@ export interface BoundedCall {
  * How a call of a foreign contract ended. `failed`: it ran, but used more than the limits allow, or broke in a way that
  * tells nothing. `unknown`: the node could not run it, so nothing is known about the contract.
  */
-export type BoundedAnswer = { returned: string } | "reverted" | "failed" | "unknown";
+type BoundedAnswer = { returned: string } | "reverted" | "failed" | "unknown";
 
-export interface CallBounds {
+interface CallBounds {
   /** Gas limit of one call. */
   gas: number;
   /** The block whose state is read; absent: the newest. */
@@ -258,7 +258,7 @@ const CONTROL: BoundedCall = { to: "0x0000000000000000000000000000000000000004",
  * Calls foreign contracts under limits for gas and answer size. No contract affects the answers of another. It never
  * throws because of a contract or of the node: what could not be read is `failed` or `unknown`.
  */
-export async function boundedCalls(
+async function boundedCalls(
   client: ChainClient,
   calls: readonly BoundedCall[],
   bounds: CallBounds,

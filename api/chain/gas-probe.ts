@@ -108,7 +108,7 @@ type Prices = [newSlot: bigint, slotUpdate: bigint, account: bigint];
  * @returns null when the node cannot run a call with other code (a state override).
  * @throws ChainUnavailable
  */
-export async function measureCalls(
+async function measureCalls(
   client: ChainClient,
   contracts: ContractAddresses,
   chainId: bigint,

@@ -27,7 +27,7 @@ export interface LogRequest {
 }
 
 /** A range of blocks, or single blocks by their hashes. */
-export type LogBlocks = { from: number; to: number } | { hashes: string[] };
+type LogBlocks = { from: number; to: number } | { hashes: string[] };
 
 /**
  * Reads logs with as few queries as the provider accepts. Above `topicsAbove` addresses, a query names none of them: the

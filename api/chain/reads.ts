@@ -6,7 +6,7 @@ import type { ChainClient } from "./client.ts";
 import type { ContractAddresses } from "./contracts.ts";
 
 const NAMES = ["relay", "factory", "delegate"] as const;
-export type ContractName = (typeof NAMES)[number];
+type ContractName = (typeof NAMES)[number];
 
 /** The service's contracts that have no code on this chain. */
 export async function contractsWithoutCode(client: ChainClient, contracts: ContractAddresses): Promise<ContractName[]> {

@@ -256,7 +256,7 @@ function revertData(data: unknown): string | null {
 }
 
 /** Undefined when the text is not JSON. */
-export function parseJson(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -266,7 +266,7 @@ export function parseJson(text: string): unknown {
 }
 
 /** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */
-export async function readText(response: Response, limit: number): Promise<string> {
+async function readText(response: Response, limit: number): Promise<string> {
   if (response.body === null) return "";
   const chunks: Uint8Array[] = [];
   let length = 0;

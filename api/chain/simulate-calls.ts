@@ -38,7 +38,7 @@ export async function simulatePlannedCalls(
   }
 }
 
-export interface Conditions {
+interface Conditions {
   /** The calls run on top of it. */
   block: number;
   /** Gas after which the node may give up on a call. */
@@ -55,12 +55,12 @@ export function read({ command, needsDelegation }: PlannedCall, result: CallResu
 }
 
 /** The relay appends the request number to the data of each call. */
-export function fromRelay({ target, data, number }: PlannedCall, relay: string) {
+function fromRelay({ target, data, number }: PlannedCall, relay: string) {
   return { from: relay, to: target, data: data + number.toString(16).padStart(64, "0") };
 }
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
-export function fromWallet({ command, target }: PlannedCall) {
+function fromWallet({ command, target }: PlannedCall) {
   if (command.kind !== "transfer") throw new Error("only a transfer calls a wallet");
   return { from: target, to: command.contract, data: encodeForeignCall(command) };
 }

@@ -74,14 +74,14 @@ export function keysRestore(terminal: Terminal): Command {
 }
 
 /** The public keys of a seed. The lanes' addresses are public; the extended public key must stay private. */
-export interface PublicKeys {
+interface PublicKeys {
   /** Extended public key of the wallets, for the setting XPUB. With the private key of one wallet it gives away all wallets. */
   xpub: string;
   /** The accounts that send transactions. They need funds, and must be operators of the relay. */
   lanes: string[];
 }
 
-export function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys {
+function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys {
   const keyring = createKeyring(phrase);
   return {
     xpub: keyring.walletsPublicKey,
@@ -90,7 +90,7 @@ export function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys
 }
 
 /** @throws OperatorError */
-export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): string {
   if (settings.seedPassphrase === null) {
     throw new OperatorError(
       "SEED_PASSPHRASE is not set. Set it in the environment or in .env: it encrypts the seed file.",
@@ -100,14 +100,14 @@ export function requirePassphrase(settings: Pick<Settings, "seedPassphrase">): s
 }
 
 /** For a new seed file. @throws OperatorError */
-export function requireStrongPassphrase(settings: Pick<Settings, "seedPassphrase">): string {
+function requireStrongPassphrase(settings: Pick<Settings, "seedPassphrase">): string {
   const passphrase = requirePassphrase(settings);
   const weakness = weaknessOf(passphrase);
   if (weakness !== null) throw new OperatorError(`SEED_PASSPHRASE is weak: ${weakness}. No file was written.`);
   return passphrase;
 }
 
-export function describeKeys(
+function describeKeys(
   what: "created" | "restored" | "valid",
   keys: PublicKeys & { seed_file: string; phrase?: string },
   lanes: readonly number[],

@@ -118,7 +118,7 @@ function readSecret(text: string): string {
   return text;
 }
 
-export interface Receiver {
+interface Receiver {
   url: string;
   secret: string;
 }
@@ -132,7 +132,7 @@ const WAIT = { first: 500, longest: 5_000 };
  * Sends an event to the receiver as the service sends webhooks. While nothing listens there, waits and tries again: the
  * event is not lost, and later ones do not overtake it. @returns a sentence on what the receiver did; null on abort.
  */
-export async function forward(
+async function forward(
   terminal: Pick<Terminal, "remark">,
   { url, secret }: Receiver,
   { event }: StreamedEvent,

@@ -113,7 +113,7 @@ export function mediaRemoveOld(terminal: Terminal): Command {
  * Opens the database and the block store of the settings. The service may be running.
  * @throws OperatorError when the hosted content is in another store.
  */
-export function withMedia<T>(
+function withMedia<T>(
   terminal: Terminal,
   work: (media: { database: Database; blocks: BlockStore }) => Promise<T>,
 ): Promise<T> {

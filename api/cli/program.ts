@@ -54,7 +54,7 @@ function listed({ name, description, parameters }: Noun): Command {
 }
 
 /** A first word of the command line: a command, or a group of commands. */
-export interface Noun {
+interface Noun {
   name: string;
   description: string;
   /** What follows the name in the list of all commands; null for a group. */

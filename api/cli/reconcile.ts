@@ -81,7 +81,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
 }
 
 /** The result as text: what was repaired, what the operator must do, and what cannot be recovered. */
-export function describeReconciliation(result: Reconciliation): string {
+function describeReconciliation(result: Reconciliation): string {
   const { comparison, recovery, adopted, ownerless, dry_run: dryRun } = result;
   const left = comparison.differences - comparison.told.length;
   const differences = plural(comparison.differences, "difference");

@@ -72,7 +72,7 @@ export function requestShow(terminal: Terminal): Command {
 }
 
 /** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
-export function describeRequest(row: StoredRequest) {
+function describeRequest(row: StoredRequest) {
   return {
     request_id: row.id,
     app_id: row.app_id,

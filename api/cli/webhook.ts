@@ -33,13 +33,13 @@ export function webhookDisable(terminal: Terminal): Command {
 }
 
 /** @throws OperatorError when the app has no webhook. */
-export async function webhookOf(db: Db, app: AppRow): Promise<StoredWebhook> {
+async function webhookOf(db: Db, app: AppRow): Promise<StoredWebhook> {
   const webhook = await findWebhook(db, app.id);
   if (webhook === undefined) throw new OperatorError(`The app ${app.name} has no webhook.`);
   return webhook;
 }
 
-export function describeWebhook(webhook: StoredWebhook) {
+function describeWebhook(webhook: StoredWebhook) {
   return {
     app_id: webhook.app_id,
     url: webhook.url,
@@ -96,7 +96,7 @@ function sentenceOf(error: ApiError, id: string): string {
     : "The webhook is disabled. Its app must register it again first: PUT /v1/webhook.";
 }
 
-export function describeDelivery(delivery: LoggedDelivery) {
+function describeDelivery(delivery: LoggedDelivery) {
   return {
     delivery_id: delivery.id,
     app_id: delivery.app_id,

@@ -50,7 +50,7 @@ interface Kind {
   decide: (queue: FairQueue<Waiting>) => Promise<void>;
 }
 
-export interface AcceptSettings {
+interface AcceptSettings {
   appGasPerDay: number | null;
   limits: BacklogLimits & Pick<Limits, "waitingCalls" | "waitSeconds">;
 }

@@ -29,7 +29,7 @@ interface Manager {
   scopes: readonly Scope[];
 }
 
-export interface TokenWish {
+interface TokenWish {
   name: string;
   scopes: readonly Scope[];
   /** null: the token never expires. */
@@ -84,7 +84,7 @@ export async function revokeToken(
   });
 }
 
-export interface TokenOrder {
+interface TokenOrder {
   appId: string;
   /** For the operator's own reference. */
   name: string;
@@ -147,7 +147,7 @@ const PREFIX = "moneta_";
 const SHAPE = /^moneta_[A-Za-z0-9_-]{43}$/;
 
 /** A new access token: the prefix and 32 random bytes. */
-export function newAccessToken(): string {
+function newAccessToken(): string {
   return PREFIX + randomBytes(32).toString("base64url");
 }
 

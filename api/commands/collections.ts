@@ -17,7 +17,7 @@ import { Room } from "./request-quotas.ts";
 /** New values of fields. null removes a field; undefined keeps it. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
 
-export interface Changed<M> {
+interface Changed<M> {
   /** The metadata as it is stored now. */
   metadata: M;
   /** The request that announces the change on chain; null when nothing changed or the service may not announce. */

@@ -20,7 +20,7 @@ import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, re
 import { gatherCalls } from "./look-ups.ts";
 import { findOverQuota, overQuota } from "./quota-room.ts";
 
-export interface CreateWalletDeps extends IdempotencyDeps {
+interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;
 }
 

@@ -16,7 +16,7 @@ export function unfollowContract(deps: { database: Database }, appId: string, ad
   return deps.database.write((trx) => unfollow(trx, appId, address));
 }
 
-export interface FollowContentsDeps {
+interface FollowContentsDeps {
   database: Database;
   /** Notified when a contract must be read. */
   signals: { contracts: { notify(): void } };

@@ -108,7 +108,7 @@ const SCHEMES = ["http:", "https:", "data:", "ipfs:"];
  * @returns whether there are any.
  * @throws ApiError `validation_failed`, naming the fields
  */
-export function checkMedia(command: Mint): boolean {
+function checkMedia(command: Mint): boolean {
   if (command.kind === "mint-erc1155" || command.metadata === null) return false;
   const { metadata } = command;
   const given = MEDIA_FIELDS.filter((field) => metadata[field] !== undefined && metadata[field] !== "");
@@ -124,7 +124,7 @@ export function checkMedia(command: Mint): boolean {
 }
 
 /** The fields of all five variants. The collection decides which of them apply. */
-export interface MintFields {
+interface MintFields {
   collection_address: string;
   to_address?: string | undefined;
   initial_owner?: string | undefined;
@@ -162,7 +162,7 @@ const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "in
  * Chooses the variant by the collection's type and hosting, and refuses fields of the others.
  * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
  */
-export function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
+function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
   if (collection.type === "ERC721") return mintErc721(collection, fields);
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);

@@ -2,7 +2,7 @@ import type { Command } from "../domain/command.ts";
 import { ApiError } from "../domain/error-codes.ts";
 
 /** A field of the caller that names who gets something, and its value. */
-export type Destination = [field: string, address: string | null | undefined];
+type Destination = [field: string, address: string | null | undefined];
 
 /**
  * Refuses the relay as a destination or owner. It calls what its operators tell it to, so every operator key could take

@@ -32,9 +32,9 @@ import {
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 
-export type TransferDeps = AcceptDeps & ForeignDeps;
+type TransferDeps = AcceptDeps & ForeignDeps;
 
-export interface TransferFields {
+interface TransferFields {
   from_address: string;
   to_address: string;
   contract_address: string;
@@ -159,7 +159,7 @@ function refusalOf(code: ReservationRefusal): ApiError {
   }
 }
 
-export interface ForeignDeps {
+interface ForeignDeps {
   database: Pick<Database, "read">;
   foreign: ForeignContracts;
   settings: { limits: { contracts: number } };
@@ -185,11 +185,7 @@ interface ForeignTokens {
  * Asks the chain about contracts that the service did not deploy: their types, and who holds the tokens. Each contract and
  * each balance is read once, a few at a time, and all of them within a limited time.
  */
-export async function inspectForeign(
-  deps: ForeignDeps,
-  appId: string,
-  contracts: readonly string[],
-): Promise<ForeignTokens> {
+async function inspectForeign(deps: ForeignDeps, appId: string, contracts: readonly string[]): Promise<ForeignTokens> {
   const addresses = new Set(contracts);
   const known = await findForeignContracts(deps.database.read, appId, addresses);
   // Only where there is something to read: a timer for each call would be wasted.
@@ -305,11 +301,11 @@ function foreignRefusalOf(held: Held): ApiError {
   return held === null ? tokenNotFound() : insufficientBalance();
 }
 
-export function tokenNotFound(): ApiError {
+function tokenNotFound(): ApiError {
   return fieldError("token_not_found", "token_id", "The token does not exist.");
 }
 
-export function insufficientBalance(): ApiError {
+function insufficientBalance(): ApiError {
   return fieldError(
     "insufficient_balance",
     "token_id",
@@ -318,10 +314,10 @@ export function insufficientBalance(): ApiError {
 }
 
 /** Seconds after which the caller may retry when the chain or the database was unavailable. */
-export const RETRY_WHEN_UNAVAILABLE = 5;
+const RETRY_WHEN_UNAVAILABLE = 5;
 
 /** The error of a call, or of an item of a batch, whose contracts the node could not read. */
-export function chainUnavailable(error: ChainUnavailable | null): ApiError {
+function chainUnavailable(error: ChainUnavailable | null): ApiError {
   return new ApiError("unavailable", null, {
     retryAfter: retryAfterOf(error),
     ...(error === null ? {} : { cause: error }),

@@ -13,7 +13,7 @@ import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
 import { overQuota } from "./quota-room.ts";
 
-export interface UploadDeps {
+interface UploadDeps {
   database: Database;
   blocks: BlockStore;
   settings: { limits: Pick<Limits, "mediaBytes"> };
@@ -157,7 +157,7 @@ const RECOGNISED = ["image", "video", "audio"];
 const WRAPPED = /^(multipart\/|application\/x-www-form-urlencoded$)/;
 
 /** `IMAGE/JPG; q=1` as `image/jpeg`; null when the caller left the type to the service. */
-export function declaredType(header: string | null): string | null {
+function declaredType(header: string | null): string | null {
   const name = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
   if (name === "" || name === UNKNOWN_TYPE) return null;
   if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(name) || WRAPPED.test(name)) {
@@ -175,7 +175,7 @@ export function declaredType(header: string | null): string | null {
  * the bytes.
  * @throws ApiError `validation_failed`
  */
-export function requireType(declared: string | null, detected: string): void {
+function requireType(declared: string | null, detected: string): void {
   if (declared === null || fits(declared, detected.split(";")[0] ?? "")) return;
   const message = `Declares ${declared}, but the bytes are ${detected === UNKNOWN_TYPE ? "of no known type" : detected}. Check the file, or send it as application/octet-stream.`;
   throw new ApiError("validation_failed", [{ field: "Content-Type", code: "mismatch", message }]);

@@ -18,7 +18,7 @@ import {
   updateWebhook,
 } from "../store/outbox/webhooks.ts";
 
-export interface SendWebhookDeps {
+interface SendWebhookDeps {
   database: Database;
   /** Notified when a delivery is due. */
   signals: { deliveries: { notify(): void } };
@@ -71,7 +71,7 @@ async function requireEnabled(trx: Trx, appId: string): Promise<void> {
   throw new ApiError("validation_failed", [{ field: "webhook", code: "disabled", message }]);
 }
 
-export interface RegisterWebhookDeps {
+interface RegisterWebhookDeps {
   database: Database;
   sealer: Sealer;
   addressPolicy: AddressPolicy;

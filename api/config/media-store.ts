@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 /** A bucket, and how to reach it. */
-export interface BucketSetting {
+interface BucketSetting {
   bucket: string;
   /** Without a slash at its start; with one at its end, unless it is empty. */
   prefix: string;

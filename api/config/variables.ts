@@ -22,7 +22,7 @@ import {
 } from "./parsers.ts";
 
 /** The IPFS settings, included in `variables.ts`. */
-export const IPFS_VARIABLES = {
+const IPFS_VARIABLES = {
   IPFS_PIN_RPC: {
     schema: httpUrl,
     fallback: "none",
@@ -96,7 +96,7 @@ function days(least: number) {
 }
 
 /** How long rows that the service can do without are kept. The defaults keep every promise of the API. */
-export const RETENTION_VARIABLES = {
+const RETENTION_VARIABLES = {
   RETAIN_DELIVERIES_DAYS: {
     schema: days(1),
     fallback: "30",
@@ -173,7 +173,7 @@ export const DEFAULT_RETENTION: Retention = readRetention((variable) => {
 });
 
 /** Standard variables of OpenTelemetry, included in `variables.ts`. */
-export const TRACE_VARIABLES = {
+const TRACE_VARIABLES = {
   OTEL_EXPORTER_OTLP_ENDPOINT: {
     schema: publicUrl,
     fallback: "none",

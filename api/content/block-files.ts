@@ -214,7 +214,7 @@ const QUARANTINE = "quarantine";
 const CONFIRMED = ".confirmed";
 
 /** The quarantine of blocks in files: a folder to which they are moved. */
-export class FileQuarantine implements Quarantine {
+class FileQuarantine implements Quarantine {
   readonly #fileOf: (cid: CID) => string;
   #folder: string;
   #made = false;
@@ -366,7 +366,7 @@ export function isAbsent(error: unknown): boolean {
 }
 
 /** Modification time of a file in milliseconds; Infinity when it does not exist. */
-export async function modifiedAt(file: string): Promise<number> {
+async function modifiedAt(file: string): Promise<number> {
   try {
     return (await stat(file)).mtimeMs;
   } catch (error) {

@@ -86,7 +86,7 @@ function laneAddresses(keyring: Keyring, lanes: readonly number[]): string[] {
  * neither can create no wallet and sign nothing.
  * @throws StartupError
  */
-export async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys): Promise<void> {
+async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys): Promise<void> {
   if (walletsPublicKey === null) return;
   const fingerprint = createHash("sha256").update(walletsPublicKey).digest("hex");
   const known =
@@ -105,12 +105,7 @@ export async function checkSeed(database: Database, { keyring, walletsPublicKey 
  * uses the same key. Sending would then carry out requests a second time.
  * @throws StartupError
  */
-export async function checkLanes(
-  database: Database,
-  client: ChainClient,
-  keyring: Keyring,
-  lanes: number[],
-): Promise<void> {
+async function checkLanes(database: Database, client: ChainClient, keyring: Keyring, lanes: number[]): Promise<void> {
   const unknown = await readMeta(database.read, "unknown_transaction");
   if (unknown !== null) throw new StartupError(unknownTransaction(unknown));
   for (const index of lanes) {

@@ -98,7 +98,7 @@ function withGateway(policy: AddressPolicy, url: string): AddressPolicy {
  * Starts the service's own IPFS node. Its packages are large, so they are loaded only here.
  * @throws StartupError
  */
-export async function openIpfsNode(
+async function openIpfsNode(
   settings: { ipfsNode: IpfsNodeSettings; dataDir: string },
   deps: { blocks: BlockStore; logger: Logger },
 ): Promise<IpfsNode> {
@@ -127,7 +127,7 @@ function describeFailure(error: Error): string {
  * Checks that the block store of the settings has the hosted content, and that it works.
  * @throws StartupError
  */
-export async function requireMediaStore(database: Database, blocks: BlockStore): Promise<void> {
+async function requireMediaStore(database: Database, blocks: BlockStore): Promise<void> {
   const { store, movingFrom } = await readMediaPlace(database.read);
   if (movingFrom !== null) {
     throw new StartupError(

@@ -46,7 +46,7 @@ const ANSWER_TIMEOUT = 5_000;
 
 type Answer = Extract<FromPipeline, { health: number } | { metrics: number }>;
 
-export interface PipelineCode {
+interface PipelineCode {
   /** The file that the thread runs. */
   entry: URL;
   /** Writes a line that the thread logs. One thread writes them all, so lines never mix. */
@@ -59,7 +59,7 @@ export interface PipelineCode {
  * The thread that runs the background workers, so that their work never delays an HTTP answer. Seen from the HTTP thread.
  * When it ends by an error, the process must end: a service that only accepts requests would look healthy.
  */
-export class PipelineThread {
+class PipelineThread {
   readonly #worker: Worker;
   readonly #signals: Signals;
   readonly #exited: Promise<unknown>;

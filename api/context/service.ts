@@ -55,7 +55,7 @@ export interface SharedByThreads {
   checked?: Promise<void>;
 }
 
-export interface OtherThreads {
+interface OtherThreads {
   /** Starts them. Called when chain, database and keys are checked. @throws StartupError */
   start: () => Promise<void>;
   /** How their workers are. */
@@ -163,7 +163,7 @@ function openStore(
 }
 
 /** Says in the log when slower code is used. */
-export function reportCrypto(logger: Logger): void {
+function reportCrypto(logger: Logger): void {
   if (cryptoProblem === null) return;
   logger.warn(
     { err: cryptoProblem },

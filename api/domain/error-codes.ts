@@ -3,7 +3,7 @@
  * docs/errors.md are all made from it.
  */
 
-export interface ErrorEntry {
+interface ErrorEntry {
   /** Status of an HTTP answer with this code. Absent: no answer has it. */
   status?: number;
   /** Whether an accepted request can fail with this code later, for a cause outside the database. */
@@ -12,7 +12,7 @@ export interface ErrorEntry {
   message: string;
 }
 
-export const ERROR_ENTRIES = {
+const ERROR_ENTRIES = {
   malformed_json: {
     status: 400,
     message: "The body is not valid JSON in UTF-8. Correct the body and send it again.",

@@ -1,7 +1,7 @@
 import type { Command } from "./command.ts";
 
 /** How a call finds a storage slot that it writes. Only the first write to a slot is expensive. */
-export type SlotState =
+type SlotState =
   /** Nothing was ever written to it. */
   | "new"
   /** It was written before this transaction. */

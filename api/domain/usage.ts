@@ -27,7 +27,7 @@ export function describeUsage(usage: Usage) {
   };
 }
 
-export const NO_USAGE: Usage = {
+const NO_USAGE: Usage = {
   accepted: 0,
   completed: 0,
   failed: 0,

@@ -12,7 +12,7 @@ import type { SettledRequest } from "../store/requests/requests.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
 
 /** What one of the service's transactions did for each request. */
-export interface BatchResult {
+interface BatchResult {
   batchId: number;
   transactionHash: string;
   blockNumber: number;

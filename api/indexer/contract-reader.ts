@@ -22,7 +22,7 @@ import { uncertainOf } from "../store/ledger/uncertain.ts";
 import { readsOf } from "./foreign-moves.ts";
 import { reportQuarantines } from "./store-blocks.ts";
 
-export interface ContractReaderDeps {
+interface ContractReaderDeps {
   database: Database;
   client: ChainClient;
   wake: Signal;

@@ -22,7 +22,7 @@ import { MissingCosts } from "./costs.ts";
 import { RangeStore, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead } from "./read-ahead.ts";
 
-export interface IndexerDeps {
+interface IndexerDeps {
   database: Database;
   client: ChainClient;
   contracts: ContractAddresses;

@@ -48,7 +48,7 @@ export async function unknownOfLanes(
   return null;
 }
 
-export interface PrepareDeps {
+interface PrepareDeps {
   database: Database;
   contracts: ContractAddresses;
   logger: Logger;
@@ -263,17 +263,14 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
 }
 
 /** The gas limits of a batch's calls. They are read only if one of them ran out of gas. */
-export async function gasLimits(database: Database, relay: RelayEvent[]): Promise<Map<bigint, number>> {
+async function gasLimits(database: Database, relay: RelayEvent[]): Promise<Map<bigint, number>> {
   const short = relay.find((event) => event.kind === "call-failed" && ranOutOfGas(event.reason));
   const raw = short === undefined ? null : await signedBytes(database.read, short.transactionHash);
   return raw === null ? new Map() : gasLimitsOf(raw);
 }
 
 /** Requests whose number an operator or the owner of the relay has cancelled: no batch can run them any more. */
-export async function cancelledRequests(
-  database: Database,
-  events: readonly RelayEvent[],
-): Promise<BlockRange["cancelled"]> {
+async function cancelledRequests(database: Database, events: readonly RelayEvent[]): Promise<BlockRange["cancelled"]> {
   const places = new Map(
     events.flatMap((event) => (event.kind === "number-cancelled" ? [[event.number, event] as const] : [])),
   );

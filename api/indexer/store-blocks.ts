@@ -31,7 +31,7 @@ const MOST_READS_AGAIN = 3;
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
-export interface RangeStoreDeps extends StoreDeps {
+interface RangeStoreDeps extends StoreDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   signals: Signals;
@@ -124,7 +124,7 @@ export class RangeStore {
   }
 }
 
-export interface StoreDeps {
+interface StoreDeps {
   database: Database;
   logger: Logger;
   now: () => number;
@@ -160,7 +160,7 @@ class Trial extends Error {
  *   follow them from the next block on, and their wallets are read from the chain in the background.
  * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
  */
-export async function storeRange(
+async function storeRange(
   deps: StoreDeps,
   range: PreparedRange,
   from: From,

@@ -71,7 +71,7 @@ export function walletPath(appId: string, user: string): string {
 }
 
 /** An extended public key of BIP-32. The point is uncompressed (65 bytes). */
-export interface PublicNode {
+interface PublicNode {
   point: Uint8Array;
   chainCode: Uint8Array;
 }
@@ -84,12 +84,12 @@ export interface PrivateNode {
 
 /** The chance of such an index is below 1 in 2^127. */
 const NO_CHILD = "the derivation path has no key: BIP-32 leaves out this index";
-export const HARDENED = 0x8000_0000;
+const HARDENED = 0x8000_0000;
 const SHA512_BLOCK = 128;
 const SHA512_LENGTH = 64;
 
 /** @param path unhardened steps, such as `1/2/3`. @throws RangeError when a step is not a valid index. */
-export function derivePublic(root: PublicNode, path: string): PublicNode {
+function derivePublic(root: PublicNode, path: string): PublicNode {
   let node = root;
   for (const index of indexesOf(path)) {
     const { scalar, chainCode } = childOf(node, index);

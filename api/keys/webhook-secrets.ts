@@ -7,7 +7,7 @@ import { type Sealer, sealedPlace } from "./sealer.ts";
 const schema = z.array(z.object({ secret: z.string(), expires_at: z.number().nullable() }));
 
 /** Signing secrets of a webhook, newest first. `expires_at` is null for the current one. */
-export type WebhookSecrets = z.infer<typeof schema>;
+type WebhookSecrets = z.infer<typeof schema>;
 
 /** Milliseconds for which a replaced secret still signs together with the new one. */
 export const SECRET_OVERLAP = 24 * 3_600_000;

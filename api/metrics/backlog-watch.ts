@@ -9,7 +9,7 @@ import { oldestUnsent } from "../store/metrics/pipeline.ts";
 /** Milliseconds from one look to the next. */
 const INTERVAL = 30_000;
 
-export interface BacklogWatchDeps {
+interface BacklogWatchDeps {
   database: Database;
   logger: Logger;
   now: () => number;

@@ -230,4 +230,3 @@ export const METRICS = {
   },
 } as const satisfies Record<string, MetricDescription>;
 
-export type Catalog = typeof METRICS;

@@ -33,7 +33,7 @@ export function createMeter(thread: string): Meter {
 }
 
 /** Adds the metrics that the parts of the service observe. @returns where the parts report. */
-export function createMeasured(registry: Registry): Metrics {
+function createMeasured(registry: Registry): Metrics {
   const requests = counter(registry, METRICS.requests);
   const sent = histogram(registry, METRICS.requestSent);
   const settled = histogram(registry, METRICS.requestSettled);
@@ -115,7 +115,7 @@ const NANOSECONDS = 1e9;
 const QUANTILES = [0.5, 0.99, 1];
 
 /** Measures the delay of this thread's event loop. @returns a function that ends it. */
-export function watchEventLoop(registry: Registry, thread: string): { update(): void; stop(): void } {
+function watchEventLoop(registry: Registry, thread: string): { update(): void; stop(): void } {
   const delay = gauge(registry, METRICS.eventLoop);
   const samples = monitorEventLoopDelay({ resolution: RESOLUTION });
   samples.enable();

@@ -14,7 +14,7 @@ import { Source } from "./source.ts";
 /** Milliseconds for which what was read is given again. What a busy lane spent in a day takes long to add up. */
 const FRESH = { database: 1_000, chain: 5_000, spent: 60_000 };
 
-export interface OverviewDeps {
+interface OverviewDeps {
   database: Database;
   client: ChainClient;
   /** Address of the relay. */
@@ -48,7 +48,7 @@ interface LaneOverview {
 }
 
 /** The state of the whole service. Times are milliseconds since 1970. */
-export interface ServiceOverview extends Omit<Stored, "lanes"> {
+interface ServiceOverview extends Omit<Stored, "lanes"> {
   lanes: LaneOverview[];
   /** The newest block; null while the node does not answer. */
   head: number | null;

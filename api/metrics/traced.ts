@@ -24,7 +24,7 @@ import type { Logger } from "pino";
 import type { HttpAnswer, Metrics, RequestChange } from "../shared/metrics.ts";
 
 /** What the parts of the service report to, when they are traced. */
-export interface Traces {
+interface Traces {
   metrics: Metrics;
   /** Sends the last spans. */
   stop(): Promise<void>;
@@ -142,7 +142,7 @@ function warningsTo(logger: Logger): DiagLogger {
 const KINDS = { internal: SpanKind.INTERNAL, server: SpanKind.SERVER, client: SpanKind.CLIENT } as const;
 
 /** @returns a function that turns a span of the service into one of OpenTelemetry's library. */
-export function toReadable(resource: Resource): (span: Span) => ReadableSpan {
+function toReadable(resource: Resource): (span: Span) => ReadableSpan {
   return (span) => {
     const context = contextOf(span.context);
     return {
@@ -204,7 +204,7 @@ class Call implements Active {
  * of all processes join. A batch is in the trace of its first request, and linked to the others.
  * @param metrics gets everything too.
  */
-export function createTraced(metrics: Metrics, add: (span: Span) => void): Metrics {
+function createTraced(metrics: Metrics, add: (span: Span) => void): Metrics {
   const active = new AsyncLocalStorage<Active>();
   const record = recorder(add);
   return {
@@ -337,7 +337,7 @@ function requestOf(event: string): string | null {
 }
 
 /** Where a span is: its trace and its own id, in hex. */
-export interface SpanContext {
+interface SpanContext {
   traceId: string;
   spanId: string;
 }
@@ -361,7 +361,7 @@ export function newTrace(): SpanContext {
   return { traceId: randomBytes(16).toString("hex"), spanId: newSpanId() };
 }
 
-export function newSpanId(): string {
+function newSpanId(): string {
   return randomBytes(8).toString("hex");
 }
 

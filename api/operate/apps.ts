@@ -48,7 +48,7 @@ export async function removeApp(deps: { database: Database }, app: Pick<AppRow, 
   });
 }
 
-export interface RotatedToken {
+interface RotatedToken {
   /** The replaced token, after the change. */
   old: StoredToken;
   issued: IssuedToken;

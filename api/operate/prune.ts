@@ -14,7 +14,7 @@ import { WorkLease } from "../store/db/work-lease.ts";
 import { countOld, largestStep, pruneSeries, pruneSome } from "../store/retention/kinds.ts";
 import { RowNotPruned } from "../store/retention/prunable.ts";
 
-export interface PrunerDeps extends PruneDeps {
+interface PrunerDeps extends PruneDeps {
   metrics: Pick<Metrics, "pruned">;
   lease: LeaseTimes;
   /** When to prune, in milliseconds. Default: a minute after the start, then every ten minutes. */
@@ -84,7 +84,7 @@ const PAUSE = 20;
 /** A pause is this many times as long as the step before it. A step that waits for other writes is followed by a longer one. */
 const PAUSE_FACTOR = 4;
 
-export interface PruneDeps {
+interface PruneDeps {
   database: Database;
   retain: Retention;
   logger: Logger;

@@ -15,7 +15,7 @@ export type OutboundAgent = Agent;
 const KEPT = 1_000;
 
 /** Thrown when a URL leads to an address that the policy forbids. */
-export class BlockedAddressError extends Error {
+class BlockedAddressError extends Error {
   override readonly name = "BlockedAddressError";
   readonly code = "BLOCKED_ADDRESS";
 }

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { type Dispatcher, request } from "undici";
 
 /** Why a download failed: a forbidden address or scheme, too many bytes, or any other failure. */
-export type DownloadProblem = "blocked" | "too_large" | "unavailable";
+type DownloadProblem = "blocked" | "too_large" | "unavailable";
 
 export class DownloadError extends Error {
   override readonly name = "DownloadError";
@@ -19,7 +19,7 @@ export class DownloadError extends Error {
   }
 }
 
-export interface DownloadOptions {
+interface DownloadOptions {
   /** Must connect to allowed addresses only. */
   agent: Dispatcher;
   /** Limit for the bytes as sent and for the decompressed bytes. */

@@ -3,7 +3,7 @@ import type { Condition } from "../domain/conditions.ts";
 import type { Fees } from "./sign.ts";
 
 /** Why a lane cannot send any batch at all. */
-export type CannotSendCode =
+type CannotSendCode =
   "unknown_transaction" | "no_relay" | "not_operator" | "relay_paused" | "no_funds" | "fees_too_high";
 
 /** The states that `doctor` and `/metrics` report under a name of their own. */

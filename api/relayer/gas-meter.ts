@@ -18,7 +18,7 @@ const POLL = 1_000;
 /** How often it measures: a hard fork and a change of prices are noticed within this time. */
 const MEASURE_EVERY = 60_000;
 
-export interface GasMeterDeps {
+interface GasMeterDeps {
   database: Database;
   client: ChainClient;
   contracts: ContractAddresses;

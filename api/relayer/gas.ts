@@ -87,7 +87,7 @@ export interface ItemGas {
 }
 
 /** What `batchGas` must know of an item. */
-export interface CountedItem {
+interface CountedItem {
   gas: ItemGas;
   target: string;
   data: string;
@@ -129,7 +129,7 @@ const HEADROOM = 300_000;
 const MOST_EXTRA = 1_500_000;
 
 /** An item, as far as its gas depends on it. */
-export interface GasItem extends Omit<GasCall, "dataLength"> {
+interface GasItem extends Omit<GasCall, "dataLength"> {
   data: string;
 }
 

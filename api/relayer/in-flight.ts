@@ -55,7 +55,7 @@ export interface ResendPolicy {
   replaceAfter: number;
 }
 
-export interface InFlightDeps {
+interface InFlightDeps {
   database: Database;
   client: ChainClient;
   keyring: Keyring;

@@ -36,7 +36,7 @@ const LINGER = { step: 4, most: 60 } as const;
 /** After an error, the requests that the lane had claimed wait this long before any lane claims them again. */
 const RETURN_DELAY = 2_000;
 
-export interface LaneDeps extends SenderDeps {
+interface LaneDeps extends SenderDeps {
   /** When unmined transactions are sent again, and when they are replaced. */
   resendPolicy: ResendPolicy;
   /** The lane is no longer in the settings: it finishes what it began and takes no new requests. */

@@ -54,7 +54,7 @@ export interface Fees {
 }
 
 /** A wallet's authorization to run the delegate's code from now on (EIP-7702), for one chain and never for all. */
-export function signAuthorization(
+function signAuthorization(
   key: SigningKey,
   authorization: { chainId: bigint; address: string; nonce: number },
 ): Authorization {

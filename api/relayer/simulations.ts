@@ -9,7 +9,7 @@ import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
 
-export interface SimulationDeps {
+interface SimulationDeps {
   client: ChainClient;
   read: Db;
   relay: string;
@@ -247,7 +247,7 @@ const GROWTH = 4;
 const LARGEST_PART = 100;
 
 /** Simulates some calls of one app. "unanswered": the node did not answer before the signal. */
-export type RunPart<Call> = (calls: Call[], abort: AbortSignal) => Promise<SimulatedCall[] | "unanswered">;
+type RunPart<Call> = (calls: Call[], abort: AbortSignal) => Promise<SimulatedCall[] | "unanswered">;
 
 /**
  * Simulates calls of several apps within one time budget. The calls of each app are sent in parts that grow while the node

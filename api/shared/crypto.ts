@@ -20,7 +20,7 @@ export interface Curve {
   addToPrivateKey: (privateKey: Uint8Array, scalar: Uint8Array) => Uint8Array | null;
 }
 
-export interface RawSignature {
+interface RawSignature {
   r: Uint8Array;
   s: Uint8Array;
   yParity: 0 | 1;

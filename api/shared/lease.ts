@@ -19,7 +19,7 @@ export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 }
 
-export interface Renewal {
+interface Renewal {
   /** Extends the lease. A rejection means that this process must stop using it. */
   renew: () => Promise<void>;
   /** Milliseconds from one renewal to the next. */

@@ -26,7 +26,7 @@ export type WebhookOutcome = "delivered" | "refused" | "gone" | "no_answer";
 /** How a try to copy a request's media ended. */
 export type MediaOutcome = "copied" | "retried" | "failed";
 /** `statement`: one SQL statement. `write`: a write from its call to its commit, with all its waits. */
-export type DatabaseOperation = "statement" | "write";
+type DatabaseOperation = "statement" | "write";
 
 export interface HttpAnswer {
   method: string;

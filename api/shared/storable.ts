@@ -25,11 +25,11 @@ export function faultOf(value: unknown[], levels: number): "depth" | "text" | "n
 }
 
 /** Not every parser knows infinity, and a longer number is no quantity of anything. */
-export function isUsableNumber(digits: string): boolean {
+function isUsableNumber(digits: string): boolean {
   return Number.isFinite(Number(digits)) && digitsOf(digits) <= MAX_DIGITS;
 }
 
 /** Keys and values of an object or array. */
-export function partsOf(item: unknown): unknown[] {
+function partsOf(item: unknown): unknown[] {
   return Array.isArray(item) ? item : Object.entries(item as Record<string, unknown>).flat();
 }

@@ -76,7 +76,7 @@ export function createApp(parts: AppDeps): Express {
  * Sets Helmet's headers. Helmet runs a chain of functions for each answer, and here they always set the same headers. So
  * they run once, and each answer gets the result.
  */
-export function securityHeaders(): RequestHandler {
+function securityHeaders(): RequestHandler {
   const headers = headersOfHelmet();
   return (_request, response, next) => {
     for (const [name, value] of headers) response.setHeader(name, value);
@@ -129,7 +129,7 @@ export function health(deps: Pick<HttpDeps, "readiness">): Router {
 }
 
 /** Refuses what HTTP forbids and Node would otherwise refuse without a JSON body. */
-export const checkRequest: RequestHandler = (request, response, next) => {
+const checkRequest: RequestHandler = (request, response, next) => {
   const expect = request.get("expect");
   if (expect !== undefined && !/^100-continue$/i.test(expect)) {
     // The body was not read: the connection cannot be used again.

@@ -9,7 +9,7 @@ import { discardRest } from "./file-body.ts";
 import type { OpenBodies } from "./held-bytes.ts";
 
 /** A JSON body, and its original text. */
-export interface JsonBody {
+interface JsonBody {
   value: unknown;
   text: string;
   /** To be called when the call is handled: until then, its bytes count as held. */

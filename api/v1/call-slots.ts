@@ -31,7 +31,7 @@ class Pause {
   #last = performance.eventLoopUtilization();
 
   /** Whether the process has worked hard since the last call began, and has not been idle. */
-  get isDue(): boolean {
+  isDue(): boolean {
     const { active, idle } = performance.eventLoopUtilization(this.#last);
     return active > HEAVY && idle === 0;
   }
@@ -44,10 +44,10 @@ class Pause {
   /** Waits for one turn, or after heavy work until the process is idle, at most as long as that work took. */
   async wait(): Promise<void> {
     await setImmediate();
-    if (!this.isDue) return;
+    if (!this.isDue()) return;
     const work = performance.eventLoopUtilization(this.#last).active;
     const end = performance.now() + Math.min(work, LONGEST_PAUSE);
-    while (this.isDue && performance.now() < end) await setTimeout(1);
+    while (this.isDue() && performance.now() < end) await setTimeout(1);
   }
 }
 
@@ -94,7 +94,7 @@ export class CallSlots {
       void this.#startNext();
     };
     // A call does not overtake those of its app that wait.
-    if (!this.#places.has(appId) && !this.#pause.isDue && this.#running.take(appId)) {
+    if (!this.#places.has(appId) && !this.#pause.isDue() && this.#running.take(appId)) {
       this.#pause.begin();
       return { waited: false, free };
     }

@@ -146,6 +146,6 @@ export function cookieName(publicUrl: string): string {
   return isSecure(publicUrl) ? "__Host-moneta_console" : "moneta_console";
 }
 
-export function isSecure(publicUrl: string): boolean {
+function isSecure(publicUrl: string): boolean {
   return new URL(publicUrl).protocol === "https:";
 }

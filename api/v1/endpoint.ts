@@ -26,7 +26,7 @@ export interface Call<P, Q, B> extends Caller {
 export type ServiceCall<P, Q, B> = Omit<Call<P, Q, B>, "appId">;
 
 /** Who may call an endpoint: every token and session, every console session, only the operator's, or everybody. */
-export type AllowedCaller = "any" | "session" | "operator" | "public";
+type AllowedCaller = "any" | "session" | "operator" | "public";
 
 /** The call and its answer in HTTP, for the few endpoints that read or set more than the rest of their call says. */
 export interface Exchange {
@@ -50,7 +50,7 @@ export class Verbatim {
 export type StreamCall<Q> = Identity & { appId: string; credential: Credential; query: Q };
 
 /** How an endpoint answers with server-sent events. */
-export interface EventStreamSpec<Q> {
+interface EventStreamSpec<Q> {
   /** An example for the document. */
   example: string;
   /** Sends the answer, and returns while the stream stays open. */
@@ -61,7 +61,7 @@ export interface EventStreamSpec<Q> {
  * One endpoint under `/v1`: its inputs, its answer and its handler. Routing, validation and the published document are
  * all made from it.
  */
-export interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
+interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> {
   method: "get" | "post" | "put" | "patch" | "delete";
   /** Express path under `/v1`. */
   path: string;

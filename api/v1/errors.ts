@@ -7,7 +7,7 @@ import { BlockStoreUnavailable } from "../content/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
 
 /** Maps anything that was thrown to an answer. An unknown error becomes `internal_error`; its details stay inside. */
-export function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
   if (error instanceof ChainUnavailable || error instanceof RpcError || cannotServeNow(error)) {
@@ -43,7 +43,7 @@ function cannotServeNow(error: unknown): boolean {
   return error instanceof Error && "code" in error && CANNOT_WRITE_NOW.test(String(error.code));
 }
 
-export function sendError(response: Response, error: ApiError): void {
+function sendError(response: Response, error: ApiError): void {
   if (error.errorCode === "unauthorized") response.set("WWW-Authenticate", "Bearer");
   if (error.retryAfter !== null) response.set("Retry-After", error.retryAfter.toString());
   response.status(error.status).set("Cache-Control", "no-store").json(error.body);

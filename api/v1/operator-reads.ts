@@ -8,7 +8,7 @@ export interface OperatorReads {
   doctor(): Promise<DoctorReport | null>;
 }
 
-export interface OverviewOfService {
+interface OverviewOfService {
   backlog: Record<"media" | "pending" | "processing", number>;
   /** When the oldest request that waits to be sent was accepted; null when none waits. */
   oldestUnsent: number | null;
@@ -35,7 +35,7 @@ export interface LaneOfService {
   daysLeft: number | null;
 }
 
-export interface DoctorReport {
+interface DoctorReport {
   result: "ok" | "warning" | "problem";
   findings: { check: string; result: "ok" | "warning" | "problem"; words: string; condition?: Condition }[];
   checkedAt: number;

@@ -202,15 +202,15 @@ export function placeOf(deps: { settings: { publicUrl: string }; chainId: number
   return { publicUrl: deps.settings.publicUrl, chainId: deps.chainId };
 }
 
-export function hostedCollectionUri(place: Place, collection: string): string {
+function hostedCollectionUri(place: Place, collection: string): string {
   return `${place.publicUrl}/metadata/${place.chainId.toString()}/${collection}`;
 }
 
-export function hostedTokenUri(place: Place, collection: string, type: CollectionType, tokenId: string): string {
+function hostedTokenUri(place: Place, collection: string, type: CollectionType, tokenId: string): string {
   return `${hostedCollectionUri(place, collection)}/${type === "ERC721" ? tokenId : erc1155Id(tokenId)}`;
 }
 
-export function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenId: string): string {
+function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenId: string): string {
   return type === "ERC721" ? baseUri + tokenId : baseUri.replaceAll("{id}", erc1155Id(tokenId));
 }
 

@@ -17,7 +17,7 @@ const OTHERS = "others";
 const TOO_MANY_ITEMS =
   "The batches of this app have too many items in this minute. `RateLimit` has how many are left. Send fewer, or try again after the number of seconds in `Retry-After`.";
 
-export interface RateLimits {
+interface RateLimits {
   /** Calls of an app, and of a caller without a valid token, in a minute. */
   perMinute: number;
   /** Calls of an address to public routes in a minute. */

@@ -23,7 +23,7 @@ const HEADERS = { timeout: 30_000, check: 5_000 };
 const RETRY_AFTER = 5;
 
 /** How many connections a server may have. */
-export interface ConnectionLimits {
+interface ConnectionLimits {
   limits: Pick<Limits, "connections" | "addressConnections">;
   /** Whether many clients share the address, because it is a proxy's. */
   isProxy: (address: string) => boolean;

@@ -18,7 +18,7 @@ interface Uncounted {
 }
 
 /** What is counted now. */
-export interface Counted {
+interface Counted {
   /** Most calls, or items, in a window. */
   limit: number;
   /** How many are counted: 1 for a call. */

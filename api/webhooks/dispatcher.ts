@@ -26,7 +26,7 @@ import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
 import { Sender, type Sent } from "./sender.ts";
 
-export interface DispatcherDeps {
+interface DispatcherDeps {
   database: Database;
   sealer: Sealer;
   /** Connects only to public addresses. */
@@ -315,7 +315,7 @@ export class Dispatcher {
 }
 
 /** Stores the results, and disables the webhooks that are gone. @returns the ids of the deliveries whose results were stored. */
-export async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
+async function record(trx: Trx, results: readonly Tried[], now: number): Promise<Set<string>> {
   const recorded = await recordTries(
     trx,
     results.map(({ delivery: { id, fence }, result }) => ({ id, fence, result })),
@@ -330,13 +330,13 @@ export async function record(trx: Trx, results: readonly Tried[], now: number): 
 }
 
 /** A delivery that was sent, and what came of it. */
-export interface Tried {
+interface Tried {
   delivery: DueDelivery;
   outcome: WebhookOutcome;
   result: TryResult;
 }
 
-export function triedAs(delivery: DueDelivery, { status, error }: Sent, now: number): Tried {
+function triedAs(delivery: DueDelivery, { status, error }: Sent, now: number): Tried {
   const outcome = outcomeOf(status);
   const [delivered, gone] = [outcome === "delivered", outcome === "gone"];
   const result = {

@@ -7,7 +7,7 @@ import "uplot/dist/uPlot.min.css";
 
 restoreLanguage();
 
-export interface Line {
+interface Line {
   label: string;
   /** A custom property of the style sheet, such as `--accent`. */
   colour: string;

@@ -7,7 +7,7 @@ import { currentApp, signedIn } from "./session.ts";
 
 /* One stream of the app's events (server-sent events) for all screens. It runs while someone is signed in. */
 
-export type LiveEvent = StreamedEvent["event"];
+type LiveEvent = StreamedEvent["event"];
 type Listener = (event: LiveEvent) => void;
 
 /** `off`: no app is chosen, or the service refuses the stream. `lost`: the page connects again by itself. */

@@ -8,7 +8,7 @@ export type Session = Shape<"ConsoleSession">;
 /** An app, of which an operator's session chooses one. */
 export type App = NonNullable<Session["app"]>;
 
-export type SignIn =
+type SignIn =
   | { state: "loading" }
   | { state: "signed-in"; session: Session }
   /** A link was opened in a browser that has a session already. */
@@ -30,7 +30,7 @@ export const plainClient = createClient({ baseUrl: SERVICE_URL, headers: CONSOLE
 
 export const signedIn = signal<SignIn>({ state: "loading" });
 /** The app that an operator's session has chosen. It stays chosen until the tab is closed. */
-export const chosenApp = signal<App | null>(readChosenApp());
+const chosenApp = signal<App | null>(readChosenApp());
 
 const UNAUTHORIZED = 401;
 

@@ -15,6 +15,6 @@ export function NeedsScope({ scope, action, children }: NeedsScopeProps) {
   return <p class="note">{missingScope(scope, action)}</p>;
 }
 
-export function missingScope(scope: string, action: string): string {
+function missingScope(scope: string, action: string): string {
   return `This session may not ${action}: it does not have the scope “${scope}”. Ask the operator for a link with it (npm run cli -- console --app NAME --scopes …).`;
 }

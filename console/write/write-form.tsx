@@ -11,7 +11,7 @@ import { useWriteForm, type WriteFormOptions, type WriteFormState } from "./use-
 /** Chosen files by the name of their field. */
 type Pictures = Readonly<Record<string, File>>;
 
-export interface WriteFormProps<T> extends WriteFormOptions<T> {
+interface WriteFormProps<T> extends WriteFormOptions<T> {
   /** Names of optional fields that are shown at once. The other ones are under "More fields". */
   main: readonly string[];
   /** Text of the button, and while the call runs. */

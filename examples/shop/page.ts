@@ -4,7 +4,7 @@ import type { Claim } from "./store.ts";
 import type { Visitor } from "./visitors.ts";
 
 /** What a page shows about a picture. The script of the page gets the same, so both say the same. */
-export interface CardState {
+interface CardState {
   picture: string;
   status: "free" | "open" | "arrived" | "failed";
   text: string;

@@ -9,7 +9,7 @@ import { shopPage, stateOf, welcomePage } from "./page.ts";
 import type { Claim, Store } from "./store.ts";
 import { cookieOf, newVisitorId, readName, readVisitor, type Visitor } from "./visitors.ts";
 
-export interface ShopDeps {
+interface ShopDeps {
   client: Client;
   store: Store;
   live: LivePages;

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import Database from "better-sqlite3";
 
 /** open: Moneta has accepted the mint. arrived: the visitor's wallet has the token. failed: it has not, and never will. */
-export type Status = "open" | "arrived" | "failed";
+type Status = "open" | "arrived" | "failed";
 
 /** A picture that a visitor claimed. */
 export interface Claim {

@@ -18,7 +18,7 @@ import { delivering } from "./webhooks/delivering.ts";
 import { reading } from "./reading/reading.ts";
 
 /** The parts of the benchmark, by topic, in the order in which they run. */
-export const TOPICS: Record<string, readonly Part[]> = {
+const TOPICS: Record<string, readonly Part[]> = {
   pipeline: [alone, settling, batches, accepting, processes],
   webhooks: [delivering],
   memory: [memory],

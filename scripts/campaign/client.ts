@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { Random } from "../scene/random.ts";
 
-export type Body = Record<string, unknown>;
+type Body = Record<string, unknown>;
 
 /** Milliseconds for which a call is retried while the service is unavailable. On a busy machine many processes start slowly. */
 const RETRY_TIMEOUT = 180_000;

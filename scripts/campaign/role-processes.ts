@@ -20,7 +20,7 @@ export const PROCESS_ROLES = Object.keys(PROCESSES) as readonly ProcessRole[];
 export const LEASE_SECONDS = 3;
 
 /** A process with one role. When it has died, another takes its place. */
-export interface Member {
+interface Member {
   readonly role: ProcessRole;
   readonly name: string;
   readonly env: Record<string, string>;

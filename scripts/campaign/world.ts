@@ -56,7 +56,7 @@ const WALLETS = 6;
 const [REVERT_WITH_REASON, ACCEPT_SIMULATED] = [2, 8];
 
 /** An app that attacks the service, while the app of the load goes on. */
-export interface Attacker {
+interface Attacker {
   appId: string;
   token: string;
   client: RetryingClient;

@@ -1,9 +1,9 @@
 import { Wallet } from "ethers";
 
 /** What a chain can do. "unknown": the node gave no usable answer. */
-export type Support = "yes" | "no" | "unknown";
+type Support = "yes" | "no" | "unknown";
 
-export interface Feature {
+interface Feature {
   name: string;
   support: Support;
   /** What does not work without it, or a detail. */

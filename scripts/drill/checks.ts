@@ -15,7 +15,7 @@ export interface Check {
 }
 
 /** The requests of the load, by what the restored service knows of them. */
-export interface Known {
+interface Known {
   inBackup: Mint[];
   after: Mint[];
 }

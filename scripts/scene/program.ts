@@ -10,7 +10,7 @@ export const ROOT = join(import.meta.dirname, "..", "..");
 /** Milliseconds within which every thread must pause. A thread that writes to the disk pauses when the write is over. */
 const PAUSE_TIMEOUT = 60_000;
 
-export interface ProgramOptions {
+interface ProgramOptions {
   /** The whole environment; by default that of this process. */
   env?: NodeJS.ProcessEnv;
   /** Another program than Node. */

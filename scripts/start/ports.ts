@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { codeOf, messageOf } from "./problem.ts";
 
 /** A port that can be used, or why not. */
-export type PortCheck = { port: number; problem: null } | { port: number; problem: string };
+type PortCheck = { port: number; problem: null } | { port: number; problem: string };
 
 /**
  * Checks that nobody listens on the port, before anything starts.

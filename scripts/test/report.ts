@@ -6,7 +6,7 @@ export interface Result extends FileResult {
   place: Place;
 }
 
-export interface Counts {
+interface Counts {
   passed: number;
   failed: number;
   skipped: number;

@@ -1,7 +1,7 @@
 import { WebhookReceiver } from "../scene/receiver.ts";
 
 /** A webhook call that arrived. */
-export interface Delivered {
+interface Delivered {
   path: string;
   /** The header `webhook-id`: the same at every try. */
   id: string;
@@ -47,6 +47,6 @@ export class Outside {
 }
 
 /** A small picture that contains the name. */
-export function svg(name: string): string {
+function svg(name: string): string {
   return `<svg xmlns="http://www.w3.org/2000/svg"><title>${name}</title></svg>`;
 }

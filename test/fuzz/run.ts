@@ -6,7 +6,7 @@ import type { Callers } from "./headers.ts";
 import { type FuzzCall, Sender } from "./send.ts";
 import type { World } from "./values.ts";
 
-export interface FuzzOptions {
+interface FuzzOptions {
   baseUrl: string;
   conformance: Conformance;
   world: World;
@@ -15,7 +15,7 @@ export interface FuzzOptions {
   seed: number;
 }
 
-export interface FuzzReport {
+interface FuzzReport {
   /** How often each operation of the document was answered with each status. */
   counts: Map<string, Map<number, number>>;
   /** Ids of accepted requests. */

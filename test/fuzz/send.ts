@@ -12,14 +12,14 @@ export interface FuzzCall {
   body: string | null;
 }
 
-export interface FuzzAnswer {
+interface FuzzAnswer {
   status: number;
   headers: Headers;
   text: string;
 }
 
 /** Thrown when the service does not answer in time. */
-export class NoAnswer extends Error {
+class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 

@@ -1,7 +1,7 @@
 import { createParser } from "eventsource-parser";
 
 /** An event as it came in a stream. */
-export interface StreamedEvent {
+interface StreamedEvent {
   id: string;
   type: string;
   body: { id: string; request_id: string; type: string };

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Database } from "../../api/store/db/database.ts";
 import type { Db, Trx } from "../../api/store/db/sql.ts";
 
-export interface Overlap<A, B> {
+interface Overlap<A, B> {
   first: PromiseSettledResult<A>;
   second: PromiseSettledResult<B>;
   /** Whether the second waited for a lock of the first. */

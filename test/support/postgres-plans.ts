@@ -1,6 +1,6 @@
 import pg from "pg";
 
-export interface Node {
+interface Node {
   "Node Type": string;
   "Relation Name"?: string;
   "Index Name"?: string;
@@ -17,7 +17,7 @@ interface Statement {
 type Query = (this: pg.Client, statement: string | Statement, values?: Value[]) => Promise<{ rows: Row[] }>;
 type Row = Record<string, unknown>;
 
-export interface PlannedStatement {
+interface PlannedStatement {
   text: string;
   plan: Node;
 }

@@ -8,7 +8,7 @@ import pg from "pg";
  * and never the one of its last transaction if another is free.
  */
 
-export interface PostgresPooler {
+interface PostgresPooler {
   /** The database's URL, through the pooler. */
   url: string;
   /** How many times a client got another connection than for its last transaction. */

@@ -36,7 +36,7 @@ function rehearse(writes: object, methods: readonly string[]): void {
 }
 
 /** Whether every write operation runs twice. */
-export const WRITES_TWICE = process.env["TEST_WRITES"] === "twice";
+const WRITES_TWICE = process.env["TEST_WRITES"] === "twice";
 
 if (WRITES_TWICE) {
   rehearse(ConcurrentWrites.prototype, ["run", "runAlone"]);

@@ -9,7 +9,7 @@ export const S3_REGION = "eu-test-1";
 export const S3_BUCKET = "moneta-media";
 
 /** An answer in place of the right one. `hang`: none at all. */
-export type S3Fault =
+type S3Fault =
   | "hang"
   | "cut"
   | { status: number; code: string; headers?: Record<string, string>; /** Named in the body. */ region?: string };

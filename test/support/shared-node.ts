@@ -20,7 +20,7 @@ export interface BorrowedNode extends TestNode {
 }
 
 /** "deployed": with the service's contracts. "empty": the chain has block 0 only. */
-export type ChainState = "deployed" | "empty";
+type ChainState = "deployed" | "empty";
 
 /** What a service without PUBLIC_URL sets, at the port 0 of tests. */
 const HOSTED_BASE = "http://localhost:0/metadata/";

@@ -92,10 +92,10 @@ export const MAX_CLONE_ARGUMENTS_LENGTH = 24_576 - 45;
 export const MAX_MAX_SUPPLY = 2n ** 64n - 2n;
 
 /** Bits of the first byte, as in `CloneArguments.sol`. */
-export const CLONE_FLAGS = { hosted: 1, owner: 2, royalty: 4, maxSupply: 8, soulbound: 16 } as const;
+const CLONE_FLAGS = { hosted: 1, owner: 2, royalty: 4, maxSupply: 8, soulbound: 16 } as const;
 
 /** The flags that a collection of each type can have. */
-export const ALLOWED_FLAGS = { ERC721: 31, ERC1155: 31 - CLONE_FLAGS.maxSupply } as const;
+const ALLOWED_FLAGS = { ERC721: 31, ERC1155: 31 - CLONE_FLAGS.maxSupply } as const;
 
 /** Packs the immutable arguments of an ERC721 clone, as `CloneArguments.sol` unpacks them. Equal values have one encoding. */
 export function encodeErc721Arguments(args: Erc721Arguments): string {

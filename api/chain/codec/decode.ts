@@ -7,7 +7,7 @@ import { checksumAddress, cleanText, textOfBytes } from "../values.ts";
 import type { RawLog } from "../query-logs.ts";
 
 /** Position of a log in the chain. */
-export interface LogPosition {
+interface LogPosition {
   blockNumber: number;
   transactionHash: string;
   logIndex: number;

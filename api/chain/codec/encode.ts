@@ -15,7 +15,7 @@ import { abi } from "../abi.ts";
 import type { ContractAddresses } from "../contracts.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 
-/** Of the calls that a busy service makes for every request. They are encoded by hand; see abi-words.ts. */
+/** Of the calls that a busy service makes for every request. They are encoded by hand. */
 const SELECTORS = {
   mint721: abi.erc721.getFunction("mint").selector,
   mintToWallet: abi.erc721.getFunction("mintToWallet").selector,
@@ -174,13 +174,13 @@ export function addressWord(address: string): string {
 }
 
 /** The digits of bytes in hex. @throws TypeError when they are not bytes. */
-export function hexDigits(bytes: string): string {
+function hexDigits(bytes: string): string {
   if (!BYTES.test(bytes)) throw new TypeError(`${JSON.stringify(bytes)} is not bytes in hex`);
   return bytes.slice(2).toLowerCase();
 }
 
 /** A value of type `bytes`: its length, then its content in whole words. */
-export function bytesWords(bytes: string): string {
+function bytesWords(bytes: string): string {
   const digits = hexDigits(bytes);
   return uintWord(BigInt(digits.length / 2)) + digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");
 }
@@ -197,7 +197,7 @@ export interface EncodedCall {
 }
 
 /** One call of a batch, with its request number and the gas it may use. */
-export interface BatchCall extends EncodedCall {
+interface BatchCall extends EncodedCall {
   number: bigint;
   gasLimit: number;
 }

@@ -27,7 +27,7 @@ export async function readFolder(path: string): Promise<FolderContents> {
 }
 
 /** Reads `json/1.json` with `images/1.png`. */
-export async function readJsonLayout(listing: Listing): Promise<FolderContents> {
+async function readJsonLayout(listing: Listing): Promise<FolderContents> {
   const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
   const names = (await namesOf(join(listing.folder, "json"))).filter((name) => /\.json$/i.test(name)).sort(byNumber);
   const used = new Set<string>();
@@ -67,14 +67,14 @@ async function jsonOf(folder: string, file: string): Promise<{ value: unknown } 
   }
 }
 
-export const TABLE = "metadata.csv";
+const TABLE = "metadata.csv";
 const ATTRIBUTE = "attributes.";
 const OWN_COLUMNS = ["file", "token_id", "supply"];
 
 type Line = Record<string, string>;
 
 /** Reads `metadata.csv`. */
-export async function readCsvLayout(listing: Listing): Promise<FolderContents> {
+async function readCsvLayout(listing: Listing): Promise<FolderContents> {
   const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
   const fail = (source: string, message: string) => contents.problems.push({ source, message });
   let lines: { record: Line; info: { lines: number } }[];
@@ -143,7 +143,7 @@ async function readLine(
 }
 
 /** What is in the folder. */
-export interface Listing {
+interface Listing {
   /** Its real path. */
   folder: string;
   files: MediaFiles;
@@ -152,7 +152,7 @@ export interface Listing {
 }
 
 /** Names of the files in a folder. None when the folder does not exist. */
-export async function namesOf(folder: string): Promise<string[]> {
+async function namesOf(folder: string): Promise<string[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
     // Systems leave files such as .DS_Store.
@@ -164,12 +164,12 @@ export async function namesOf(folder: string): Promise<string[]> {
 }
 
 /** 2 comes before 10. */
-export function byNumber(a: string, b: string): number {
+function byNumber(a: string, b: string): number {
   return a.localeCompare(b, "en", { numeric: true }) || (a < b ? -1 : 1);
 }
 
 /** The files in images/ by their name without extension. */
-export async function imagesOf(folder: string): Promise<Map<string, string[]>> {
+async function imagesOf(folder: string): Promise<Map<string, string[]>> {
   const images = new Map<string, string[]>();
   for (const name of await namesOf(join(folder, "images"))) {
     const { name: stem } = parse(name);
@@ -191,7 +191,7 @@ interface Place {
  * comes before a URI in `image`: generators write a placeholder there.
  * @returns what is wrong.
  */
-export async function linkMedia(token: FolderToken, { listing, stem, places }: Place): Promise<string[]> {
+async function linkMedia(token: FolderToken, { listing, stem, places }: Place): Promise<string[]> {
   const problems: string[] = [];
   const link = async (field: MediaField, name: string, from: readonly string[]) => {
     try {
@@ -268,14 +268,14 @@ function schemaOf(limits: Limits) {
 
 const schema = schemaOf(DEFAULT_LIMITS);
 
-export interface CheckedMetadata {
+interface CheckedMetadata {
   metadata: Metadata;
   problems: string[];
   ignored: string[];
 }
 
 /** Reads the metadata of a token in the form of ERC-721. */
-export function checkMetadata(value: unknown): CheckedMetadata {
+function checkMetadata(value: unknown): CheckedMetadata {
   const checked = schema.safeParse(value);
   if (!checked.success) {
     const problems = checked.error.issues.map(({ path, message }) => {
@@ -290,7 +290,7 @@ export function checkMetadata(value: unknown): CheckedMetadata {
 }
 
 /** @returns the integer without leading zeros, or null when it is not an integer of the range. */
-export function readTokenId(value: string): string | null {
+function readTokenId(value: string): string | null {
   return readInteger(value, 0n, MAX_TOKEN_ID);
 }
 
@@ -327,7 +327,7 @@ export const TEXT_FIELDS = [
   "animation_url",
   "youtube_url",
 ] as const;
-export type TextField = (typeof TEXT_FIELDS)[number];
+type TextField = (typeof TEXT_FIELDS)[number];
 
 export type Metadata = Partial<Record<TextField, string>> & { attributes?: unknown[] };
 
@@ -368,6 +368,6 @@ export interface FolderContents {
 }
 
 /** Fields that hold a file or a URI. */
-export function isUri(text: string): boolean {
+function isUri(text: string): boolean {
   return /^(https?|ipfs|ar|data):/i.test(text);
 }

@@ -86,7 +86,7 @@ export class FileProblem extends Error {
  * Metadata from others must not publish files of this machine, also not through a link.
  * @param folder its real path. @param path its real path. @returns the path relative to the folder, or null when it is outside.
  */
-export function insideOf(folder: string, path: string): string | null {
+function insideOf(folder: string, path: string): string | null {
   const file = relative(folder, path);
   return file.startsWith(`..${sep}`) || file === ".." ? null : file;
 }

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { Shape } from "../../../client/client.ts";
 import type { FolderContents, FolderToken, MediaFile, Problem } from "./folder.ts";
 
-export interface Target {
+interface Target {
   collection: Shape<"Collection">;
   /** `wallet 0x...` or `user alice`. */
   to: string;

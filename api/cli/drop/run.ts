@@ -162,7 +162,7 @@ const UPLOAD_BYTES = 16_777_216;
 const UPLOAD_LASTS = 86_400_000;
 
 /** Uploads the files of the tokens whose batch was not answered, or not sent. */
-export async function uploadAll(run: Run): Promise<void> {
+async function uploadAll(run: Run): Promise<void> {
   const { plan, state, service } = run;
   const needed = new Set(state.in("waiting", "sent").flatMap((token) => filesOf(plan.tokens[token])));
   const files = plan.files.filter(({ sha256 }) => needed.has(sha256));
@@ -220,7 +220,7 @@ const NOT_KNOWN =
   "The service does not know this request, as after its restore from a backup. Look whether the collection has the token.";
 
 /** Waits until every accepted request is final. */
-export async function untilFinal(run: Run): Promise<void> {
+async function untilFinal(run: Run): Promise<void> {
   const { state, service, plan } = run;
   for (;;) {
     run.show("final", state.in("final", "refused").length, plan.tokens.length);
@@ -304,10 +304,7 @@ const FIELDS: readonly string[] = [
  * A folder from others may come with a journal. Its batches are sent as they are, so they must be those of this drop.
  * @param to who gets the tokens now. @throws OperatorError
  */
-export function refuseForeignJournal(
-  folder: string,
-  { plan, state, to }: { plan: Plan; state: DropState; to: string },
-) {
+function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan; state: DropState; to: string }) {
   const batches = state.unanswered();
   const own =
     state.start?.to === to &&

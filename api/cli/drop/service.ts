@@ -28,7 +28,7 @@ interface Answer<T> {
   response: Response;
 }
 
-export interface Connection {
+interface Connection {
   url: string;
   token: string;
   signal: AbortSignal;

@@ -12,7 +12,7 @@ export type TokenState =
 /** Refused for lack of room, for now. The token goes into another batch. */
 const TEMPORARY = ["unavailable", "quota_exceeded"];
 
-export function isTemporary({ error_code: code }: Result): boolean {
+function isTemporary({ error_code: code }: Result): boolean {
   return code !== undefined && TEMPORARY.includes(code);
 }
 

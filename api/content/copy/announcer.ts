@@ -10,7 +10,7 @@ import type { Database } from "../../store/db/database.ts";
 import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
 
-export interface AnnouncerDeps {
+interface AnnouncerDeps {
   database: Database;
   /** Announces on the IPFS network that this node has the content. @returns how many peers stored the announcement. */
   announce: (root: CID, abort: AbortSignal) => Promise<number>;

@@ -96,7 +96,7 @@ const READ_AHEAD = 4;
  * Copies the file that an `ipfs:` URL names, block by block and unchanged, so that it keeps its CID.
  * @throws MediaError, DownloadError
  */
-export async function copyIpfs(
+async function copyIpfs(
   deps: { blocks: BlockStore; gateway: Gateway | null; maxBytes: number },
   url: string,
   signal: AbortSignal,

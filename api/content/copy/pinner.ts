@@ -25,7 +25,7 @@ import type { BlockStore } from "../block-store.ts";
 import { parseCid } from "../cids.ts";
 import { isDamage, walkBlocks } from "../content.ts";
 
-export interface PinnerDeps {
+interface PinnerDeps {
   database: Database;
   blocks: BlockStore;
   /** RPC address of the operator's Kubo node. */
@@ -217,7 +217,7 @@ export async function pinAtKubo(rpc: string, blocks: BlockStore, name: string, s
 }
 
 /** Removes the pin of content at a Kubo node. Its garbage collection then deletes the blocks that no other pin needs. */
-export async function unpinAtKubo(rpc: string, name: string, stop: AbortSignal): Promise<void> {
+async function unpinAtKubo(rpc: string, name: string, stop: AbortSignal): Promise<void> {
   try {
     const url = `${rpc}/api/v0/pin/rm?arg=${name}&recursive=true`;
     const { Pins } = read(PIN_ANSWER, await call(url, null, stop, PUT_TIMEOUT));

@@ -112,7 +112,7 @@ export class NotSettledYet extends Error {
 }
 
 /** Stores the metadata of a collection and of all its tokens as one IPFS directory. @returns its CID. @throws NotSettledYet */
-export async function makeFrozenDirectory(
+async function makeFrozenDirectory(
   deps: { database: Database; blocks: BlockStore },
   command: FreezeMetadata,
   stop: AbortSignal,

@@ -35,7 +35,7 @@ import {
   recordContent,
 } from "./prepare-command.ts";
 
-export interface MediaWorkerDeps extends CopyDeps {
+interface MediaWorkerDeps extends CopyDeps {
   database: Database;
   signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
   logger: Logger;

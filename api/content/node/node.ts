@@ -19,7 +19,7 @@ import { writeNewFile } from "../../shared/write-new-file.ts";
 import type { BlockStore } from "../block-store.ts";
 import { serveBlocks } from "./serve-blocks.ts";
 
-export interface IpfsNodeOptions {
+interface IpfsNodeOptions {
   /** Multiaddrs, as in the settings. */
   listen: string[];
   /** Addresses to announce; empty: the ones in `listen`. */
@@ -144,7 +144,7 @@ export function mayDial(address: Multiaddr, bootstrap: Multiaddr[]): boolean {
   return bootstrap.some((peer) => hostOf(peer).host === host);
 }
 
-export function hostOf(address: Multiaddr): { kind: "ip" | "name"; host: string } {
+function hostOf(address: Multiaddr): { kind: "ip" | "name"; host: string } {
   const [first] = address.getComponents();
   return { kind: first?.name === "ip4" || first?.name === "ip6" ? "ip" : "name", host: first?.value ?? "" };
 }

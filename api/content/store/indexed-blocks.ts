@@ -42,7 +42,7 @@ const CHUNK = 500;
 const CLOCK_DIFFERENCE = 300_000;
 
 /** A quarantine that marks rows of the index. */
-export class IndexedQuarantine implements Quarantine {
+class IndexedQuarantine implements Quarantine {
   readonly #deps: Pick<IndexedBlocksDeps, "database" | "objects" | "now">;
   readonly #sweep: () => Promise<void>;
   readonly #id = randomUUID();
@@ -116,7 +116,7 @@ export class IndexedQuarantine implements Quarantine {
 /** Blocks of a draft that are stored at once. Each is in memory meanwhile. */
 const WRITES = 2;
 
-export interface IndexedBlocksDeps {
+interface IndexedBlocksDeps {
   database: Database;
   /** Where the bytes are. */
   objects: ObjectStore;

@@ -36,7 +36,7 @@ export function openBlocks(
 const AT_ONCE = 50;
 
 /** Bytes of blocks in the database. */
-export class DatabaseObjects implements ObjectStore {
+class DatabaseObjects implements ObjectStore {
   readonly name = "database";
   readonly #database: Database;
 

@@ -148,14 +148,14 @@ function first(header: string | string[] | undefined): string | null {
 }
 
 /** What a request to S3 is signed with. */
-export interface Credentials {
+interface Credentials {
   accessKeyId: string;
   secretAccessKey: string;
   /** Of temporary credentials. */
   sessionToken: string | null;
 }
 
-export interface UnsignedRequest {
+interface UnsignedRequest {
   method: string;
   url: URL;
   /** Other headers that are signed, by their names in lower case. */

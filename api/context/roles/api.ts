@@ -42,7 +42,7 @@ export function apiWorkers({ database, logger, now }: WorkerDeps, streams: Event
   ];
 }
 
-export interface ApiParts extends Chain, PresenceParts {
+interface ApiParts extends Chain, PresenceParts {
   /** Does not wait for a provider's rate limit. */
   client: ChainClient;
   relay: string;
@@ -164,7 +164,7 @@ const WARN_EVERY = 60_000;
  * @param opened takes over the server, to be closed.
  * @returns the port that it listens at.
  */
-export async function startHttp(
+async function startHttp(
   deps: AppDeps,
   settings: Pick<Settings, "port" | "host" | "limits">,
   opened: AsyncDisposableStack,

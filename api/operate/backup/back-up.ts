@@ -22,9 +22,9 @@ import { countDumpedRows, dumpPostgres, type PostgresPrograms } from "./postgres
 /** In a folder whose backup has not ended. It keeps a second backup out. */
 const UNFINISHED = "UNFINISHED";
 
-export type BackupSettings = Pick<Settings, "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore">;
+type BackupSettings = Pick<Settings, "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore">;
 
-export interface BackupDeps {
+interface BackupDeps {
   settings: BackupSettings;
   programs: PostgresPrograms;
   /** Says what is being done. The backup goes on when it has resolved. */

@@ -62,7 +62,7 @@ export async function* listedBlocks(folder: string, list: NonNullable<Manifest["
 
 /** The form of a backup. A newer form gets a higher number. */
 const FORMAT = 1;
-export const MANIFEST = "manifest.json";
+const MANIFEST = "manifest.json";
 /** The file with the CIDs of the blocks, one in each line. */
 export const BLOCK_LIST = "blocks.txt";
 /** The folder of the blocks. */

@@ -128,13 +128,13 @@ async function removeUnfinished(target: string): Promise<void> {
 }
 
 /** What a restored database must not take from its backup: positions of feeds that were handed out since, and processes. */
-export async function afterRestore(trx: Trx): Promise<void> {
+async function afterRestore(trx: Trx): Promise<void> {
   await skipFeeds(trx);
   await forgetProcesses(trx);
 }
 
 /** Brings the tables up to date. Then it ends the console's sessions, because some were perhaps revoked after the backup. */
-export async function bringUpToDate(url: string): Promise<void> {
+async function bringUpToDate(url: string): Promise<void> {
   const database = await openDatabase(url);
   try {
     await database.write((trx) => revokeAllConsoleSessions(trx, Date.now()));

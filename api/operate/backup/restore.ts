@@ -30,12 +30,12 @@ import {
 import type { PostgresPrograms } from "./postgres-programs.ts";
 import { restorePostgres, restoreSqlite } from "./restore-database.ts";
 
-export type RestoreSettings = Pick<
+type RestoreSettings = Pick<
   Settings,
   "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore" | "rpcUrl" | "host" | "port" | "roles"
 >;
 
-export interface RestoreDeps {
+interface RestoreDeps {
   settings: RestoreSettings;
   programs: PostgresPrograms;
   /** Says what is being done. */

@@ -11,7 +11,7 @@ import { forgetFile, storedFiles, textsThatNameContent } from "../../store/media
 import { removePin, isHostedSince } from "../../store/media/pins.ts";
 import { OperatorError } from "../operator-error.ts";
 
-export interface Collected {
+interface Collected {
   /** Blocks that remain. */
   kept: number;
   removed: number;

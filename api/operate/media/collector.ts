@@ -11,7 +11,7 @@ import { WorkLease } from "../../store/db/work-lease.ts";
 import { readMediaPlace } from "../../store/media/media-store.ts";
 import { collectMedia, KEPT } from "./collect.ts";
 
-export interface MediaCollectorDeps {
+interface MediaCollectorDeps {
   database: Database;
   blocks: BlockStore;
   metrics: Pick<Metrics, "collected">;

@@ -6,7 +6,7 @@ import type { Database } from "../../store/db/database.ts";
 import { finishMediaMove, readMediaPlace, switchMediaStore } from "../../store/media/media-store.ts";
 import { OperatorError } from "../operator-error.ts";
 
-export interface Moved {
+interface Moved {
   /** Blocks that this run copied. */
   copied: number;
   copiedBytes: number;
@@ -14,7 +14,7 @@ export interface Moved {
   present: number;
 }
 
-export interface MoveDeps {
+interface MoveDeps {
   database: Database;
   source: BlockStore;
   target: BlockStore;
@@ -109,7 +109,7 @@ function explained(error: unknown): unknown {
   );
 }
 
-export interface OldMediaRemoved {
+interface OldMediaRemoved {
   removed: number;
   removedBytes: number;
   /** Blocks that were stored in the last minutes. They are removed when this runs again later. */

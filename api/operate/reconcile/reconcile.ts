@@ -8,7 +8,7 @@ import { type ReconcileDeps, RunLease } from "./run.ts";
 import { findLost } from "./find-lost.ts";
 import { isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
 
-export interface ReconcileOptions extends RecoverOptions {
+interface ReconcileOptions extends RecoverOptions {
   /** Id of the app that gets the collections whose app is unknown. Null: the only app, if there is exactly one. */
   adoptInto: string | null;
   /** Reads every block again, even if an earlier run was interrupted. */

@@ -8,7 +8,7 @@ import { type Db, forNoKeyUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { countLiveTokens } from "./api-tokens.ts";
 
 /** Calls of one token or address, in a window that ends at a time. */
-export interface RateCount {
+interface RateCount {
   key: string;
   used: number;
   /** Milliseconds since 1970. */

@@ -26,7 +26,7 @@ export interface Database {
   close(): Promise<void>;
 }
 
-export interface DatabaseOptions {
+interface DatabaseOptions {
   /** SQLite: shared with the other threads of this process that write into it. */
   turns?: WriteTurns | undefined;
   /** PostgreSQL: most connections. */

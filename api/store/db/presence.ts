@@ -118,7 +118,7 @@ export async function removeProcess(trx: Trx, role: SharedRole, id: string): Pro
   await trx.deleteFrom("processes").where("role", "=", role).where("id", "=", id).execute();
 }
 
-export interface Counting {
+interface Counting {
   now: number;
   /** Milliseconds for which a process says that it runs. A time further ahead is from before a clock was set back. */
   lasts: number;

@@ -11,7 +11,7 @@ export interface Queue {
   at: "ready_at" | "next_at" | "due_at";
 }
 
-export interface RoundRobin {
+interface RoundRobin {
   now: number;
   /** No row waits longer, in milliseconds: see `isDue`. */
   longestWait: number;

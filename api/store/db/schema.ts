@@ -385,7 +385,6 @@ interface AbandonedDeliveriesTable {
 
 export type WalletRow = Selectable<WalletsTable>;
 export type RequestRow = Selectable<RequestsTable>;
-export type NewRequestRow = Insertable<RequestsTable>;
 export type LaneRow = Selectable<LanesTable>;
 export type BatchRow = Selectable<BatchesTable>;
 export type AttemptRow = Selectable<AttemptsTable>;
@@ -404,7 +403,7 @@ export type NewAppRow = Insertable<AppsTable>;
 export type ApiTokenRow = Selectable<ApiTokensTable>;
 
 /** The tables that several processes of one installation share. The conventions are those of `Tables`. */
-export interface ProcessTables {
+interface ProcessTables {
   leases: LeasesTable;
   processes: ProcessesTable;
   rate_counts: RateCountsTable;
@@ -456,7 +455,7 @@ export interface ParkedRowsTable {
 }
 
 /** The table of the console. */
-export interface ConsoleTables {
+interface ConsoleTables {
   console_sessions: ConsoleSessionsTable;
 }
 

@@ -6,7 +6,7 @@ import type { Database } from "./database.ts";
 import { isDue } from "./due.ts";
 import type { Db, Trx } from "./sql.ts";
 
-export interface WorkLeaseDeps {
+interface WorkLeaseDeps {
   database: Database;
   logger: Logger;
   now: () => number;
@@ -136,10 +136,10 @@ export class WorkLease {
 }
 
 /** Work that exactly one process does at a time. */
-export type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
+type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
 
 /** The right to do the work. It is valid while the row has this fencing token. */
-export interface HeldLease {
+interface HeldLease {
   name: LeaseName;
   holder: string;
   fence: number;

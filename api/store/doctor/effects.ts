@@ -4,7 +4,7 @@ import { type Db, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** A completed request whose effect is missing. */
-export interface LostEffect {
+interface LostEffect {
   id: string;
   words: string;
 }

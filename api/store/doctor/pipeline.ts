@@ -5,7 +5,7 @@ import type { ParkedRowsTable } from "../db/schema.ts";
 import type { Db } from "../db/sql.ts";
 
 /** How the contracts that apps follow are doing. */
-export interface ContractHealth {
+interface ContractHealth {
   followed: number;
   quarantined: { address: string; reason: QuarantineReason | null; until: number | null }[];
   /** Wallets whose tokens wait to be read from the chain, though their contract is not in quarantine. */
@@ -38,7 +38,7 @@ export async function contractHealth(db: Db): Promise<ContractHealth> {
 }
 
 /** The length of a queue, and the age of its oldest item. */
-export interface Waiting {
+interface Waiting {
   count: number;
   /** Milliseconds since 1970; null: the queue is empty. */
   oldest: number | null;

@@ -1,7 +1,7 @@
 import type { Db } from "../db/sql.ts";
 
 /** An encrypted value, and a description of where it is. */
-export interface SealedSample {
+interface SealedSample {
   kind: "webhook" | "unlockable";
   /** Id of the app that has the webhook, or of the request. */
   id: string;

@@ -254,7 +254,7 @@ async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas
 }
 
 /** The contracts whose collections the range may change. */
-export function collectionsOf({ batches, cancelled, moves, changes }: BlockRange): string[] {
+function collectionsOf({ batches, cancelled, moves, changes }: BlockRange): string[] {
   const requests = [...batches.flatMap(({ outcomes }) => outcomes), ...cancelled];
   return [
     ...requests.flatMap(({ request: { command } }) => ("collection" in command ? [command.collection] : [])),

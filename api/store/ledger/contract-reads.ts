@@ -28,7 +28,7 @@ export interface ContractRead {
   fence: number;
 }
 
-export interface TakeOptions {
+interface TakeOptions {
   now: number;
   leaseUntil: number;
   /** Most reads in all, and of one app. */
@@ -149,7 +149,7 @@ export async function recordSearch(
 }
 
 /** Balances that were read at a block. */
-export interface ReadBalances {
+interface ReadBalances {
   held: { tokenId: string; quantity: bigint }[];
   /** The block whose state was read. No reorg can drop it, unless it is the checkpoint of the start. */
   block: number;
@@ -258,12 +258,12 @@ export async function startOfRead(trx: Trx): Promise<ReadStart> {
 }
 
 /** Whether blocks that are deep enough to be final are not stored yet: the indexer catches up. */
-export async function isCatchingUp(trx: Trx): Promise<boolean> {
+async function isCatchingUp(trx: Trx): Promise<boolean> {
   return Number((await readMeta(trx, "confirmed_block")) ?? 0) > (await checkpointOf(trx));
 }
 
 /** Whether the block at which a read began was dropped by a reorg. */
-export async function isDropped(trx: Trx, { checkpoint, hash }: ReadStart): Promise<boolean> {
+async function isDropped(trx: Trx, { checkpoint, hash }: ReadStart): Promise<boolean> {
   if ((await checkpointOf(trx)) < checkpoint) return true;
   const stored = await storedBlock(trx, checkpoint);
   return hash !== null && stored !== undefined && stored.hash !== hash;

@@ -14,7 +14,7 @@ import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./watched.ts";
 
 /** Blocks over which transfer logs are counted. */
-export const FLOOD_BLOCKS = 500;
+const FLOOD_BLOCKS = 500;
 /** A contract that behaves this long after a quarantine starts with short ones again. In milliseconds. */
 const FORGIVEN = 86_400_000;
 /** How long the service remembers that an address is no token contract. In milliseconds. */

@@ -11,7 +11,7 @@ export interface MintContent {
   tokenUri: string | null;
 }
 
-export interface TokenKey {
+interface TokenKey {
   contract: string;
   tokenId: string;
 }

@@ -81,7 +81,7 @@ export async function forgetForeign(trx: Trx, address: string, counters: Counter
 }
 
 /** A contract that the service did not deploy, and the apps that follow it. */
-export interface WatchedForeign {
+interface WatchedForeign {
   type: CollectionType;
   /** Whether its last read succeeded. The balances of any other are read in the background only. */
   healthy: boolean;
@@ -90,7 +90,7 @@ export interface WatchedForeign {
 }
 
 /** An app follows a contract in the blocks after `from`, up to `to`. */
-export interface FollowTime {
+interface FollowTime {
   from: number;
   /** null: still. */
   to: number | null;

@@ -46,7 +46,7 @@ export async function listFollowedContracts(
 }
 
 /** What is stored of a wallet's tokens in a foreign contract. */
-export interface StoredContents {
+interface StoredContents {
   /** The block as of which they are complete; null when they were never read completely. */
   asOf: number | null;
   /** Whether they were or will be read from the chain. */

@@ -9,7 +9,7 @@ import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../d
 import type { NftRow } from "../db/schema.ts";
 
 /** A token's row, with its metadata parsed. */
-export interface StoredNft extends Omit<NftRow, "metadata"> {
+interface StoredNft extends Omit<NftRow, "metadata"> {
   metadata: TokenMetadata | null;
 }
 

@@ -38,7 +38,7 @@ export async function insertMediaJobs(trx: Trx, requests: readonly { id: string;
 }
 
 /** The jobs that were taken, and those whose request cannot be read, which were parked. */
-export interface TakenJobs {
+interface TakenJobs {
   taken: MediaJob[];
   parked: ParkedRow[];
 }

@@ -137,7 +137,7 @@ export async function removePin(trx: Trx, cid: string): Promise<void> {
      where cid = ${cid} and hosted = 1`.execute(trx);
 }
 
-export interface WaitingPins {
+interface WaitingPins {
   count: number;
   /** When the oldest was hosted; null: none waits. */
   oldest: number | null;

@@ -18,7 +18,7 @@ export interface MovedTable {
 export type MoveProgress = (step: { table: string; checking: boolean; rows: number; total: number }) => void;
 
 /** Thrown when the databases do not fit together, or a copy differs from its source. Nothing was changed. */
-export class MoveError extends DatabaseError {
+class MoveError extends DatabaseError {
   override readonly name = "MoveError";
 }
 
@@ -93,8 +93,8 @@ async function requireSame(
 }
 
 /** A stored value, as both drivers return it. */
-export type StoredValue = string | number | null | Uint8Array;
-export type StoredRow = Record<string, StoredValue>;
+type StoredValue = string | number | null | Uint8Array;
+type StoredRow = Record<string, StoredValue>;
 
 /** Rows read at once. */
 const PAGE_ROWS = 1_000;
@@ -104,7 +104,7 @@ const PAGE_BINARY_ROWS = 16;
 const MAX_PARAMETERS = 30_000;
 
 /** All rows of a table in the order of its key, in pages. Each page is one look into the index of the key. */
-export async function* readPages(db: Db, table: TableShape): AsyncGenerator<StoredRow[]> {
+async function* readPages(db: Db, table: TableShape): AsyncGenerator<StoredRow[]> {
   const limit = table.binary ? PAGE_BINARY_ROWS : PAGE_ROWS;
   const columns = sql.join(table.columns.map((column) => sql.ref(column)));
   const order = sql.join(table.key.map((column) => comparable(db, column)));
@@ -128,7 +128,7 @@ function comparable(db: Db, { name, text }: KeyColumn): RawBuilder<unknown> {
   return engineOf(db) === "sqlite" ? sql`${sql.ref(name)} collate binary` : sql`${sql.ref(name)} collate "C"`;
 }
 
-export async function insertRows(trx: Trx, table: TableShape, rows: readonly StoredRow[]): Promise<void> {
+async function insertRows(trx: Trx, table: TableShape, rows: readonly StoredRow[]): Promise<void> {
   const perStatement = Math.floor(MAX_PARAMETERS / table.columns.length);
   const columns = sql.join(table.columns.map((column) => sql.ref(column)));
   // The rows keep their numbers: cursors and references name them.
@@ -142,7 +142,7 @@ export async function insertRows(trx: Trx, table: TableShape, rows: readonly Sto
 }
 
 /** The number of rows of a table, and a hash over all values in the order of the key. Equal tables have equal sums. */
-export class TableSum {
+class TableSum {
   readonly #hash = createHash("sha256");
   readonly #columns: readonly string[];
   #rows = 0;

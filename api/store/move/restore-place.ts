@@ -10,7 +10,7 @@ import { countAllRows } from "./tables.ts";
 import { becomesAlone } from "./source.ts";
 
 /** Thrown when a database cannot take a backup. The message says what to do. */
-export class RestoreRefused extends DatabaseError {
+class RestoreRefused extends DatabaseError {
   override readonly name = "RestoreRefused";
 }
 

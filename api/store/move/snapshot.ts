@@ -13,7 +13,7 @@ import { countAllRows } from "./tables.ts";
 const MOST_PROBLEMS = 5;
 
 /** What a check of a SQLite file found. */
-export interface CheckedFile {
+interface CheckedFile {
   /** Empty: the file is in order. */
   problems: string[];
   /** How many rows each table has. */

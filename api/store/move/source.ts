@@ -9,7 +9,7 @@ import type { Tables } from "../db/schema.ts";
 import { readTables } from "./tables.ts";
 
 /** A database that is read for a move. Until it is closed, nobody can write to it. */
-export interface MoveSource {
+interface MoveSource {
   db: Db;
   close(): Promise<void>;
 }

@@ -122,7 +122,7 @@ const RESULT = {
 } as const;
 
 /** A delivery with its fencing token, and the result of its try. */
-export interface TriedDelivery {
+interface TriedDelivery {
   id: string;
   fence: number;
   result: TryResult;

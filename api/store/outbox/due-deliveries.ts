@@ -130,7 +130,7 @@ async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promis
 }
 
 /** A delivery with its fencing token: proof that this process has taken it. */
-export type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
+type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
 
 /** Extends the leases of deliveries that were taken. Those that another process has taken meanwhile stay as they are. */
 export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[], until: number): Promise<void> {

@@ -39,7 +39,7 @@ export interface EventSubject {
   nft_token_id: string | null;
 }
 
-export interface NewEvent {
+interface NewEvent {
   request: EventSubject;
   type: RequestEvent;
   errorCode?: RequestFailureCode | undefined;

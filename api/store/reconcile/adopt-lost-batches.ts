@@ -71,7 +71,7 @@ export interface LostBatch {
   calls: LostCall[];
 }
 
-export interface Adopted {
+interface Adopted {
   /** Requests of the database that were in these transactions. */
   recognised: string[];
   /** Calls whose requests are not in the database. */

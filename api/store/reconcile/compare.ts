@@ -356,7 +356,7 @@ export interface Difference {
 }
 
 /** Reads the rows after a row, in key order. null: from the first row. */
-export type Pages<Row> = (after: Row | null) => Promise<Row[]>;
+type Pages<Row> = (after: Row | null) => Promise<Row[]>;
 
 type Key = (string | number)[];
 

@@ -103,7 +103,7 @@ function resultOf(request: StoredRequest, outcome: ChainOutcome) {
 }
 
 /** A request that had no effect on chain and can have none, and why it fails. */
-export type EffectlessFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
+type EffectlessFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
 
 /**
  * Fails requests that were never signed, or whose transactions can no longer be mined. They had no effect on chain, so their

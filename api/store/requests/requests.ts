@@ -134,7 +134,7 @@ export async function requestsByNumber(db: Db, numbers: readonly bigint[]): Prom
   return rows.map(toNumberedRequest);
 }
 
-export interface RequestFilter {
+interface RequestFilter {
   status: RequestStatus | null;
   type: RequestType | null;
   /** The transaction that carries the request. */

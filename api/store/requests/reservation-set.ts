@@ -208,7 +208,7 @@ export interface CollectionState {
   taken: number;
 }
 
-export interface TokenState {
+interface TokenState {
   seq: number | null;
   supply: bigint;
   reserved: bigint;
@@ -218,14 +218,14 @@ export interface TokenState {
   creation: { requestId: string; command: CreateErc1155 } | null;
 }
 
-export interface HoldingState {
+interface HoldingState {
   seq: number;
   quantity: bigint;
   reserved: bigint;
   changed: boolean;
 }
 
-export async function storePlaces(trx: Trx, collections: ReadonlyMap<string, CollectionState>): Promise<void> {
+async function storePlaces(trx: Trx, collections: ReadonlyMap<string, CollectionState>): Promise<void> {
   const rows = [...collections]
     .filter(([, { taken }]) => taken > 0)
     .map(([address, { taken }]) => ({ address, taken }));
@@ -236,7 +236,7 @@ export async function storePlaces(trx: Trx, collections: ReadonlyMap<string, Col
      where collections.address = input.address`.execute(trx);
 }
 
-export async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Promise<void> {
+async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Promise<void> {
   const created = tokens.flatMap(({ creation, reserved }) => {
     if (creation === null) return [];
     const { requestId, command } = creation;
@@ -274,7 +274,7 @@ export async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Prom
   );
 }
 
-export async function storeHoldings(trx: Trx, holdings: readonly HoldingState[]): Promise<void> {
+async function storeHoldings(trx: Trx, holdings: readonly HoldingState[]): Promise<void> {
   const rows = holdings
     .filter(({ changed }) => changed)
     .map(({ seq, reserved }) => ({ seq, reserved: reserved.toString() }));

@@ -51,10 +51,10 @@ function prunable(table: string, ended: RawBuilder<unknown>, bytes: RawBuilder<u
 }
 
 /** The console's links and sessions that ended long ago. */
-export const prunableConsoleSessions = prunable("console_sessions", sql`expires_at`, SESSION_BYTES);
+const prunableConsoleSessions = prunable("console_sessions", sql`expires_at`, SESSION_BYTES);
 
 /** Tokens that were revoked or expired long ago. A call with such a token gets 401 as before: the service does not know it. */
-export const prunableApiTokens = prunable("api_tokens", TOKEN_ENDED, TOKEN_BYTES);
+const prunableApiTokens = prunable("api_tokens", TOKEN_ENDED, TOKEN_BYTES);
 
 /** Deletes the slots of the charts that no answer can show any more. */
 export async function pruneSeries(trx: Trx, now: number): Promise<void> {
@@ -80,7 +80,7 @@ function old(before: number): RawBuilder<unknown> {
  * Keys of calls that have finished. A key has the time of its request, so all keys before the oldest request that is not final
  * have finished.
  */
-export const prunableIdempotencyKeys: Prunable = {
+const prunableIdempotencyKeys: Prunable = {
   count: async (db, before) => countRows(db, old(await bound(db, before)), BYTES),
   step: 500,
   prune: async (trx, before, limits) => {
@@ -109,7 +109,7 @@ function oldAnswers(before: number): RawBuilder<unknown> {
  * Long answers of calls that have finished: those of batches, with one result for each item. The key and its fingerprint stay, so
  * a repeated call is recognised and does not run again. An empty text says that the answer was here.
  */
-export const prunableBatchAnswers: Prunable = {
+const prunableBatchAnswers: Prunable = {
   count: async (db, before) => countRows(db, oldAnswers(await bound(db, before)), sql`length(response)`),
   // An answer can have 350 kB.
   step: 50,

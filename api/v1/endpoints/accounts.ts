@@ -170,13 +170,13 @@ interface CallerWithScopes {
 }
 
 /** A page of all tokens in one of the app's wallets. */
-export async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
+async function contentsPage(deps: HttpDeps, appId: string, address: string, query: PageInput) {
   const wallet = found(await deps.lookUps.wallet(appId, address));
   return tokensPage(deps, { wallet: wallet.address, filter: null, listing: "contents" }, query, {});
 }
 
 /** A page of the tokens of one contract, or of one token, in one of the app's wallets. */
-export async function contractContentsPage(
+async function contractContentsPage(
   deps: HttpDeps,
   caller: CallerWithScopes,
   address: string,
@@ -220,7 +220,7 @@ async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): 
 const DOTS = new Set([".", ".."]);
 const NOT_DOTS = "Must not be `.` or `..`, which have a meaning of their own in URLs.";
 
-export function createAccountBody(limits: Limits) {
+function createAccountBody(limits: Limits) {
   return z
     .strictObject({
       user_identifier: optional(
@@ -241,4 +241,4 @@ const user = z
 
 export const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
 
-export const accountsPage = z.object({ wallets: pageOf(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
+const accountsPage = z.object({ wallets: pageOf(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

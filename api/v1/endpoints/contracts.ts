@@ -62,7 +62,7 @@ export function deleteContract() {
   });
 }
 
-export const followedContract = z
+const followedContract = z
   .object({
     address,
     type: collectionType.nullable().meta({ description: "null until the service has asked the contract." }),
@@ -85,8 +85,8 @@ export const followedContract = z
   })
   .meta({ id: "FollowedContract" });
 
-export const contractsPage = z
+const contractsPage = z
   .object({ contracts: pageOf(followedContract), ...pageFrameFields })
   .meta({ id: "ContractsPage" });
 
-export const endedContract = z.object({}).meta({ id: "EndedContract" });
+const endedContract = z.object({}).meta({ id: "EndedContract" });

@@ -28,7 +28,7 @@ export function uploadMedia() {
   });
 }
 
-export const uploadedMedia = z
+const uploadedMedia = z
   .object({
     uri: z.string().meta({ description: "The file's address, for `image` and `animation_url`." }),
     cid: z.string().meta({ description: "The file's CID (version 1). The same bytes always have the same CID." }),

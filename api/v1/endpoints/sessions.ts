@@ -97,13 +97,13 @@ export function deleteConsoleSession() {
   });
 }
 
-export const sessionCode = z.strictObject({
+const sessionCode = z.strictObject({
   code: z.string().min(1).max(200).meta({
     description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
   }),
 });
 
-export const consoleSession = z
+const consoleSession = z
   .object({
     session_id: z
       .string()
@@ -130,4 +130,4 @@ export const consoleSession = z
   })
   .meta({ id: "ConsoleSession", description: "A session of the console." });
 
-export const endedSession = z.object({}).meta({ id: "EndedSession" });
+const endedSession = z.object({}).meta({ id: "EndedSession" });

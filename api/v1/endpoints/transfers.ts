@@ -83,7 +83,7 @@ export function transferNfts() {
   });
 }
 
-export const transferBody = z
+const transferBody = z
   .strictObject({
     from_address: address.meta({ description: "The wallet of the app that holds the token." }),
     to_address: destination.meta({ description: "Who gets the token: any address that can hold it." }),

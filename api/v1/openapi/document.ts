@@ -71,7 +71,7 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 /** Moves the description of a parameter's schema to the parameter, where generators and pages look for it. */
-export function describeParameters({ paths = {} }: ApiDocument): void {
+function describeParameters({ paths = {} }: ApiDocument): void {
   const operations = Object.values(paths).flatMap((item) => METHODS.map((method) => item[method]));
   for (const parameter of operations.flatMap((operation) => operation?.parameters ?? [])) {
     if ("$ref" in parameter || parameter.description !== undefined || parameter.schema === undefined) continue;
@@ -81,7 +81,7 @@ export function describeParameters({ paths = {} }: ApiDocument): void {
 }
 
 /** The last operation of the document: its description has the table of all error codes. */
-export function errorsPath(): ZodOpenApiPathsObject {
+function errorsPath(): ZodOpenApiPathsObject {
   return {
     "/docs/errors": {
       get: htmlOperation("getErrorCodes", "Errors", "All error codes as a page", errorTable()),

@@ -192,7 +192,7 @@ const DESCRIPTION =
   "Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.";
 
 /** Files hosted on IPFS: by CID, or by path in a directory. */
-export function ipfsPaths(): ZodOpenApiPathsObject {
+function ipfsPaths(): ZodOpenApiPathsObject {
   const cid = pathParameter(
     "cid",
     "Content identifier.",
@@ -268,12 +268,7 @@ export const PUBLIC_ERRORS = {
 export type Parameter = ReturnType<typeof pathParameter>;
 
 /** @param form of the values that exist. Any other value is not found. */
-export function pathParameter(
-  of: string,
-  words: string,
-  example: string,
-  form: { pattern: string } | { maxLength: number },
-) {
+function pathParameter(of: string, words: string, example: string, form: { pattern: string } | { maxLength: number }) {
   return {
     in: "path" as const,
     name: of,

@@ -63,21 +63,21 @@ function tagsOf(header: string | undefined): string[] {
   return (header ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
 }
 
-export interface Document {
+interface Document {
   content: object;
   /** Whether the block of the mint is final. Before that the document must not be cached. */
   final: boolean;
 }
 
 /** @returns null when there is no such hosted collection. */
-export async function collectionDocument(db: Db, address: string): Promise<Document | null> {
+async function collectionDocument(db: Db, address: string): Promise<Document | null> {
   const collection = await findHosted(db, address);
   if (collection === null) return null;
   return { content: collectionMetadata(collection), final: collection.listed === 1 };
 }
 
 /** @returns null when there is no such token with hosted metadata. */
-export async function tokenDocument(db: Db, address: string, tokenId: string): Promise<Document | null> {
+async function tokenDocument(db: Db, address: string, tokenId: string): Promise<Document | null> {
   const id = readTokenId(tokenId);
   const collection = id === null ? null : await findHosted(db, address);
   if (id === null || collection === null) return null;

@@ -213,7 +213,7 @@ interface Behind {
 type Opened = Pick<EventStream, "appId" | "credential">;
 
 /** Whether each stream may stay open: its token or session is valid, and its app exists. */
-export async function stillValid(read: Db, streams: readonly Opened[], now: number): Promise<boolean[]> {
+async function stillValid(read: Db, streams: readonly Opened[], now: number): Promise<boolean[]> {
   const credentials = streams.map(({ credential }) => credential);
   const valid = await validCredentials(read, credentials, now);
   if (credentials.every(({ kind }) => kind === "token")) return credentials.map(({ hash }) => valid.has(hash));
@@ -231,14 +231,14 @@ const RETRY = 1_000;
 const SPREAD = 2_000;
 
 /** The headers of an event stream. Proxies must neither store, compress nor delay it. */
-export const STREAM_HEADERS = {
+const STREAM_HEADERS = {
   "Content-Type": "text/event-stream; charset=utf-8",
   "Cache-Control": "no-cache, no-transform",
   "X-Accel-Buffering": "no",
 } as const;
 
 /** What a stream belongs to, and where it begins. */
-export interface StreamStart {
+interface StreamStart {
   appId: string;
   /** What the stream was opened with. It is checked again while the stream is open. */
   credential: Credential;
@@ -247,7 +247,7 @@ export interface StreamStart {
 }
 
 /** The events of a page as server-sent events, with the position of the last one. */
-export interface StreamPage {
+interface StreamPage {
   bytes: Buffer;
   last: number;
 }

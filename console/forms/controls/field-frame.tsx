@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { Prose } from "../../parts/prose.tsx";
 import type { Field } from "../model/fields.ts";
 
-export interface FrameProps {
+interface FrameProps {
   /** Id of the control. Its help and its errors get ids made of it. */
   id: string;
   field: Pick<Field, "label" | "help" | "required">;

@@ -31,7 +31,7 @@ export interface ItemOptions {
 
 export type Item = Record<string, unknown>;
 
-export interface Items {
+interface Items {
   /** One for each row. */
   items: Item[];
   problems: TableProblem[];

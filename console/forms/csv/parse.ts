@@ -1,5 +1,5 @@
 /** A line of a table. */
-export interface CsvLine {
+interface CsvLine {
   /** Where it begins in the file, counted from 1. */
   line: number;
   cells: string[];

@@ -16,7 +16,7 @@ export function attemptFor(open: Attempt | null, body: string, newKey: () => str
 }
 
 /** What is known after a call: it was taken, nothing was taken, or it may have been taken. */
-export type Certainty = "taken" | "refused" | "unknown";
+type Certainty = "taken" | "refused" | "unknown";
 
 /** Refusals that the service gives because of what the call holds. Nothing was taken, now or before. */
 const REFUSALS = [400, 403, 404, 409, 413, 415, 422];

@@ -43,13 +43,13 @@ export interface AttributesField extends FieldBase {
   maxItems: number | null;
 }
 
-export interface GroupField extends FieldBase {
+interface GroupField extends FieldBase {
   kind: "group";
   fields: Field[];
 }
 
 /** Anything else is written as JSON. */
-export interface JsonField extends FieldBase {
+interface JsonField extends FieldBase {
   kind: "json";
 }
 

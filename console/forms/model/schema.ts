@@ -34,7 +34,7 @@ export interface ApiDocument {
 const COMPONENT = "#/components/schemas/";
 
 /** The operation of a call such as `post /v1/nfts`. @throws Error when the document has none. */
-export function operationOf(document: ApiDocument, call: string): Operation {
+function operationOf(document: ApiDocument, call: string): Operation {
   const [method = "", path = ""] = call.split(" ");
   const operation = document.paths[path]?.[method];
   if (operation === undefined) throw new Error(`The service's document has no operation "${call}".`);

@@ -21,13 +21,13 @@ export class Side {
   }
 }
 
-export interface MeasuredCalls {
+interface MeasuredCalls {
   rate: number;
   usage: UsagePerRequest;
 }
 
 /** @param call makes a call. A profile is written after the measurement, to this file. */
-export type Work = [side: Side, call: () => Call, profile: string | null];
+type Work = [side: Side, call: () => Call, profile: string | null];
 
 /**
  * Measures the sides in turns, so that a slow moment of the machine affects all of them.

@@ -27,7 +27,7 @@ interface RequestView {
   error_code?: string;
 }
 
-export interface Setting {
+interface Setting {
   databases: Databases;
   /** Starts another node than Hardhat's. */
   node?: () => Promise<NodeProcess>;

@@ -6,7 +6,7 @@ import { type Call, Load } from "../harness/load.ts";
 const EVERY = 10;
 
 /** What calls took, in milliseconds. */
-export interface Answers {
+interface Answers {
   calls: number;
   p99: number;
   slowest: number;

@@ -2,7 +2,7 @@ import type { Packages } from "./packages.ts";
 import type { MintOnce } from "./senders.ts";
 
 /** Runs one job for each mint. @returns mints a second, from the first inserted job to the last finished one. */
-export type RunQueue = (mints: number, mintOnce: MintOnce) => Promise<number>;
+type RunQueue = (mints: number, mintOnce: MintOnce) => Promise<number>;
 
 const QUEUE = "mint";
 const CONNECTIONS = 10;

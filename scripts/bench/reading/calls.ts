@@ -4,7 +4,7 @@ import { COLLECTION_SIZE, requestId, type Shape } from "./shape.ts";
 const PAGE = 30;
 
 /** A call, and what its answer must be: an error or an empty page would be fast. */
-export interface Call {
+interface Call {
   path: string;
   /** Fields of the answer. */
   expected: Record<string, unknown>;

@@ -39,7 +39,7 @@ const FIRST_COLLECTION = 2;
 const LARGE_WALLET = 0;
 
 /** Only digits, so the address is its own EIP-55 form. */
-export function addressOf(kind: Kind, number: number): string {
+function addressOf(kind: Kind, number: number): string {
   const spread = (BigInt(number) * BigInt(FACTOR)) % BigInt(PRIME);
   return `0x${spread.toString().padStart(10, "0")}${KINDS[kind].toString()}${"0".repeat(29)}`;
 }

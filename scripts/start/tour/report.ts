@@ -7,7 +7,7 @@ const BAR_WIDTH = 40;
 /** Number of progress lines when the output is not a terminal. */
 const PLAIN_LINES = 4;
 
-export interface Progress {
+interface Progress {
   /** Counts one more item as done. */
   advance(): void;
   /** Ends the line of the bar. */

@@ -1,7 +1,7 @@
 import { eventually } from "../../support/eventually.ts";
 
 /** One sample of the text format of Prometheus. */
-export interface Sample {
+interface Sample {
   name: string;
   labels: Record<string, string>;
   value: number;

@@ -13,7 +13,7 @@ import { addCollection as addCollectionRow, moveOf } from "./rows.ts";
 
 /* Rows that only the chain brings about, made with the same functions that the indexer uses. */
 
-export interface CollectionOptions {
+interface CollectionOptions {
   app?: string;
   type?: CollectionType;
   hosting?: Hosting;
@@ -51,7 +51,7 @@ export function addCollection(api: TestApi, options: CollectionOptions = {}): Pr
   return addCollectionRow(api.database, fields, { app, listed, mayMint, steward, block: 1 });
 }
 
-export interface MintOptions {
+interface MintOptions {
   contract: string;
   to: string;
   tokenId?: bigint | number;

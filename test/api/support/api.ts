@@ -81,7 +81,7 @@ export interface Item {
   url?: string;
 }
 
-export interface CallOptions {
+interface CallOptions {
   token?: string | null;
   body?: unknown;
   /** Sent as it is, in place of `body`. */

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Answer } from "./api.ts";
 
 /** What an item of a batch was answered with. */
-export interface Result {
+interface Result {
   request_id?: string;
   error_code?: string;
   message?: string;

@@ -5,7 +5,7 @@ import { type Answer, PUBLIC_URL, type TestApi } from "./api.ts";
 /** What the console's page sends with each call. */
 export const PAGE = { "x-moneta-console": "1", origin: PUBLIC_URL };
 
-export interface LinkOrder {
+interface LinkOrder {
   /** Null: the operator's. */
   appId?: string | null;
   scopes?: Scope[];

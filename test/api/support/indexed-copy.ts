@@ -128,7 +128,7 @@ export class IndexedCopy {
 type Rows = Record<string, unknown>[];
 
 /** Which differences are allowed. */
-export interface Comparison {
+interface Comparison {
   /** false: after a reorg. An owner who has got a token back by a rollback has it since the fork. */
   exact: boolean;
   /** After a reorg, holdings are left out where they depend on these: a balance is known again if a dropped block changed it. */

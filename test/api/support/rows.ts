@@ -78,7 +78,7 @@ export function creation(fields: Partial<CreateCollection> = {}): CreateCollecti
   };
 }
 
-export interface CollectionState {
+interface CollectionState {
   app?: string;
   listed?: boolean;
   mayMint?: boolean;

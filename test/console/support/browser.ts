@@ -39,7 +39,7 @@ export function useConsole(options?: ServiceOptions): ConsoleFixture {
   return fixture;
 }
 
-export class ConsoleFixture {
+class ConsoleFixture {
   readonly moneta: ServiceFixture;
   readonly browser: BrowserFixture;
   #allowed: RegExp | null = null;

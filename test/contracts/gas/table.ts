@@ -16,8 +16,8 @@ export const GOALS: Record<string, number> = {
   "transfer ERC721 by authorization, batch of 100, per item": 48_000,
 };
 
-export const TABLE_START = "<!-- gas table: start --><!-- prettier-ignore-start -->";
-export const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
+const TABLE_START = "<!-- gas table: start --><!-- prettier-ignore-start -->";
+const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 
 /** Renders the gas table of the documentation, as Markdown. */
 export function renderTable(rows: Rows): string {

@@ -2,7 +2,7 @@ import type { ICollection } from "../../../types/ethers-contracts/index.js";
 import { createErc1155, createErc721, deploySystem, ethers, item, type Item, run } from "./deploy.ts";
 
 /** Deploys three ERC721 collections: hosted without an owner, hosted with an owner, self-hosted without an owner. */
-export async function deployErc721s() {
+async function deployErc721s() {
   const system = await deploySystem();
   const hosted = await createErc721(system);
   const owned = await createErc721(system, {
@@ -17,7 +17,7 @@ export async function deployErc721s() {
 }
 
 /** Deploys the same three as ERC1155 collections. In each, alice holds the first copies of id 1. */
-export async function deployErc1155s() {
+async function deployErc1155s() {
   const system = await deploySystem();
   const hosted = await createErc1155(system);
   const owned = await createErc1155(system, {

@@ -44,7 +44,7 @@ export function machineEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH };
 }
 
-export async function npm(args: string[], cwd: string): Promise<string> {
+async function npm(args: string[], cwd: string): Promise<string> {
   const { output, errors, code } = await runProgram("npm", args, { cwd, env: machineEnvironment() });
   if (code !== 0) throw new Error(`npm ${args.join(" ")} failed:\n${output}${errors}`);
   return output;

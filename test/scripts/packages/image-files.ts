@@ -11,7 +11,7 @@ interface LockedPackage {
 }
 
 /** What the Dockerfile says. Its commands are not run. */
-export interface ImagePlan {
+interface ImagePlan {
   /** Files and folders of the checkout that the image has. */
   copied: string[];
   /** Direct dependencies that it leaves out. */

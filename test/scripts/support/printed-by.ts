@@ -1,5 +1,5 @@
 /** What a part of a program printed in this process, and the exit code that it asked for. */
-export interface Printed<T> {
+interface Printed<T> {
   result: T;
   output: string;
   exitCode: number;

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-import { INT, schemaKit, type SchemaKit } from "./initial/kit.ts";
+import { INT, schemaKit, type SchemaKit } from "./kit.ts";
 
 /** Every table. `schema.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {
@@ -21,7 +21,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 /** Requests, and the transactions that they are sent in. */
-export async function createRequests(kit: SchemaKit): Promise<void> {
+async function createRequests(kit: SchemaKit): Promise<void> {
   await createSending(kit);
   await createAccepted(kit);
 }
@@ -116,7 +116,7 @@ async function createAccepted({ TEXT, create, index, numbered, partialIndex }: S
 }
 
 /** What several processes of one installation share: leases, who runs, and calls counted for rate limits. */
-export async function createProcesses({ TEXT, create, index }: SchemaKit): Promise<void> {
+async function createProcesses({ TEXT, create, index }: SchemaKit): Promise<void> {
   await create("leases")
     .addColumn("name", TEXT, (c) => c.primaryKey())
     .addColumn("holder", TEXT)
@@ -138,7 +138,7 @@ export async function createProcesses({ TEXT, create, index }: SchemaKit): Promi
 }
 
 /** Events and their deliveries. */
-export async function createOutbox({
+async function createOutbox({
   TEXT,
   create,
   index,
@@ -200,7 +200,7 @@ export async function createOutbox({
 }
 
 /** Hosted content and its jobs. */
-export async function createMedia(kit: SchemaKit): Promise<void> {
+async function createMedia(kit: SchemaKit): Promise<void> {
   const { TEXT, create, index, numbered, partialIndex } = kit;
   await create("media")
     .addColumn("cid", TEXT, (c) => c.primaryKey())
@@ -274,7 +274,7 @@ async function createBlocks({ TEXT, BYTES, create, index, partialIndex, uncompre
 }
 
 /** What the chain says. */
-export async function createLedger(kit: SchemaKit): Promise<void> {
+async function createLedger(kit: SchemaKit): Promise<void> {
   await createTokens(kit);
   await createHistory(kit);
 }
@@ -375,7 +375,7 @@ async function createHistory({ TEXT, create, index, numbered, uniqueIndex }: Sch
 }
 
 /** Contracts that the service did not deploy. */
-export async function createContracts({ TEXT, create, index, numbered, partialIndex, ...kit }: SchemaKit) {
+async function createContracts({ TEXT, create, index, numbered, partialIndex, ...kit }: SchemaKit) {
   await create("foreign_contracts")
     .addColumn("address", TEXT, (c) => c.primaryKey())
     .addColumn("type", TEXT)
@@ -433,7 +433,7 @@ export async function createContracts({ TEXT, create, index, numbered, partialIn
 }
 
 /** Facts, counters, apps, their tokens and wallets. */
-export async function createAccounts({ TEXT, create, index, numbered, uniqueIndex }: SchemaKit): Promise<void> {
+async function createAccounts({ TEXT, create, index, numbered, uniqueIndex }: SchemaKit): Promise<void> {
   await create("meta")
     .addColumn("key", TEXT, (c) => c.primaryKey())
     .addColumn("value", TEXT, (c) => c.notNull())

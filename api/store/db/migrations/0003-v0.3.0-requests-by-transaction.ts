@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-import { schemaKit } from "./initial/kit.ts";
+import { schemaKit } from "./kit.ts";
 
 /** An app's requests in one transaction. Those that were never sent take no place in the index. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-import { schemaKit } from "./initial/kit.ts";
+import { schemaKit } from "./kit.ts";
 
 /** Searches of wallets in contracts of others, apart from other reads: while the indexer catches up, only they are taken. */
 export async function up(db: Kysely<unknown>): Promise<void> {

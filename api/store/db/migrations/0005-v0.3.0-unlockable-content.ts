@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-import { schemaKit } from "./initial/kit.ts";
+import { schemaKit } from "./kit.ts";
 
 /**
  * Finds the unlockable content of a wallet's tokens. Few requests have any, so this index is small, while the row of a

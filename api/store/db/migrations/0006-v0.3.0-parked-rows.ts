@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 
-import { INT, schemaKit } from "./initial/kit.ts";
+import { INT, schemaKit } from "./kit.ts";
 
 /** Rows that a worker leaves alone for a while. `schema-processes.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-import { schemaKit } from "./initial/kit.ts";
+import { schemaKit } from "./kit.ts";
 
 /**
  * Quotas for what an app stores, and indexes for rows that are deleted when they are old. Apps that exist have none of these

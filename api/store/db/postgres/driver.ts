@@ -128,12 +128,12 @@ export class Session {
 }
 
 /** Longest time of one statement, in milliseconds. The server ends it then. */
-export const STATEMENT_TIMEOUT = 60_000;
+const STATEMENT_TIMEOUT = 60_000;
 /** A statement that is not answered by then has lost its connection, in milliseconds. */
 const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
 
 /** One connection of the pool, for as long as Kysely uses it. */
-export class PostgresConnection implements DatabaseConnection {
+class PostgresConnection implements DatabaseConnection {
   readonly client: pg.PoolClient;
   readonly #session: Session;
   inTransaction = false;

@@ -16,7 +16,7 @@ const CONNECT_TIMEOUT = 10_000;
 /** A connection that nobody used for so long is closed, in milliseconds. */
 const IDLE_CONNECTION = 60_000;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   /** Most connections. */
   connections: number;
   /** Called when a connection is lost. The statement on it, if any, fails; later ones use a new connection. */

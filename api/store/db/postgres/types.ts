@@ -19,7 +19,7 @@ export const ANSWER_TYPES: pg.CustomTypesConfig = {
 };
 
 /** @throws RangeError when the number would be rounded. */
-export function exactNumber(text: string): number {
+function exactNumber(text: string): number {
   const value = Number(text);
   if (/^-?\d+$/.test(text) && !Number.isSafeInteger(value)) {
     throw new RangeError(`The database answered ${text}. Numbers beyond 2^53 would be rounded.`);

@@ -8,7 +8,7 @@ export interface BareServer {
   stop: () => Promise<void>;
 }
 
-export interface BareStorage {
+interface BareStorage {
   /** URL of the service's database, which it reads. On PostgreSQL it writes there too, into a table of its own. */
   database: string;
   /** The SQLite file that it writes. */

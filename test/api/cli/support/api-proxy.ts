@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 
 import { listenOnLoopback } from "../../../../scripts/scene/loopback.ts";
 
-export interface ApiCall {
+interface ApiCall {
   /** Such as `POST /v1/media`. */
   name: string;
   body: Buffer;

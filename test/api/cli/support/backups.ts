@@ -13,14 +13,14 @@ import { jsonOfCli } from "./run.ts";
 
 export const IMAGE = `data:image/svg+xml,<svg xmlns="http://www.w3.org/2000/svg"/>`;
 
-export interface MadeBackup {
+interface MadeBackup {
   folder: string;
   complete: boolean;
   backup: Manifest;
 }
 
 /** An empty place for a restore. */
-export interface Place {
+interface Place {
   env: Record<string, string>;
   dataDir: string;
   databaseUrl: string;
@@ -37,7 +37,7 @@ export function useBackups(): BackupFixture {
   return fixture;
 }
 
-export class BackupFixture {
+class BackupFixture {
   readonly moneta: ServiceFixture;
   made: MadeBackup | null = null;
   wallet = "";

@@ -1,7 +1,7 @@
 import type { Trx } from "../../../../api/store/db/sql.ts";
 
 /** Addresses in the database that the damages change. */
-export interface DamagedRows {
+interface DamagedRows {
   /** A wallet that has sent tokens. */
   from: string;
   /** A wallet that has received tokens. */

@@ -14,7 +14,7 @@ export function useDoctor(): DoctorFixture {
   return fixture;
 }
 
-export class DoctorFixture {
+class DoctorFixture {
   readonly moneta: OwnService;
   /** A completed mint with unlockable content. */
   mintId = "";

@@ -19,7 +19,7 @@ export function useOldBackup(): OldBackupFixture {
   return fixture;
 }
 
-export class OldBackupFixture {
+class OldBackupFixture {
   readonly moneta: OwnService;
   wallets: [string, string, string] = ["", "", ""];
   erc721 = "";

@@ -1,7 +1,7 @@
 /** What a statement may do although others may not. */
 export type Liberty = "scan" | "sort" | "slow";
 
-export interface Exception {
+interface Exception {
   statement: RegExp;
   liberties: readonly Liberty[];
   because: string;

@@ -4,7 +4,7 @@ import BetterSqlite3 from "better-sqlite3";
 export const LARGE = Number(process.env["LARGE_TABLE_ROWS"]);
 
 /** Tables that stay small, with the reason. Every other table of the schema counts as large. */
-export const SMALL_TABLES: Readonly<Record<string, string>> = {
+const SMALL_TABLES: Readonly<Record<string, string>> = {
   media_collections: "one row for each block store",
   abandoned_deliveries: "at most one row for each app",
   api_tokens: "a few for each app",

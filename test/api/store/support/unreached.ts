@@ -12,24 +12,21 @@ const BUILDS =
 
 /** Files whose statements are not those of the running service. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
-  "db/migrations/initial/kit.ts": "creates the schema",
+  "db/migrations/kit.ts": "creates the schema",
   "db/migrate.ts": "reads the list of migrations",
-  "db/group-commit.ts": "begins and ends transactions",
-  "db/concurrent-writes.ts": "begins and ends transactions on PostgreSQL",
-  "db/postgres.ts": "checks the server of a PostgreSQL database",
-  "db/postgres-driver.ts": "locks migrations on PostgreSQL",
-  "db/unfinished-restore.ts": "looks for a mark in a PostgreSQL database",
+  "db/sqlite/group-commit.ts": "begins and ends transactions",
+  "db/postgres/concurrent-writes.ts": "begins and ends transactions on PostgreSQL",
+  "db/postgres/open.ts": "checks the server of a PostgreSQL database",
+  "db/postgres/driver.ts": "locks migrations on PostgreSQL",
   "move/restore-place.ts": "prepares and ends a restore, while the service does not run",
   "move/snapshot.ts": "opens a snapshot for a backup",
-  "move/sqlite-file.ts": "checks the file of a backup",
-  "move/row-numbers.ts": "moves an installation that does not run",
-  "move/rows.ts": "reads whole tables of an installation that does not run",
+  "move/move.ts": "reads whole tables of an installation that does not run",
   "move/source.ts": "opens an installation that does not run",
   "move/tables.ts": "reads the schema",
 };
 
 /** Functions that only PostgreSQL calls. */
-const ON_POSTGRES = /^(async )?function (turnsOfApps)\b/;
+const ON_POSTGRES = /^(async )?function (requireRestoreFinished|turnsOfApps)\b/;
 /** What stands before code that only PostgreSQL runs. */
 const BEFORE_POSTGRES = /=== "postgres"\)?\s*\??\s*$|!== "postgres"[^\n]*return;\s*$/;
 

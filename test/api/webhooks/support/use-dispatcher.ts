@@ -24,7 +24,7 @@ export function useDispatcher(): DispatcherFixture {
   return fixture;
 }
 
-export class DispatcherFixture {
+class DispatcherFixture {
   readonly secret = `whsec_${randomBytes(24).toString("base64")}`;
   sealer = createSealer([{ id: "k", bytes: randomBytes(32) }]);
   database!: TestDatabase;

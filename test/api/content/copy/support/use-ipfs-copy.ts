@@ -31,7 +31,7 @@ export function useIpfsCopy(): IpfsCopyFixture {
   return fixture;
 }
 
-export class IpfsCopyFixture {
+class IpfsCopyFixture {
   readonly gateway = new TrustlessGateway();
   readonly #strict = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: false });
   readonly #local = createOutboundAgent({ allowedHosts: new Set(), allowLoopback: true });

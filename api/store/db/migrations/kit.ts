@@ -1,6 +1,6 @@
 import { type CreateTableBuilder, type Kysely, sql } from "kysely";
 
-import { engineOf } from "../../sql.ts";
+import { engineOf } from "../sql.ts";
 
 /** Milliseconds, block numbers, counts: 64 bits on either engine. */
 export const INT = "bigint";
