@@ -229,4 +229,3 @@ export const METRICS = {
     help: "When this process started, in seconds since 1970.",
   },
 } as const satisfies Record<string, MetricDescription>;
-

@@ -28,7 +28,7 @@ export async function bundle(folder: string): Promise<void> {
     configFile: false,
     root: SOURCES,
     // Relative URLs, so that the console works behind a proxy that adds a prefix.
-    base: ".//",
+    base: "./",
     logLevel: "warn",
     publicDir: false,
     oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },

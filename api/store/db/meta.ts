@@ -8,7 +8,7 @@ export const UNFINISHED_RESTORE = "unfinished_restore";
 
 /** @throws DatabaseError when a restore into the database has not ended. */
 export async function requireRestoreFinished(db: Db): Promise<void> {
-  if (engineOf(db) === "sqlite") return;
+  if (engineOf(db) !== "postgres") return;
   const { rows } = await sql<{ found: number }>`
     select to_regclass(${UNFINISHED_RESTORE}) is not null as found`.execute(db);
   if (rows[0]?.found !== 1) return;

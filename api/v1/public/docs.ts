@@ -44,13 +44,13 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   router.get("/docs", (request, response) => {
     // The links in the page are relative, so that it works behind a proxy that adds a prefix.
     if (request.path.endsWith("/")) response.status(308).set("Location", "../docs").end();
-    else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("index.html", DOCS_FILES);
+    else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("docs.html", DOCS_FILES);
   });
   router.get("/docs/init.js", (_request, response) => {
-    response.sendFile("init.js", DOCS_FILES);
+    response.sendFile("docs-init.js", DOCS_FILES);
   });
   router.get("/docs/page.css", (_request, response) => {
-    response.sendFile("page.css", PAGE_FILES);
+    response.sendFile("html.css", PAGE_FILES);
   });
   router.get("/docs/errors", (request, response) => {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();

@@ -107,7 +107,7 @@ describe("command line: drop", () => {
       await writeFile(join(place.path, "images", "3.svg"), "");
       await writeFile(join(place.path, "images", "4.svg"), picture(4));
       await symlink("/etc/passwd", join(place.path, "images", "secret.png"));
-      await writeFile(join(place.path, "json", "5.json"), JSON.stringify({ image: "../../../../../etc/passwd" }));
+      await writeFile(join(place.path, "json", "5.json"), JSON.stringify({ image: "../../../../../../../etc/passwd" }));
       await writeFile(join(place.path, "json", "6.json"), JSON.stringify({ image: "secret.png" }));
       await writeFile(join(place.path, "json", "7.json"), JSON.stringify({ name: "No picture" }));
       await writeFile(join(place.path, "json", "8.json"), `{"attributes": ${"[".repeat(99)}${"]".repeat(99)}}`);
