@@ -467,6 +467,30 @@ export interface components {
     };
     /** @description Kind of the contract. */
     CollectionType: "ERC721" | "ERC1155";
+    ChangeCollection: {
+      /** @description Text about the collection. */
+      description?: string | null;
+      image?: string | null;
+      external_link?: string | null;
+      /** @description Royalty on sales, in hundredths of a percent. */
+      seller_fee_basis_points?: (number | string) | null;
+      /** @description Who gets the royalty. */
+      fee_recipient?: string | null;
+    };
+    ChangeToken: {
+      /** @description `{token_id}` stands for the token id. */
+      name?: string | null;
+      /** @description `{token_id}` stands for the token id. */
+      description?: string | null;
+      image?: string | null;
+      external_url?: string | null;
+      /** @description Properties of the token. */
+      attributes?: unknown[] | null;
+      /** @description Six hexadecimal digits, without #. */
+      background_color?: string | null;
+      animation_url?: string | null;
+      youtube_url?: string | null;
+    };
     Mint: {
       /** @description The collection of the token. */
       collection_address: string;
@@ -510,6 +534,26 @@ export interface components {
       token_id: number | string;
       /** @description Number of copies. ERC721: blank or 1. */
       amount?: number | string | null;
+    };
+    SetWebhook: {
+      /** @description http(s) URL that resolves to public addresses. */
+      url: string;
+      /** @description Event types to send. The default is all of them. */
+      events?: ("sent" | "completed" | "error" | "corrected")[] | null;
+    };
+    CreateSession: {
+      /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
+      code: string;
+    };
+    CreateToken: {
+      /** @description What the token may do. The session must have these scopes itself. */
+      scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+      /** @description The token expires after so many days. By default it never expires. */
+      expires_in_days?: (number | string) | null;
+      /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
+      rate_limit_per_minute?: (number | string) | null;
+      /** @description For your own reference. By default `console`. */
+      name?: string | null;
     };
     Event: {
       /** @description The same in every retry and in the feed. */
@@ -772,6 +816,23 @@ export interface components {
       /** @description ERC721 only. */
       owner?: components["schemas"]["Address"] | null;
     };
+    ChangedCollection: {
+      /** @description All metadata after the change. */
+      metadata: {
+        /** @description Text about the collection. */
+        description?: string;
+        /** @description URI of a picture. */
+        image?: string;
+        /** @description URI of a website. */
+        external_link?: string;
+        /** @description Royalty, in hundredths of a percent. */
+        seller_fee_basis_points?: number;
+        /** @description Who gets the royalty. */
+        fee_recipient?: components["schemas"]["Address"];
+      };
+      /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
+      request_id: components["schemas"]["RequestId"] | null;
+    };
     Erc721Nft: {
       contract_address: components["schemas"]["Address"];
       /** @description null when the contract tells no name. */
@@ -819,6 +880,11 @@ export interface components {
       offset: number;
       /** @description Cursor of the next page; null at the end. */
       next: string | null;
+    };
+    ChangedToken: {
+      metadata: components["schemas"]["TokenMetadata"];
+      /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
+      request_id: components["schemas"]["RequestId"] | null;
     };
     UploadedMedia: {
       /** @description The file's address, for `image` and `animation_url`. */
@@ -957,26 +1023,80 @@ export interface components {
     };
     /** @description An amount in wei, as a decimal string. */
     Wei: string;
+    RegisteredWebhook: {
+      /** @description Where events are sent. */
+      url: string;
+      /** @description null means all of them. */
+      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      disabled_at: components["schemas"]["Time"] | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+      /** @description Signing secret. Shown only once, at the first registration. */
+      secret: string | null;
+    };
+    Webhook: {
+      /** @description Where events are sent. */
+      url: string;
+      /** @description null means all of them. */
+      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      disabled_at: components["schemas"]["Time"] | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+    };
+    RemovedWebhook: Record<string, never>;
+    Delivery: {
+      /** @description Id of the delivery. */
+      id: string;
+      /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
+      event_id: string;
+      /** @description The `type` of the event. */
+      event_type: "sent" | "completed" | "error" | "corrected" | "test";
+      /** @description null for a test event. */
+      request_id: components["schemas"]["RequestId"] | null;
+      /** @description failed: no retry is left, or the webhook was removed. */
+      status: "pending" | "delivered" | "failed";
+      /** @description Number of tries so far. */
+      attempts: number;
+      /** @description Latest time of the next try. null when the delivery has ended. */
+      next_attempt_at: components["schemas"]["Time"] | null;
+      /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
+      response_status: number | null;
+      /** @description Why the last try failed. */
+      error: string | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+    };
+    RotatedSecret: {
+      /** @description The new signing secret. Shown only once. */
+      secret: string;
+      /** @description Until then the previous secret signs as well: each call carries both signatures. */
+      previous_expires_at: components["schemas"]["Time"];
+    };
+    DeliveriesPage: {
+      /** @description The items of this page. */
+      deliveries: components["schemas"]["Delivery"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    EventsFeed: {
+      /** @description Oldest first. */
+      events: components["schemas"]["Event"][];
+      /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
+      next: string;
+    };
     Usage: {
       from: components["schemas"]["Day"];
       to: components["schemas"]["Day"];
       /** @description The sums of the days. */
-      total: {
-        /** @description Requests that were accepted. */
-        requests_accepted: number;
-        /** @description Requests that became `completed`. */
-        requests_completed: number;
-        /** @description Requests that became `failed`. */
-        requests_failed: number;
-        /** @description Gas of transactions, by the day of their blocks. */
-        gas_used: number;
-        /** @description Fees of the same transactions. */
-        fee_wei: components["schemas"]["Wei"];
-        /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-        media_bytes: number;
-        /** @description Wallets that were created. */
-        wallets_created: number;
-      };
+      total: components["schemas"]["UsageSums"];
       /** @description Every day, oldest first. */
       days: {
         date: components["schemas"]["Day"];
@@ -995,64 +1115,52 @@ export interface components {
         /** @description Wallets that were created. */
         wallets_created: number;
       }[];
-      /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
-      quotas: {
-        /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
-        media_bytes: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Requests that wait for their media (`copy_media`, freezing). */
-        media_requests: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Wallets of the app. */
-        wallets: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
-        stored_bytes: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Requests for a new collection that did not fail. */
-        collections: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
-        mints: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-        /** @description Tokens of the app that are neither revoked nor expired. */
-        api_tokens: {
-          /** @description What counts now. */
-          used: number;
-          /** @description null: unlimited. */
-          limit: number | null;
-        };
-      };
+      quotas: components["schemas"]["Quotas"];
     };
     /**
      * Format: date
      * @description A day in UTC, such as `2026-05-04`.
      */
     Day: string;
+    UsageSums: {
+      /** @description Requests that were accepted. */
+      requests_accepted: number;
+      /** @description Requests that became `completed`. */
+      requests_completed: number;
+      /** @description Requests that became `failed`. */
+      requests_failed: number;
+      /** @description Gas of transactions, by the day of their blocks. */
+      gas_used: number;
+      /** @description Fees of the same transactions. */
+      fee_wei: components["schemas"]["Wei"];
+      /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+      media_bytes: number;
+      /** @description Wallets that were created. */
+      wallets_created: number;
+    };
+    /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
+    Quotas: {
+      /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
+      media_bytes: components["schemas"]["Quota"];
+      /** @description Requests that wait for their media (`copy_media`, freezing). */
+      media_requests: components["schemas"]["Quota"];
+      /** @description Wallets of the app. */
+      wallets: components["schemas"]["Quota"];
+      /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
+      stored_bytes: components["schemas"]["Quota"];
+      /** @description Requests for a new collection that did not fail. */
+      collections: components["schemas"]["Quota"];
+      /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
+      mints: components["schemas"]["Quota"];
+      /** @description Tokens of the app that are neither revoked nor expired. */
+      api_tokens: components["schemas"]["Quota"];
+    };
+    Quota: {
+      /** @description What counts now. */
+      used: number;
+      /** @description null: unlimited. */
+      limit: number | null;
+    };
     /** @description A session of the console. */
     ConsoleSession: {
       /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
@@ -1080,6 +1188,12 @@ export interface components {
       public_url: string;
     };
     EndedSession: Record<string, never>;
+    TokensPage: {
+      /** @description The items of this page. */
+      tokens: components["schemas"]["Token"][];
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
     Token: {
       /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
       token_id: string;
@@ -1094,6 +1208,148 @@ export interface components {
       expires_at: components["schemas"]["Time"] | null;
       /** @description null: the token is not revoked. */
       revoked_at: components["schemas"]["Time"] | null;
+    };
+    NewToken: {
+      /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
+      token_id: string;
+      /** @description For your own reference. */
+      name: string;
+      /** @description What the token may do. */
+      scopes: string[];
+      /** @description Most calls per minute with this token. null: only the app is limited. */
+      rate_limit_per_minute: number | null;
+      created_at: components["schemas"]["Time"];
+      /** @description null: the token never expires. */
+      expires_at: components["schemas"]["Time"] | null;
+      /** @description null: the token is not revoked. */
+      revoked_at: components["schemas"]["Time"] | null;
+      /** @description The token itself. It is shown only now: the service stores its hash. */
+      token: string;
+    };
+    AppsPage: {
+      /** @description The items of this page. */
+      apps: components["schemas"]["App"][];
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    App: {
+      /** @description The operator's session chooses the app with `X-Moneta-App: <app_id>`. */
+      app_id: string;
+      /** @description The name that the operator gave. */
+      name: string;
+      created_at: components["schemas"]["Time"];
+      /** @description What the app has used today (UTC). */
+      today: components["schemas"]["UsageSums"];
+      /** @description What the app used in the last 30 days, today included. */
+      last_30_days: components["schemas"]["UsageSums"];
+      quotas: components["schemas"]["Quotas"];
+    };
+    OperatorStatus: {
+      /** @description Whether the process that answers can work, as `/readyz` says. */
+      ready: boolean;
+      /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
+      checks: { [key: string]: string };
+      /** @description Requests of all apps that are not final. */
+      backlog: {
+        /** @description Requests that wait for their media. */
+        media: number;
+        /** @description Requests that wait to be sent. */
+        pending: number;
+        /** @description Requests whose transaction was sent. */
+        processing: number;
+      };
+      /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
+      oldest_pending_seconds: number | null;
+      /** @description How far the indexer is behind the node. */
+      indexer: {
+        /** @description The last block that the indexer processed. */
+        checkpoint: number;
+        /** @description The node's newest block. null while the node does not answer. */
+        head: number | null;
+        /** @description Blocks that the indexer has not processed yet. */
+        lag_blocks: number | null;
+      };
+      /** @description Webhook deliveries of all apps. */
+      deliveries: {
+        /** @description Webhook deliveries with tries left. Counted up to 10,000. */
+        waiting: number;
+        /** @description Webhook deliveries that failed for good. Counted up to 10,000. */
+        dead: number;
+        /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
+        oldest_overdue_seconds: number | null;
+      };
+      /** @description Every lane, with its funds. */
+      lanes: components["schemas"]["Lane"][];
+      /** @description Whether the relay is paused. null: not known. */
+      relay_paused: boolean | null;
+      /** @description Contracts of others that are left alone for some time. */
+      quarantined_contracts: number;
+      /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
+      processes: {
+        /** @description Processes with the role `api`. */
+        api: number;
+        /** @description Processes with the role `relayer`. */
+        relayer: number;
+        /** @description Processes with neither of these roles. */
+        other: number;
+      };
+    };
+    Lane: {
+      /** @description Number of the lane. */
+      lane: number;
+      /** @description Send the chain's own currency to this address. */
+      address: components["schemas"]["Address"];
+      /** @description false: a lane of earlier settings, which only finishes what it has begun. */
+      in_use: boolean;
+      /** @description null while the node does not answer. */
+      balance_wei: components["schemas"]["Wei"] | null;
+      /** @description What its transactions of the last 24 hours cost. null: not known, or the lane is not in use. */
+      spent_24h_wei: components["schemas"]["Wei"] | null;
+      /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
+      days_left: number | null;
+      /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
+      low_funds: boolean | null;
+      /** @description Age of its oldest transaction that no block contains. null: there is none. */
+      oldest_unmined_seconds: number | null;
+    };
+    DoctorReport: {
+      /** @description The worst of the findings. */
+      result: "ok" | "warning" | "problem";
+      /** @description One or more for each check, in the order of the checks. */
+      findings: {
+        /** @description Name of the check. */
+        check: string;
+        /** @description How serious it is. */
+        result: "ok" | "warning" | "problem";
+        /** @description What was found, and what to do. */
+        words: string;
+        /** @description The name of this state in the log and in `/metrics`. */
+        condition:
+          | ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked" | "lane_stuck")
+          | null;
+      }[];
+      /** @description When the checks began. */
+      checked_at: components["schemas"]["Time"];
+    };
+    OperatorSeries: {
+      /** @description Oldest first, at most 120. */
+      points: components["schemas"]["OperatorPoint"][];
+      /** @description How long each point is. */
+      seconds_per_point: number;
+    };
+    OperatorPoint: {
+      /** @description When the point begins. It ends where the next one begins; the last one ends later. */
+      at: components["schemas"]["Time"];
+      /** @description Requests that became `completed`. */
+      completed: number;
+      /** @description Requests that became `failed`. */
+      failed: number;
+      /** @description Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final. */
+      latency_p50_ms: number | null;
+      /** @description The same for 95 % of them. */
+      latency_p95_ms: number | null;
+      /** @description Their shares of the fees of the transactions that carried them. */
+      fee_wei: components["schemas"]["Wei"];
     };
     /** @description Contract-level metadata (ERC-7572). */
     CollectionMetadata: {
@@ -1538,43 +1794,12 @@ export interface operations {
         address: string;
       };
     }>;
-    requestBody?: {
-      content: {
-        "application/json": {
-          /** @description Text about the collection. */
-          description?: string | null;
-          image?: string | null;
-          external_link?: string | null;
-          /** @description Royalty on sales, in hundredths of a percent. */
-          seller_fee_basis_points?: (number | string) | null;
-          /** @description Who gets the royalty. */
-          fee_recipient?: string | null;
-        };
-      };
-    };
+    requestBody?: { content: { "application/json": components["schemas"]["ChangeCollection"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description All metadata after the change. */
-            metadata: {
-              /** @description Text about the collection. */
-              description?: string;
-              /** @description URI of a picture. */
-              image?: string;
-              /** @description URI of a website. */
-              external_link?: string;
-              /** @description Royalty, in hundredths of a percent. */
-              seller_fee_basis_points?: number;
-              /** @description Who gets the royalty. */
-              fee_recipient?: components["schemas"]["Address"];
-            };
-            /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
-            request_id: components["schemas"]["RequestId"] | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["ChangedCollection"] };
       };
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
@@ -1642,35 +1867,12 @@ export interface operations {
         token_id: number | string;
       };
     }>;
-    requestBody?: {
-      content: {
-        "application/json": {
-          /** @description `{token_id}` stands for the token id. */
-          name?: string | null;
-          /** @description `{token_id}` stands for the token id. */
-          description?: string | null;
-          image?: string | null;
-          external_url?: string | null;
-          /** @description Properties of the token. */
-          attributes?: unknown[] | null;
-          /** @description Six hexadecimal digits, without #. */
-          background_color?: string | null;
-          animation_url?: string | null;
-          youtube_url?: string | null;
-        };
-      };
-    };
+    requestBody?: { content: { "application/json": components["schemas"]["ChangeToken"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            metadata: components["schemas"]["TokenMetadata"];
-            /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
-            request_id: components["schemas"]["RequestId"] | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["ChangedToken"] };
       };
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
@@ -1983,18 +2185,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Where events are sent. */
-            url: string;
-            /** @description null means all of them. */
-            events: ("sent" | "completed" | "error" | "corrected")[] | null;
-            /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
-            disabled_at: components["schemas"]["Time"] | null;
-            created_at: components["schemas"]["Time"];
-            updated_at: components["schemas"]["Time"];
-          };
-        };
+        content: { "application/json": components["schemas"]["Webhook"] };
       };
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2003,34 +2194,12 @@ export interface operations {
   };
   putWebhook: {
     parameters: Inputs<{}>;
-    requestBody: {
-      content: {
-        "application/json": {
-          /** @description http(s) URL that resolves to public addresses. */
-          url: string;
-          /** @description Event types to send. The default is all of them. */
-          events?: ("sent" | "completed" | "error" | "corrected")[] | null;
-        };
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["SetWebhook"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Where events are sent. */
-            url: string;
-            /** @description null means all of them. */
-            events: ("sent" | "completed" | "error" | "corrected")[] | null;
-            /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
-            disabled_at: components["schemas"]["Time"] | null;
-            created_at: components["schemas"]["Time"];
-            updated_at: components["schemas"]["Time"];
-            /** @description Signing secret. Shown only once, at the first registration. */
-            secret: string | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["RegisteredWebhook"] };
       };
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2045,7 +2214,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": Record<string, never> };
+        content: { "application/json": components["schemas"]["RemovedWebhook"] };
       };
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2059,30 +2228,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Id of the delivery. */
-            id: string;
-            /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-            event_id: string;
-            /** @description The `type` of the event. */
-            event_type: "sent" | "completed" | "error" | "corrected" | "test";
-            /** @description null for a test event. */
-            request_id: components["schemas"]["RequestId"] | null;
-            /** @description failed: no retry is left, or the webhook was removed. */
-            status: "pending" | "delivered" | "failed";
-            /** @description Number of tries so far. */
-            attempts: number;
-            /** @description Latest time of the next try. null when the delivery has ended. */
-            next_attempt_at: components["schemas"]["Time"] | null;
-            /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-            response_status: number | null;
-            /** @description Why the last try failed. */
-            error: string | null;
-            created_at: components["schemas"]["Time"];
-            updated_at: components["schemas"]["Time"];
-          };
-        };
+        content: { "application/json": components["schemas"]["Delivery"] };
       };
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2096,14 +2242,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description The new signing secret. Shown only once. */
-            secret: string;
-            /** @description Until then the previous secret signs as well: each call carries both signatures. */
-            previous_expires_at: components["schemas"]["Time"];
-          };
-        };
+        content: { "application/json": components["schemas"]["RotatedSecret"] };
       };
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2126,41 +2265,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description The items of this page. */
-            deliveries: {
-              /** @description Id of the delivery. */
-              id: string;
-              /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-              event_id: string;
-              /** @description The `type` of the event. */
-              event_type: "sent" | "completed" | "error" | "corrected" | "test";
-              /** @description null for a test event. */
-              request_id: components["schemas"]["RequestId"] | null;
-              /** @description failed: no retry is left, or the webhook was removed. */
-              status: "pending" | "delivered" | "failed";
-              /** @description Number of tries so far. */
-              attempts: number;
-              /** @description Latest time of the next try. null when the delivery has ended. */
-              next_attempt_at: components["schemas"]["Time"] | null;
-              /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-              response_status: number | null;
-              /** @description Why the last try failed. */
-              error: string | null;
-              created_at: components["schemas"]["Time"];
-              updated_at: components["schemas"]["Time"];
-            }[];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["DeliveriesPage"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2178,30 +2283,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Id of the delivery. */
-            id: string;
-            /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-            event_id: string;
-            /** @description The `type` of the event. */
-            event_type: "sent" | "completed" | "error" | "corrected" | "test";
-            /** @description null for a test event. */
-            request_id: components["schemas"]["RequestId"] | null;
-            /** @description failed: no retry is left, or the webhook was removed. */
-            status: "pending" | "delivered" | "failed";
-            /** @description Number of tries so far. */
-            attempts: number;
-            /** @description Latest time of the next try. null when the delivery has ended. */
-            next_attempt_at: components["schemas"]["Time"] | null;
-            /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-            response_status: number | null;
-            /** @description Why the last try failed. */
-            error: string | null;
-            created_at: components["schemas"]["Time"];
-            updated_at: components["schemas"]["Time"];
-          };
-        };
+        content: { "application/json": components["schemas"]["Delivery"] };
       };
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2229,15 +2311,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Oldest first. */
-            events: components["schemas"]["Event"][];
-            /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
-            next: string;
-          };
-          "text/event-stream": string;
-        };
+        content: { "application/json": components["schemas"]["EventsFeed"]; "text/event-stream": string };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2278,14 +2352,7 @@ export interface operations {
   };
   createConsoleSession: {
     parameters: Inputs<{}>;
-    requestBody: {
-      content: {
-        "application/json": {
-          /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
-          code: string;
-        };
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["CreateSession"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: {
@@ -2325,14 +2392,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description The items of this page. */
-            tokens: components["schemas"]["Token"][];
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["TokensPage"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2340,43 +2400,12 @@ export interface operations {
   };
   createToken: {
     parameters: Inputs<{}>;
-    requestBody: {
-      content: {
-        "application/json": {
-          /** @description What the token may do. The session must have these scopes itself. */
-          scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
-          /** @description The token expires after so many days. By default it never expires. */
-          expires_in_days?: (number | string) | null;
-          /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
-          rate_limit_per_minute?: (number | string) | null;
-          /** @description For your own reference. By default `console`. */
-          name?: string | null;
-        };
-      };
-    };
+    requestBody: { content: { "application/json": components["schemas"]["CreateToken"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
-            token_id: string;
-            /** @description For your own reference. */
-            name: string;
-            /** @description What the token may do. */
-            scopes: string[];
-            /** @description Most calls per minute with this token. null: only the app is limited. */
-            rate_limit_per_minute: number | null;
-            created_at: components["schemas"]["Time"];
-            /** @description null: the token never expires. */
-            expires_at: components["schemas"]["Time"] | null;
-            /** @description null: the token is not revoked. */
-            revoked_at: components["schemas"]["Time"] | null;
-            /** @description The token itself. It is shown only now: the service stores its hash. */
-            token: string;
-          };
-        };
+        content: { "application/json": components["schemas"]["NewToken"] };
       };
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2417,106 +2446,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description The items of this page. */
-            apps: {
-              /** @description The operator's session chooses the app with `X-Moneta-App: <app_id>`. */
-              app_id: string;
-              /** @description The name that the operator gave. */
-              name: string;
-              created_at: components["schemas"]["Time"];
-              /** @description What the app has used today (UTC). */
-              today: {
-                /** @description Requests that were accepted. */
-                requests_accepted: number;
-                /** @description Requests that became `completed`. */
-                requests_completed: number;
-                /** @description Requests that became `failed`. */
-                requests_failed: number;
-                /** @description Gas of transactions, by the day of their blocks. */
-                gas_used: number;
-                /** @description Fees of the same transactions. */
-                fee_wei: components["schemas"]["Wei"];
-                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                media_bytes: number;
-                /** @description Wallets that were created. */
-                wallets_created: number;
-              };
-              /** @description What the app used in the last 30 days, today included. */
-              last_30_days: {
-                /** @description Requests that were accepted. */
-                requests_accepted: number;
-                /** @description Requests that became `completed`. */
-                requests_completed: number;
-                /** @description Requests that became `failed`. */
-                requests_failed: number;
-                /** @description Gas of transactions, by the day of their blocks. */
-                gas_used: number;
-                /** @description Fees of the same transactions. */
-                fee_wei: components["schemas"]["Wei"];
-                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                media_bytes: number;
-                /** @description Wallets that were created. */
-                wallets_created: number;
-              };
-              /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
-              quotas: {
-                /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
-                media_bytes: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Requests that wait for their media (`copy_media`, freezing). */
-                media_requests: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Wallets of the app. */
-                wallets: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
-                stored_bytes: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Requests for a new collection that did not fail. */
-                collections: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
-                mints: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-                /** @description Tokens of the app that are neither revoked nor expired. */
-                api_tokens: {
-                  /** @description What counts now. */
-                  used: number;
-                  /** @description null: unlimited. */
-                  limit: number | null;
-                };
-              };
-            }[];
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-          };
-        };
+        content: { "application/json": components["schemas"]["AppsPage"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2529,75 +2459,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Whether the process that answers can work, as `/readyz` says. */
-            ready: boolean;
-            /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
-            checks: { [key: string]: string };
-            /** @description Requests of all apps that are not final. */
-            backlog: {
-              /** @description Requests that wait for their media. */
-              media: number;
-              /** @description Requests that wait to be sent. */
-              pending: number;
-              /** @description Requests whose transaction was sent. */
-              processing: number;
-            };
-            /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
-            oldest_pending_seconds: number | null;
-            /** @description How far the indexer is behind the node. */
-            indexer: {
-              /** @description The last block that the indexer processed. */
-              checkpoint: number;
-              /** @description The node's newest block. null while the node does not answer. */
-              head: number | null;
-              /** @description Blocks that the indexer has not processed yet. */
-              lag_blocks: number | null;
-            };
-            /** @description Webhook deliveries of all apps. */
-            deliveries: {
-              /** @description Webhook deliveries with tries left. Counted up to 10,000. */
-              waiting: number;
-              /** @description Webhook deliveries that failed for good. Counted up to 10,000. */
-              dead: number;
-              /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
-              oldest_overdue_seconds: number | null;
-            };
-            /** @description Every lane, with its funds. */
-            lanes: {
-              /** @description Number of the lane. */
-              lane: number;
-              /** @description Send the chain's own currency to this address. */
-              address: components["schemas"]["Address"];
-              /** @description false: a lane of earlier settings, which only finishes what it has begun. */
-              in_use: boolean;
-              /** @description null while the node does not answer. */
-              balance_wei: components["schemas"]["Wei"] | null;
-              /** @description What its transactions of the last 24 hours cost. null: not known, or the lane is not in use. */
-              spent_24h_wei: components["schemas"]["Wei"] | null;
-              /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
-              days_left: number | null;
-              /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
-              low_funds: boolean | null;
-              /** @description Age of its oldest transaction that no block contains. null: there is none. */
-              oldest_unmined_seconds: number | null;
-            }[];
-            /** @description Whether the relay is paused. null: not known. */
-            relay_paused: boolean | null;
-            /** @description Contracts of others that are left alone for some time. */
-            quarantined_contracts: number;
-            /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
-            processes: {
-              /** @description Processes with the role `api`. */
-              api: number;
-              /** @description Processes with the role `relayer`. */
-              relayer: number;
-              /** @description Processes with neither of these roles. */
-              other: number;
-            };
-          };
-        };
+        content: { "application/json": components["schemas"]["OperatorStatus"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2610,34 +2472,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description The worst of the findings. */
-            result: "ok" | "warning" | "problem";
-            /** @description One or more for each check, in the order of the checks. */
-            findings: {
-              /** @description Name of the check. */
-              check: string;
-              /** @description How serious it is. */
-              result: "ok" | "warning" | "problem";
-              /** @description What was found, and what to do. */
-              words: string;
-              /** @description The name of this state in the log and in `/metrics`. */
-              condition:
-                | (
-                    | "low_funds"
-                    | "relay_paused"
-                    | "contract_quarantined"
-                    | "backlog_growing"
-                    | "row_parked"
-                    | "lane_stuck"
-                  )
-                | null;
-            }[];
-            /** @description When the checks began. */
-            checked_at: components["schemas"]["Time"];
-          };
-        };
+        content: { "application/json": components["schemas"]["DoctorReport"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2655,27 +2490,7 @@ export interface operations {
       /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: {
-          "application/json": {
-            /** @description Oldest first, at most 120. */
-            points: {
-              /** @description When the point begins. It ends where the next one begins; the last one ends later. */
-              at: components["schemas"]["Time"];
-              /** @description Requests that became `completed`. */
-              completed: number;
-              /** @description Requests that became `failed`. */
-              failed: number;
-              /** @description Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final. */
-              latency_p50_ms: number | null;
-              /** @description The same for 95 % of them. */
-              latency_p95_ms: number | null;
-              /** @description Their shares of the fees of the transactions that carried them. */
-              fee_wei: components["schemas"]["Wei"];
-            }[];
-            /** @description How long each point is. */
-            seconds_per_point: number;
-          };
-        };
+        content: { "application/json": components["schemas"]["OperatorSeries"] };
       };
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];

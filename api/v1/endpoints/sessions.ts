@@ -97,11 +97,13 @@ export function deleteConsoleSession() {
   });
 }
 
-export const sessionCode = z.strictObject({
-  code: z.string().min(1).max(200).meta({
-    description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
-  }),
-});
+export const sessionCode = z
+  .strictObject({
+    code: z.string().min(1).max(200).meta({
+      description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
+    }),
+  })
+  .meta({ id: "CreateSession" });
 
 export const consoleSession = z
   .object({
