@@ -7,9 +7,16 @@ type Method = "get" | "put" | "post" | "delete" | "options" | "head" | "patch" |
 type Path<Methods> = Methods & { parameters: Absent<Place> } & Absent<Exclude<Method, keyof Methods>>;
 /** The parameters of a call. There are none in other places. */
 type Inputs<Places> = Places & Absent<Exclude<Place, keyof Places>>;
+/** A call without a body. */
+type WithoutBody<Call> = Call & { requestBody?: never };
 type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["headers"], Name> & {
   [name: string]: unknown;
 };
+/** An answer in JSON. */
+interface Answer<Name extends keyof components["headers"], Body> {
+  headers: AnswerHeaders<Name>;
+  content: { "application/json": Body };
+}
 /** The body of an answer that is an error. */
 interface ErrorOf<Code extends string> {
   /** What happened, as a word for programs. */
@@ -1371,103 +1378,73 @@ export interface components {
   };
   responses: {
     /** @description The body is not valid JSON in UTF-8. Correct the body and send it again. */
-    MalformedJson: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"malformed_json"> };
-    };
+    MalformedJson: Answer<"X-Request-Id", ErrorOf<"malformed_json">>;
     /** @description The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. */
-    MalformedRequest: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"malformed_request"> };
-    };
+    MalformedRequest: Answer<"X-Request-Id", ErrorOf<"malformed_request">>;
     /** @description The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. */
-    Unauthorized: {
-      headers: AnswerHeaders<"X-Request-Id" | "WWW-Authenticate" | "RateLimit" | "RateLimit-Policy">;
-      content: { "application/json": ErrorOf<"unauthorized"> };
-    };
+    Unauthorized: Answer<
+      "X-Request-Id" | "WWW-Authenticate" | "RateLimit" | "RateLimit-Policy",
+      ErrorOf<"unauthorized">
+    >;
     /** @description The token lacks the scope that this call needs. Use a token with that scope. */
-    Forbidden: { headers: AnswerHeaders<"X-Request-Id">; content: { "application/json": ErrorOf<"forbidden"> } };
+    Forbidden: Answer<"X-Request-Id", ErrorOf<"forbidden">>;
     /** @description Not found, or it belongs to another app. Check the path and the ids in it. */
-    NotFound: { headers: AnswerHeaders<"X-Request-Id">; content: { "application/json": ErrorOf<"not_found"> } };
+    NotFound: Answer<"X-Request-Id", ErrorOf<"not_found">>;
     /** @description This Idempotency-Key was already used with a different path or body. Use a new key for a new request. */
-    IdempotencyKeyReused: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"idempotency_key_reused"> };
-    };
+    IdempotencyKeyReused: Answer<"X-Request-Id", ErrorOf<"idempotency_key_reused">>;
     /** @description An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. */
-    AnswerExpired: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"answer_expired"> };
-    };
+    AnswerExpired: Answer<"X-Request-Id", ErrorOf<"answer_expired">>;
     /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
     PayloadTooLarge: {
       headers: { [name: string]: unknown };
       content: { "application/json": ErrorOf<"payload_too_large"> };
     };
     /** @description The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. */
-    UnsupportedMediaType: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"unsupported_media_type"> };
-    };
+    UnsupportedMediaType: Answer<"X-Request-Id", ErrorOf<"unsupported_media_type">>;
     /** @description The requested range is outside the content. `Content-Range` has the size of the content. */
-    RangeNotSatisfiable: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"range_not_satisfiable"> };
-    };
+    RangeNotSatisfiable: Answer<"X-Request-Id", ErrorOf<"range_not_satisfiable">>;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `user_identifier_taken`: Another wallet of this app already has this user identifier. Use that wallet, or another identifier.
      */
-    ValidationFailedOrUserIdentifierTaken: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"validation_failed" | "user_identifier_taken"> };
-    };
+    ValidationFailedOrUserIdentifierTaken: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "user_identifier_taken">
+    >;
     /** @description Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. */
-    ValidationFailed: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"validation_failed"> };
-    };
+    ValidationFailed: Answer<"X-Request-Id", ErrorOf<"validation_failed">>;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
      *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
      */
-    ValidationFailedOrContractNotSupportedOrTooManyContracts: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"validation_failed" | "contract_not_supported" | "too_many_contracts"> };
-    };
+    ValidationFailedOrContractNotSupportedOrTooManyContracts: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "contract_not_supported" | "too_many_contracts">
+    >;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
      *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
      */
-    ValidationFailedOrWrongHostingOrMetadataFrozen: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"validation_failed" | "wrong_hosting" | "metadata_frozen"> };
-    };
+    ValidationFailedOrWrongHostingOrMetadataFrozen: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "wrong_hosting" | "metadata_frozen">
+    >;
     /**
      * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
      *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
      */
-    RateLimitedOrQuotaExceeded: {
-      headers: AnswerHeaders<"X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy">;
-      content: { "application/json": ErrorOf<"rate_limited" | "quota_exceeded"> };
-    };
+    RateLimitedOrQuotaExceeded: Answer<
+      "X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy",
+      ErrorOf<"rate_limited" | "quota_exceeded">
+    >;
     /** @description Too many calls. Try again after the number of seconds in `Retry-After`. */
-    RateLimited: {
-      headers: AnswerHeaders<"X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy">;
-      content: { "application/json": ErrorOf<"rate_limited"> };
-    };
+    RateLimited: Answer<"X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy", ErrorOf<"rate_limited">>;
     /** @description The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. */
-    InternalError: {
-      headers: AnswerHeaders<"X-Request-Id">;
-      content: { "application/json": ErrorOf<"internal_error"> };
-    };
+    InternalError: Answer<"X-Request-Id", ErrorOf<"internal_error">>;
     /** @description The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. */
-    Unavailable: {
-      headers: AnswerHeaders<"X-Request-Id" | "Retry-After">;
-      content: { "application/json": ErrorOf<"unavailable"> };
-    };
+    Unavailable: Answer<"X-Request-Id" | "Retry-After", ErrorOf<"unavailable">>;
   };
   parameters: {
     /**
@@ -1480,6 +1457,18 @@ export interface components {
      * @example ZXZlbnRzLjc
      */
     LastEventId: string;
+    /** @description Most items on the page. The default is the maximum. */
+    Limit: number;
+    /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+    Offset: number;
+    /** @description `next` of the previous page. Cannot be combined with `offset`. */
+    Cursor: string;
+    /** @description Address of the wallet or of the contract, in any case. */
+    Address: string;
+    /** @description Address of the contract, in any case. */
+    ContractAddress: string;
+    /** @description Token id, as decimal digits. */
+    TokenId: number | string;
   };
   requestBodies: never;
   headers: {
@@ -1533,28 +1522,24 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
-  listAccounts: {
+  listAccounts: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["WalletsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["WalletsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   createAccount: {
     parameters: Inputs<{
       header?: {
@@ -1568,10 +1553,7 @@ export interface operations {
     requestBody?: { content: { "application/json": components["schemas"]["CreateWallet"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Wallet"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -1580,161 +1562,137 @@ export interface operations {
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
-  getAccountOfUser: {
+  getAccountOfUser: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The app's own name for the user, percent-encoded. */
         user_identifier: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Wallet"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listWalletHistory: {
+  }>;
+  listWalletHistory: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["HistoryPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listContents: {
+  }>;
+  listContents: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["HeldNftsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HeldNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listContentsOfContract: {
+  }>;
+  listContentsOfContract: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
         /** @description Address of the contract, in any case. */
-        contract_address: string;
+        contract_address: components["parameters"]["ContractAddress"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ContractNftsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listContentsOfToken: {
+  }>;
+  listContentsOfToken: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
         /** @description Address of the contract, in any case. */
-        contract_address: string;
+        contract_address: components["parameters"]["ContractAddress"];
         /** @description Token id, as decimal digits. */
-        token_id: number | string;
+        token_id: components["parameters"]["TokenId"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ContractNftsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listCollections: {
+  }>;
+  listCollections: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["CollectionsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["CollectionsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   createCollection: {
     parameters: Inputs<{
       header?: {
@@ -1748,10 +1706,7 @@ export interface operations {
     requestBody: { content: { "application/json": components["schemas"]["CreateCollection"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Accepted"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -1760,47 +1715,40 @@ export interface operations {
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
-  listNfts: {
+  listNfts: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["NftsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   changeCollection: {
     parameters: Inputs<{
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
     requestBody?: { content: { "application/json": components["schemas"]["ChangeCollection"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ChangedCollection"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedCollection"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -1812,16 +1760,13 @@ export interface operations {
     parameters: Inputs<{
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
     requestBody?: { content: { "application/json": Record<string, never> } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Accepted"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -1829,51 +1774,47 @@ export interface operations {
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
-  getNft: {
+  getNft: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
         /** @description Token id, as decimal digits. */
-        token_id: number | string;
+        token_id: components["parameters"]["TokenId"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"] };
-      };
+      200: Answer<
+        "X-Request-Id" | "RateLimit" | "RateLimit-Policy",
+        components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"]
+      >;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   changeToken: {
     parameters: Inputs<{
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
         /** @description Token id, as decimal digits. */
-        token_id: number | string;
+        token_id: components["parameters"]["TokenId"];
       };
     }>;
     requestBody?: { content: { "application/json": components["schemas"]["ChangeToken"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ChangedToken"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedToken"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -1881,45 +1822,38 @@ export interface operations {
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
-  listTokenHistory: {
+  listTokenHistory: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
         /** @description Token id, as decimal digits. */
-        token_id: number | string;
+        token_id: components["parameters"]["TokenId"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["HistoryPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   uploadMedia: {
     parameters: Inputs<{}>;
     /** @description The bytes of the file. `Content-Type` may be the media type of the file instead. */
     requestBody: { content: { "application/octet-stream": string } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["UploadedMedia"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["UploadedMedia"]>;
       400: components["responses"]["MalformedRequest"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["ValidationFailed"];
@@ -1939,10 +1873,7 @@ export interface operations {
     requestBody: { content: { "application/json": components["schemas"]["Mint"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Accepted"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -1958,22 +1889,20 @@ export interface operations {
        *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
        *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
        */
-      422: {
-        headers: AnswerHeaders<"X-Request-Id">;
-        content: {
-          "application/json": ErrorOf<
-            | "validation_failed"
-            | "collection_not_found"
-            | "token_not_found"
-            | "token_already_exists"
-            | "supply_exceeded"
-            | "wrong_collection_type"
-            | "wrong_hosting"
-            | "service_cannot_mint"
-            | "metadata_frozen"
-          >;
-        };
-      };
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "collection_not_found"
+          | "token_not_found"
+          | "token_already_exists"
+          | "supply_exceeded"
+          | "wrong_collection_type"
+          | "wrong_hosting"
+          | "service_cannot_mint"
+          | "metadata_frozen"
+        >
+      >;
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
@@ -1997,10 +1926,7 @@ export interface operations {
     };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["BatchResults"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -2022,10 +1948,7 @@ export interface operations {
     requestBody: { content: { "application/json": components["schemas"]["Transfer"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Accepted"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -2040,21 +1963,19 @@ export interface operations {
        *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
        *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
        */
-      422: {
-        headers: AnswerHeaders<"X-Request-Id">;
-        content: {
-          "application/json": ErrorOf<
-            | "validation_failed"
-            | "wallet_not_found"
-            | "contract_not_supported"
-            | "too_many_contracts"
-            | "token_not_found"
-            | "insufficient_balance"
-            | "not_transferable"
-            | "token_busy"
-          >;
-        };
-      };
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "wallet_not_found"
+          | "contract_not_supported"
+          | "too_many_contracts"
+          | "token_not_found"
+          | "insufficient_balance"
+          | "not_transferable"
+          | "token_busy"
+        >
+      >;
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
@@ -2078,10 +1999,7 @@ export interface operations {
     };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["BatchResults"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
@@ -2090,48 +2008,40 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   };
-  listContracts: {
+  listContracts: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ContractsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  deleteContract: {
+  }>;
+  deleteContract: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
-        address: string;
+        address: components["parameters"]["Address"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["EndedContract"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedContract"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listRequests: {
+  }>;
+  listRequests: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Only requests with this status. */
@@ -2141,162 +2051,127 @@ export interface operations {
         /** @description Only requests that this transaction carries. In any case. */
         transaction_hash?: string;
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["RequestsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RequestsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getRequest: {
+  }>;
+  getRequest: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The `request_id` of an earlier answer. */
         request_id: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Request"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Request"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getWebhook: {
+  }>;
+  getWebhook: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Webhook"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhook"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   putWebhook: {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["SetWebhook"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["RegisteredWebhook"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RegisteredWebhook"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
   };
-  deleteWebhook: {
+  deleteWebhook: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["RemovedWebhook"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RemovedWebhook"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  testWebhook: {
+  }>;
+  testWebhook: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Delivery"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  rotateWebhookSecret: {
+  }>;
+  rotateWebhookSecret: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["RotatedSecret"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RotatedSecret"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listDeliveries: {
+  }>;
+  listDeliveries: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: number;
+        offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: string;
+        cursor?: components["parameters"]["Cursor"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["DeliveriesPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveriesPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  redeliver: {
+  }>;
+  redeliver: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The `id` of the delivery. */
         id: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Delivery"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listEvents: {
+  }>;
+  listEvents: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description `next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one. */
         after?: string;
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
       };
       header?: {
         /**
@@ -2306,7 +2181,6 @@ export interface operations {
         "Last-Event-ID"?: components["parameters"]["LastEventId"];
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
       200: {
@@ -2316,8 +2190,8 @@ export interface operations {
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getUsage: {
+  }>;
+  getUsage: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description The first day. Default: 29 days before `to`. */
@@ -2326,177 +2200,135 @@ export interface operations {
         to?: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Usage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Usage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getConsoleSession: {
+  }>;
+  getConsoleSession: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ConsoleSession"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   createConsoleSession: {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["CreateSession"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["ConsoleSession"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
   };
-  deleteConsoleSession: {
+  deleteConsoleSession: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["EndedSession"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedSession"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listTokens: {
+  }>;
+  listTokens: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description `next` of the previous page. */
         cursor?: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["TokensPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["TokensPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
+  }>;
   createToken: {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["CreateToken"] } };
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["NewToken"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NewToken"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimitedOrQuotaExceeded"];
     };
   };
-  deleteToken: {
+  deleteToken: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The `token_id` of the token. */
         token_id: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["Token"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Token"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  listApps: {
+  }>;
+  listApps: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description Most items on the page. The default is the maximum. */
-        limit?: number;
+        limit?: components["parameters"]["Limit"];
         /** @description `next` of the previous page. */
         cursor?: string;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["AppsPage"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["AppsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getOperatorStatus: {
+  }>;
+  getOperatorStatus: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["OperatorStatus"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorStatus"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getDoctorFindings: {
+  }>;
+  getDoctorFindings: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["DoctorReport"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DoctorReport"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getOperatorSeries: {
+  }>;
+  getOperatorSeries: WithoutBody<{
     parameters: Inputs<{
       query?: {
         /** @description How many hours back. The default is 24. */
         hours?: number;
       };
     }>;
-    requestBody?: never;
     responses: AnyCall & {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
-        content: { "application/json": components["schemas"]["OperatorSeries"] };
-      };
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorSeries"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
-  };
-  getCollectionMetadata: {
+  }>;
+  getCollectionMetadata: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2511,13 +2343,9 @@ export interface operations {
         collection: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">;
-        content: { "application/json": components["schemas"]["CollectionMetadata"] };
-      };
+      200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["CollectionMetadata"]>;
       /** @description Not changed: `If-None-Match` has the current tag. */
       304: { headers: { [name: string]: unknown }; content?: never };
       404: components["responses"]["NotFound"];
@@ -2525,8 +2353,8 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getCollectionMetadataOptions: {
+  }>;
+  getCollectionMetadataOptions: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2541,15 +2369,14 @@ export interface operations {
         collection: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
     };
-  };
-  getTokenMetadata: {
+  }>;
+  getTokenMetadata: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2569,13 +2396,9 @@ export interface operations {
         token_id: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">;
-        content: { "application/json": components["schemas"]["TokenMetadata"] };
-      };
+      200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["TokenMetadata"]>;
       /** @description Not changed: `If-None-Match` has the current tag. */
       304: { headers: { [name: string]: unknown }; content?: never };
       404: components["responses"]["NotFound"];
@@ -2583,8 +2406,8 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getTokenMetadataOptions: {
+  }>;
+  getTokenMetadataOptions: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2604,15 +2427,14 @@ export interface operations {
         token_id: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
     };
-  };
-  getContent: {
+  }>;
+  getContent: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2622,7 +2444,6 @@ export interface operations {
         cid: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description The whole content. */
       200: {
@@ -2642,8 +2463,8 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getContentOptions: {
+  }>;
+  getContentOptions: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2653,15 +2474,14 @@ export interface operations {
         cid: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
     };
-  };
-  headContent: {
+  }>;
+  headContent: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2671,7 +2491,6 @@ export interface operations {
         cid: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description The headers of the same GET. */
       200: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">; content?: never };
@@ -2688,8 +2507,8 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getContentAt: {
+  }>;
+  getContentAt: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2704,7 +2523,6 @@ export interface operations {
         path: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description The whole content. */
       200: {
@@ -2724,8 +2542,8 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getContentAtOptions: {
+  }>;
+  getContentAtOptions: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2740,15 +2558,14 @@ export interface operations {
         path: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
     };
-  };
-  headContentAt: {
+  }>;
+  headContentAt: WithoutBody<{
     parameters: Inputs<{
       path: {
         /**
@@ -2763,7 +2580,6 @@ export interface operations {
         path: string;
       };
     }>;
-    requestBody?: never;
     responses: {
       /** @description The headers of the same GET. */
       200: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">; content?: never };
@@ -2780,10 +2596,9 @@ export interface operations {
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getHome: {
+  }>;
+  getHome: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       200: {
@@ -2803,49 +2618,42 @@ export interface operations {
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
     };
-  };
-  getHealth: {
+  }>;
+  getHealth: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id">;
-        content: {
-          "application/json": {
-            /** @description The process answers. */
-            status: "ok";
-          };
-        };
-      };
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description The process answers. */
+          status: "ok";
+        }
+      >;
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
     };
-  };
-  getReadiness: {
+  }>;
+  getReadiness: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id">;
-        content: {
-          "application/json": {
-            /** @description The process serves calls. A worker or lane that cannot work now does not change that. */
-            status: "ready";
-            /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
-            checks: { [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing" };
-          };
-        };
-      };
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description The process serves calls. A worker or lane that cannot work now does not change that. */
+          status: "ready";
+          /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
+          checks: { [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing" };
+        }
+      >;
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
       503: components["responses"]["Unavailable"];
     };
-  };
-  getDocs: {
+  }>;
+  getDocs: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
@@ -2854,28 +2662,24 @@ export interface operations {
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
     };
-  };
-  getDocument: {
+  }>;
+  getDocument: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
-      200: {
-        headers: AnswerHeaders<"X-Request-Id">;
-        content: {
-          "application/json": {
-            /** @description Version of the OpenAPI format. */
-            openapi: string;
-          } & { [key: string]: unknown };
-        };
-      };
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description Version of the OpenAPI format. */
+          openapi: string;
+        } & { [key: string]: unknown }
+      >;
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
     };
-  };
-  getErrorCodes: {
+  }>;
+  getErrorCodes: WithoutBody<{
     parameters: Inputs<{}>;
-    requestBody?: never;
     responses: {
       /** @description Success. */
       200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
@@ -2884,7 +2688,7 @@ export interface operations {
       413: components["responses"]["PayloadTooLarge"];
       500: components["responses"]["InternalError"];
     };
-  };
+  }>;
   receiveEvent: {
     parameters: Inputs<{
       header: {

@@ -25,9 +25,16 @@ type Method = ${unionOf(METHODS)};
 type Path<Methods> = Methods & { parameters: Absent<Place> } & Absent<Exclude<Method, keyof Methods>>;
 /** The parameters of a call. There are none in other places. */
 type Inputs<Places> = Places & Absent<Exclude<Place, keyof Places>>;
+/** A call without a body. */
+type WithoutBody<Call> = Call & { requestBody?: never };
 type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["headers"], Name> & {
   [name: string]: unknown;
 };
+/** An answer in JSON. */
+interface Answer<Name extends keyof components["headers"], Body> {
+  headers: AnswerHeaders<Name>;
+  content: { "application/json": Body };
+}
 /** The body of an answer that is an error. */
 interface ErrorOf<Code extends string> {
   /** What happened, as a word for programs. */
@@ -69,6 +76,8 @@ function shorterLiteral(literal: ts.TypeLiteralNode): ts.TypeNode {
     return generic("Path", ts.factory.createTypeLiteralNode(methods));
   }
   if (isExactly(names, ["error_code", "message", "errors"])) return errorOf(literal) ?? literal;
+  if (isExactly(names, ["headers", "content"])) return answer(literal) ?? literal;
+  if (isExactly(names, ["parameters", "requestBody", "responses"])) return withoutBody(literal);
   return answerHeaders(literal) ?? withoutAnyCall(literal);
 }
 
@@ -89,13 +98,30 @@ function present({ members }: ts.TypeLiteralNode): ts.TypeElement[] {
   return members.filter((member) => typeOf(member)?.kind !== ts.SyntaxKind.NeverKeyword);
 }
 
-function generic(name: string, argument: ts.TypeNode): ts.TypeNode {
-  return ts.factory.createTypeReferenceNode(name, [argument]);
+function generic(name: string, ...types: ts.TypeNode[]): ts.TypeNode {
+  return ts.factory.createTypeReferenceNode(name, types);
 }
 
 function errorOf(literal: ts.TypeLiteralNode): ts.TypeNode | undefined {
   const codes = typeOf(literal.members[0]!);
   return codes === undefined ? undefined : generic("ErrorOf", codes);
+}
+
+/** Only headers that are components, and JSON as the only type of content. */
+function answer({ members }: ts.TypeLiteralNode): ts.TypeNode | undefined {
+  const [headers, content] = ["headers", "content"].map((name) => members.find((member) => nameOf(member) === name));
+  const names = headers && typeOf(headers);
+  const types = content && typeOf(content);
+  if (!names || !ts.isTypeReferenceNode(names) || !types || !ts.isTypeLiteralNode(types)) return undefined;
+  const [json, ...others] = types.members;
+  const body = json && others.length === 0 && nameOf(json) === "application/json" ? typeOf(json) : undefined;
+  return body && generic("Answer", ...(names.typeArguments ?? []), body);
+}
+
+function withoutBody(literal: ts.TypeLiteralNode): ts.TypeNode {
+  const members = present(literal);
+  const hasBody = members.length === literal.members.length;
+  return hasBody ? literal : generic("WithoutBody", ts.factory.createTypeLiteralNode(members));
 }
 
 /** Headers that are all components, of the same names. */

@@ -25,13 +25,9 @@ const lane = z
     spent_24h_wei: wei.nullable().meta({
       description: "What its transactions of the last 24 hours cost. null: not known, or the lane is not in use.",
     }),
-    days_left: z
-      .number()
-      .nonnegative()
-      .nullable()
-      .meta({
-        description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known.",
-      }),
+    days_left: z.number().nonnegative().nullable().meta({
+      description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known.",
+    }),
     low_funds: z
       .boolean()
       .nullable()
