@@ -103,7 +103,8 @@ function generic(name: string, ...types: ts.TypeNode[]): ts.TypeNode {
 }
 
 function errorOf(literal: ts.TypeLiteralNode): ts.TypeNode | undefined {
-  const codes = typeOf(literal.members[0]!);
+  const code = literal.members.find((member) => nameOf(member) === "error_code");
+  const codes = code && typeOf(code);
   return codes === undefined ? undefined : generic("ErrorOf", codes);
 }
 
