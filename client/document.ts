@@ -13,26 +13,26 @@ type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["
   [name: string]: unknown;
 };
 /** An answer in JSON. */
-interface Answer<Name extends keyof components["headers"], Body> {
+type Answer<Name extends keyof components["headers"], Body> = {
   headers: AnswerHeaders<Name>;
   content: { "application/json": Body };
-}
+};
 /** The body of an answer that is an error. */
-interface ErrorOf<Code extends string> {
+type ErrorOf<Code extends string> = {
   /** What happened, as a word for programs. */
   error_code: Code;
   /** What happened, and what to do next. */
   message: string;
   errors: components["schemas"]["FieldErrors"];
-}
+};
 /** What every call under `/v1` can be answered. */
-interface AnyCall {
+type AnyCall = {
   401: components["responses"]["Unauthorized"];
   403: components["responses"]["Forbidden"];
   413: components["responses"]["PayloadTooLarge"];
   500: components["responses"]["InternalError"];
   503: components["responses"]["Unavailable"];
-}
+};
 
 export interface paths {
   "/v1/accounts": Path<{

@@ -16,7 +16,7 @@ const OF_ANY_CALL = {
 const PLACES = ["query", "header", "path", "cookie"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
 
-/** What the shorter types refer to. */
+/** What the shorter types refer to. Interfaces that are not exported could not be part of the declarations of an app. */
 export const SHORT_TYPES = `
 type Absent<Key extends string> = { [Name in Key]?: never };
 type Place = ${unionOf(PLACES)};
@@ -31,12 +31,12 @@ type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["
   [name: string]: unknown;
 };
 /** An answer in JSON. */
-interface Answer<Name extends keyof components["headers"], Body> {
+type Answer<Name extends keyof components["headers"], Body> = {
   headers: AnswerHeaders<Name>;
   content: { "application/json": Body };
 }
 /** The body of an answer that is an error. */
-interface ErrorOf<Code extends string> {
+type ErrorOf<Code extends string> = {
   /** What happened, as a word for programs. */
   error_code: Code;
   /** What happened, and what to do next. */
@@ -44,7 +44,7 @@ interface ErrorOf<Code extends string> {
   errors: components["schemas"]["FieldErrors"];
 }
 /** What every call under \`/v1\` can be answered. */
-interface AnyCall {
+type AnyCall = {
 ${Object.entries(OF_ANY_CALL)
   .map(([status, name]) => `${status}: components["responses"]["${name}"];`)
   .join("\n")}
