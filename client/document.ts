@@ -1,6049 +1,2762 @@
 // Written by `npm run client` from the published document (GET /openapi.json): do not edit.
 
+type Absent<Key extends string> = { [Name in Key]?: never };
+type Place = "query" | "header" | "path" | "cookie";
+type Method = "get" | "put" | "post" | "delete" | "options" | "head" | "patch" | "trace";
+/** A path. It has no other methods. */
+type Path<Methods> = Methods & { parameters: Absent<Place> } & Absent<Exclude<Method, keyof Methods>>;
+/** The parameters of a call. There are none in other places. */
+type Inputs<Places> = Places & Absent<Exclude<Place, keyof Places>>;
+/** A call without a body. */
+type WithoutBody<Call> = Call & { requestBody?: never };
+type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["headers"], Name> & {
+  [name: string]: unknown;
+};
+/** An answer in JSON. */
+type Answer<Name extends keyof components["headers"], Body> = {
+  headers: AnswerHeaders<Name>;
+  content: { "application/json": Body };
+};
+/** The body of an answer that is an error. */
+type ErrorOf<Code extends string> = {
+  /** What happened, as a word for programs. */
+  error_code: Code;
+  /** What happened, and what to do next. */
+  message: string;
+  errors: components["schemas"]["FieldErrors"];
+};
+/** What every call under `/v1` can be answered. */
+type AnyCall = {
+  401: components["responses"]["Unauthorized"];
+  403: components["responses"]["Forbidden"];
+  413: components["responses"]["PayloadTooLarge"];
+  500: components["responses"]["InternalError"];
+  503: components["responses"]["Unavailable"];
+};
+
 export interface paths {
-    "/v1/accounts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the app's wallets */
-        get: operations["listAccounts"];
-        put?: never;
-        /**
-         * Create a wallet
-         * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction.
-         */
-        post: operations["createAccount"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/user/{user_identifier}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the wallet of a user
-         * @description Escape the identifier in the path (percent-encoding).
-         */
-        get: operations["getAccountOfUser"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/{address}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the history of a wallet, newest first
-         * @description Includes transfers made outside the service: their `request_id` is null.
-         */
-        get: operations["listWalletHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the tokens in a wallet
-         * @description Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.
-         */
-        get: operations["listContents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/{address}/{contract_address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List a wallet's tokens of one contract
-         * @description Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.
-         */
-        get: operations["listContentsOfContract"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/accounts/{address}/{contract_address}/{token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a wallet's holding of one token
-         * @description The page is empty when the wallet does not hold the token. The contract is followed as in the call above.
-         */
-        get: operations["listContentsOfToken"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/collections": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the app's collections
-         * @description Only collections whose request has completed.
-         */
-        get: operations["listCollections"];
-        put?: never;
-        /**
-         * Create a collection, hosted or self-hosted
-         * @description `base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.
-         */
-        post: operations["createCollection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/collections/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List the tokens of a collection */
-        get: operations["listNfts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change the metadata of a hosted collection
-         * @description Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.
-         */
-        patch: operations["changeCollection"];
-        trace?: never;
-    };
-    "/v1/collections/{address}/freeze": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Freeze the metadata of a hosted collection permanently
-         * @description Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.
-         */
-        post: operations["freezeCollection"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/collections/{address}/{token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
-         * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
-         */
-        get: operations["getNft"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        /**
-         * Change the metadata of a hosted token
-         * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
-         */
-        patch: operations["changeToken"];
-        trace?: never;
-    };
-    "/v1/collections/{address}/{token_id}/history": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the history of a token, newest first
-         * @description Includes transfers made outside the service: their `request_id` is null.
-         */
-        get: operations["listTokenHistory"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/media": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Upload a file for metadata
-         * @description The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.
-         */
-        post: operations["uploadMedia"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/nfts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mint a token, or more copies of one
-         * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.
-         */
-        post: operations["mintNft"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/nfts/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Mint up to 1,000 tokens with one call
-         * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
-         *
-         *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
-         *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
-         */
-        post: operations["mintNfts"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/transfers": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Transfer a token out of a wallet
-         * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
-         */
-        post: operations["transferNft"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/transfers/batch": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Transfer up to 1,000 tokens with one call
-         * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
-         *
-         *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
-         *
-         *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
-         */
-        post: operations["transferNfts"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/contracts": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the contracts of others that the app follows
-         * @description The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.
-         */
-        get: operations["listContracts"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/contracts/{address}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * End the following of a contract
-         * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.
-         */
-        delete: operations["deleteContract"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the app's requests, newest first
-         * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.
-         */
-        get: operations["listRequests"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/requests/{request_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show a request
-         * @description `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.
-         */
-        get: operations["getRequest"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show the app's webhook */
-        get: operations["getWebhook"];
-        /**
-         * Register or change the app's webhook
-         * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.
-         */
-        put: operations["putWebhook"];
-        post?: never;
-        /** Remove the app's webhook */
-        delete: operations["deleteWebhook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send a test event to the app's webhook
-         * @description The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.
-         */
-        post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook/secret": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Rotate the signing secret of the app's webhook
-         * @description The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.
-         */
-        post: operations["rotateWebhookSecret"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List webhook deliveries, newest first */
-        get: operations["listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhook/deliveries/{id}/redeliver": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Send the event of a delivery again, at once
-         * @description The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.
-         */
-        post: operations["redeliver"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List events of the app's requests, oldest first
-         * @description The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
-         *
-         *     With `Accept: text/event-stream`, the answer is a stream of server-sent events, each sent as soon as it is stored. The stream begins after `Last-Event-ID`; without that header, after the parameter `after`; without both, with the next event. `id` is the cursor, `event` the type, `data` the event as JSON. When the connection is lost, call again with the last `id` as `Last-Event-ID`.
-         */
-        get: operations["listEvents"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/usage": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show what the app used, by day
-         * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
-         */
-        get: operations["getUsage"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/console/session": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Show the session of the console */
-        get: operations["getConsoleSession"];
-        put?: never;
-        /**
-         * Sign in to the console with the code of a link
-         * @description Needs no token, but the headers `X-Moneta-Console: 1` and an `Origin` of the service itself. A code works once, within ten minutes. The answer sets the cookie of a new session (`HttpOnly`, `SameSite=Strict`, with TLS also `Secure`), which lasts seven days. A session that the browser had before ends.
-         */
-        post: operations["createConsoleSession"];
-        /**
-         * Sign out of the console
-         * @description Ends the session, also for calls and event streams of other tabs, and removes the cookie.
-         */
-        delete: operations["deleteConsoleSession"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/tokens": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List the app's tokens, newest first
-         * @description Also those that expired or were revoked.
-         */
-        get: operations["listTokens"];
-        put?: never;
-        /**
-         * Create a token for the app
-         * @description The answer shows the token once. The session must itself have every scope of the token. The token works until it expires or is revoked, also after the session has ended.
-         */
-        post: operations["createToken"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/tokens/{token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post?: never;
-        /**
-         * Revoke a token of the app
-         * @description The token stops working at once. It stays in the list, with `revoked_at`. The session must itself have every scope of the token. No token is protected, not even the last one: the operator can always create another.
-         */
-        delete: operations["deleteToken"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/operator/apps": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * List all apps, newest first, with what they used
-         * @description Days are in UTC. `GET /v1/usage` says what counts on which day.
-         */
-        get: operations["listApps"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/operator/status": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show the state of the whole service
-         * @description Backlog, indexer, webhook deliveries, and the lanes with their balances. What cannot be read now, such as balances while the node does not answer, is null. Results are up to some seconds old, what lanes spent up to a minute.
-         */
-        get: operations["getOperatorStatus"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/operator/doctor": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Check the whole service, and say how to fix each problem
-         * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
-         */
-        get: operations["getDoctorFindings"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/operator/series": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Show how many requests became final over time, their latency and their fees
-         * @description Over all apps, for charts. Every request is counted when it becomes final: nothing is sampled. Latencies are counted in ranges, so the percentiles are exact to 10 %. A fee that the node showed only later is missing, and a later reorg changes nothing here: `GET /v1/operator/apps` and `GET /v1/usage` have the exact fees. Requests that became final before the service had this call are missing.
-         */
-        get: operations["getOperatorSeries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metadata/{chain_id}/{collection}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Metadata of a hosted collection */
-        get: operations["getCollectionMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Metadata of a hosted collection: CORS preflight */
-        options: operations["getCollectionMetadataOptions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/metadata/{chain_id}/{collection}/{token_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Metadata of a hosted token */
-        get: operations["getTokenMetadata"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Metadata of a hosted token: CORS preflight */
-        options: operations["getTokenMetadataOptions"];
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/ipfs/{cid}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Content that the service hosts on IPFS
-         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
-         */
-        get: operations["getContent"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** Content that the service hosts on IPFS: CORS preflight */
-        options: operations["getContentOptions"];
-        /**
-         * Content that the service hosts on IPFS: headers only
-         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
-         */
-        head: operations["headContent"];
-        patch?: never;
-        trace?: never;
-    };
-    "/ipfs/{cid}/{path}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * A file of a directory that the service hosts on IPFS
-         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
-         */
-        get: operations["getContentAt"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        /** A file of a directory that the service hosts on IPFS: CORS preflight */
-        options: operations["getContentAtOptions"];
-        /**
-         * A file of a directory that the service hosts on IPFS: headers only
-         * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
-         */
-        head: operations["headContentAt"];
-        patch?: never;
-        trace?: never;
-    };
-    "/": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Links to the documentation and the health checks
-         * @description A page for browsers (`Accept: text/html`), JSON for all others.
-         */
-        get: operations["getHome"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/healthz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the process runs */
-        get: operations["getHealth"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/readyz": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Whether the service can do its work */
-        get: operations["getReadiness"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document as a page, to read and to try out */
-        get: operations["getDocs"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/openapi.json": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** This document */
-        get: operations["getDocument"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/docs/errors": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * All error codes as a page
-         * @description A status shows that an HTTP answer has the code; “request” shows that an accepted request can fail with it later.
-         *
-         *     | Status | `error_code` | `message` | `doc_url` |
-         *     |---|---|---|---|
-         *     | 400 | `malformed_json` | The body is not valid JSON in UTF-8. Correct the body and send it again. | [docs/errors#malformed_json](docs/errors#malformed_json) |
-         *     | 400 | `malformed_request` | The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. | [docs/errors#malformed_request](docs/errors#malformed_request) |
-         *     | 401 | `unauthorized` | The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. | [docs/errors#unauthorized](docs/errors#unauthorized) |
-         *     | 403 | `forbidden` | The token lacks the scope that this call needs. Use a token with that scope. | [docs/errors#forbidden](docs/errors#forbidden) |
-         *     | 404 | `not_found` | Not found, or it belongs to another app. Check the path and the ids in it. | [docs/errors#not_found](docs/errors#not_found) |
-         *     | 405 | `method_not_allowed` | This path does not support the method. Use one of the methods in the `Allow` header. | [docs/errors#method_not_allowed](docs/errors#method_not_allowed) |
-         *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
-         *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
-         *     | 410 | `answer_expired` | An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. | [docs/errors#answer_expired](docs/errors#answer_expired) |
-         *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
-         *     | 415 | `unsupported_media_type` | The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
-         *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
-         *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
-         *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
-         *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
-         *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
-         *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
-         *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
-         *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
-         *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
-         *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
-         *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
-         *     | 422, request | `supply_exceeded` | The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer. | [docs/errors#supply_exceeded](docs/errors#supply_exceeded) |
-         *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
-         *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
-         *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
-         *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
-         *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
-         *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
-         *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. Frozen metadata can never change. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
-         *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
-         *     | 429, request | `quota_exceeded` | The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
-         *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
-         *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
-         *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
-         *     | request | `out_of_gas` | The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS. | [docs/errors#out_of_gas](docs/errors#out_of_gas) |
-         *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
-         *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
-         *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
-         *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
-         *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
-         */
-        get: operations["getErrorCodes"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+  "/v1/accounts": Path<{
+    /** List the app's wallets */
+    get: operations["listAccounts"];
+    /**
+     * Create a wallet
+     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction.
+     */
+    post: operations["createAccount"];
+  }>;
+  "/v1/accounts/user/{user_identifier}": Path<{
+    /**
+     * Show the wallet of a user
+     * @description Escape the identifier in the path (percent-encoding).
+     */
+    get: operations["getAccountOfUser"];
+  }>;
+  "/v1/accounts/{address}/history": Path<{
+    /**
+     * List the history of a wallet, newest first
+     * @description Includes transfers made outside the service: their `request_id` is null.
+     */
+    get: operations["listWalletHistory"];
+  }>;
+  "/v1/accounts/{address}": Path<{
+    /**
+     * List the tokens in a wallet
+     * @description Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.
+     */
+    get: operations["listContents"];
+  }>;
+  "/v1/accounts/{address}/{contract_address}": Path<{
+    /**
+     * List a wallet's tokens of one contract
+     * @description Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.
+     */
+    get: operations["listContentsOfContract"];
+  }>;
+  "/v1/accounts/{address}/{contract_address}/{token_id}": Path<{
+    /**
+     * Show a wallet's holding of one token
+     * @description The page is empty when the wallet does not hold the token. The contract is followed as in the call above.
+     */
+    get: operations["listContentsOfToken"];
+  }>;
+  "/v1/collections": Path<{
+    /**
+     * List the app's collections
+     * @description Only collections whose request has completed.
+     */
+    get: operations["listCollections"];
+    /**
+     * Create a collection, hosted or self-hosted
+     * @description `base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.
+     */
+    post: operations["createCollection"];
+  }>;
+  "/v1/collections/{address}": Path<{
+    /** List the tokens of a collection */
+    get: operations["listNfts"];
+    /**
+     * Change the metadata of a hosted collection
+     * @description Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.
+     */
+    patch: operations["changeCollection"];
+  }>;
+  "/v1/collections/{address}/freeze": Path<{
+    /**
+     * Freeze the metadata of a hosted collection permanently
+     * @description Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.
+     */
+    post: operations["freezeCollection"];
+  }>;
+  "/v1/collections/{address}/{token_id}": Path<{
+    /**
+     * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
+     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
+     */
+    get: operations["getNft"];
+    /**
+     * Change the metadata of a hosted token
+     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
+     */
+    patch: operations["changeToken"];
+  }>;
+  "/v1/collections/{address}/{token_id}/history": Path<{
+    /**
+     * List the history of a token, newest first
+     * @description Includes transfers made outside the service: their `request_id` is null.
+     */
+    get: operations["listTokenHistory"];
+  }>;
+  "/v1/media": Path<{
+    /**
+     * Upload a file for metadata
+     * @description The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.
+     */
+    post: operations["uploadMedia"];
+  }>;
+  "/v1/nfts": Path<{
+    /**
+     * Mint a token, or more copies of one
+     * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.
+     */
+    post: operations["mintNft"];
+  }>;
+  "/v1/nfts/batch": Path<{
+    /**
+     * Mint up to 1,000 tokens with one call
+     * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
+     *
+     *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
+     *
+     *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
+     */
+    post: operations["mintNfts"];
+  }>;
+  "/v1/transfers": Path<{
+    /**
+     * Transfer a token out of a wallet
+     * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
+     */
+    post: operations["transferNft"];
+  }>;
+  "/v1/transfers/batch": Path<{
+    /**
+     * Transfer up to 1,000 tokens with one call
+     * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
+     *
+     *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
+     *
+     *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
+     */
+    post: operations["transferNfts"];
+  }>;
+  "/v1/contracts": Path<{
+    /**
+     * List the contracts of others that the app follows
+     * @description The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.
+     */
+    get: operations["listContracts"];
+  }>;
+  "/v1/contracts/{address}": Path<{
+    /**
+     * End the following of a contract
+     * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.
+     */
+    delete: operations["deleteContract"];
+  }>;
+  "/v1/requests": Path<{
+    /**
+     * List the app's requests, newest first
+     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.
+     */
+    get: operations["listRequests"];
+  }>;
+  "/v1/requests/{request_id}": Path<{
+    /**
+     * Show a request
+     * @description `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.
+     */
+    get: operations["getRequest"];
+  }>;
+  "/v1/webhook": Path<{
+    /** Show the app's webhook */
+    get: operations["getWebhook"];
+    /**
+     * Register or change the app's webhook
+     * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.
+     */
+    put: operations["putWebhook"];
+    /** Remove the app's webhook */
+    delete: operations["deleteWebhook"];
+  }>;
+  "/v1/webhook/test": Path<{
+    /**
+     * Send a test event to the app's webhook
+     * @description The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.
+     */
+    post: operations["testWebhook"];
+  }>;
+  "/v1/webhook/secret": Path<{
+    /**
+     * Rotate the signing secret of the app's webhook
+     * @description The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.
+     */
+    post: operations["rotateWebhookSecret"];
+  }>;
+  "/v1/webhook/deliveries": Path<{
+    /** List webhook deliveries, newest first */
+    get: operations["listDeliveries"];
+  }>;
+  "/v1/webhook/deliveries/{id}/redeliver": Path<{
+    /**
+     * Send the event of a delivery again, at once
+     * @description The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.
+     */
+    post: operations["redeliver"];
+  }>;
+  "/v1/events": Path<{
+    /**
+     * List events of the app's requests, oldest first
+     * @description The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.
+     *
+     *     With `Accept: text/event-stream`, the answer is a stream of server-sent events, each sent as soon as it is stored. The stream begins after `Last-Event-ID`; without that header, after the parameter `after`; without both, with the next event. `id` is the cursor, `event` the type, `data` the event as JSON. When the connection is lost, call again with the last `id` as `Last-Event-ID`.
+     */
+    get: operations["listEvents"];
+  }>;
+  "/v1/usage": Path<{
+    /**
+     * Show what the app used, by day
+     * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
+     */
+    get: operations["getUsage"];
+  }>;
+  "/v1/console/session": Path<{
+    /** Show the session of the console */
+    get: operations["getConsoleSession"];
+    /**
+     * Sign in to the console with the code of a link
+     * @description Needs no token, but the headers `X-Moneta-Console: 1` and an `Origin` of the service itself. A code works once, within ten minutes. The answer sets the cookie of a new session (`HttpOnly`, `SameSite=Strict`, with TLS also `Secure`), which lasts seven days. A session that the browser had before ends.
+     */
+    post: operations["createConsoleSession"];
+    /**
+     * Sign out of the console
+     * @description Ends the session, also for calls and event streams of other tabs, and removes the cookie.
+     */
+    delete: operations["deleteConsoleSession"];
+  }>;
+  "/v1/tokens": Path<{
+    /**
+     * List the app's tokens, newest first
+     * @description Also those that expired or were revoked.
+     */
+    get: operations["listTokens"];
+    /**
+     * Create a token for the app
+     * @description The answer shows the token once. The session must itself have every scope of the token. The token works until it expires or is revoked, also after the session has ended.
+     */
+    post: operations["createToken"];
+  }>;
+  "/v1/tokens/{token_id}": Path<{
+    /**
+     * Revoke a token of the app
+     * @description The token stops working at once. It stays in the list, with `revoked_at`. The session must itself have every scope of the token. No token is protected, not even the last one: the operator can always create another.
+     */
+    delete: operations["deleteToken"];
+  }>;
+  "/v1/operator/apps": Path<{
+    /**
+     * List all apps, newest first, with what they used
+     * @description Days are in UTC. `GET /v1/usage` says what counts on which day.
+     */
+    get: operations["listApps"];
+  }>;
+  "/v1/operator/status": Path<{
+    /**
+     * Show the state of the whole service
+     * @description Backlog, indexer, webhook deliveries, and the lanes with their balances. What cannot be read now, such as balances while the node does not answer, is null. Results are up to some seconds old, what lanes spent up to a minute.
+     */
+    get: operations["getOperatorStatus"];
+  }>;
+  "/v1/operator/doctor": Path<{
+    /**
+     * Check the whole service, and say how to fix each problem
+     * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
+     */
+    get: operations["getDoctorFindings"];
+  }>;
+  "/v1/operator/series": Path<{
+    /**
+     * Show how many requests became final over time, their latency and their fees
+     * @description Over all apps, for charts. Every request is counted when it becomes final: nothing is sampled. Latencies are counted in ranges, so the percentiles are exact to 10 %. A fee that the node showed only later is missing, and a later reorg changes nothing here: `GET /v1/operator/apps` and `GET /v1/usage` have the exact fees. Requests that became final before the service had this call are missing.
+     */
+    get: operations["getOperatorSeries"];
+  }>;
+  "/metadata/{chain_id}/{collection}": Path<{
+    /** Metadata of a hosted collection */
+    get: operations["getCollectionMetadata"];
+    /** Metadata of a hosted collection: CORS preflight */
+    options: operations["getCollectionMetadataOptions"];
+  }>;
+  "/metadata/{chain_id}/{collection}/{token_id}": Path<{
+    /** Metadata of a hosted token */
+    get: operations["getTokenMetadata"];
+    /** Metadata of a hosted token: CORS preflight */
+    options: operations["getTokenMetadataOptions"];
+  }>;
+  "/ipfs/{cid}": Path<{
+    /**
+     * Content that the service hosts on IPFS
+     * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+     */
+    get: operations["getContent"];
+    /** Content that the service hosts on IPFS: CORS preflight */
+    options: operations["getContentOptions"];
+    /**
+     * Content that the service hosts on IPFS: headers only
+     * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+     */
+    head: operations["headContent"];
+  }>;
+  "/ipfs/{cid}/{path}": Path<{
+    /**
+     * A file of a directory that the service hosts on IPFS
+     * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+     */
+    get: operations["getContentAt"];
+    /** A file of a directory that the service hosts on IPFS: CORS preflight */
+    options: operations["getContentAtOptions"];
+    /**
+     * A file of a directory that the service hosts on IPFS: headers only
+     * @description Content under a CID never changes. `Range` is supported. The content comes from third parties, so no part of it may run on this origin.
+     */
+    head: operations["headContentAt"];
+  }>;
+  "/": Path<{
+    /**
+     * Links to the documentation and the health checks
+     * @description A page for browsers (`Accept: text/html`), JSON for all others.
+     */
+    get: operations["getHome"];
+  }>;
+  "/healthz": Path<{
+    /** Whether the process runs */
+    get: operations["getHealth"];
+  }>;
+  "/readyz": Path<{
+    /** Whether the service can do its work */
+    get: operations["getReadiness"];
+  }>;
+  "/docs": Path<{
+    /** This document as a page, to read and to try out */
+    get: operations["getDocs"];
+  }>;
+  "/openapi.json": Path<{
+    /** This document */
+    get: operations["getDocument"];
+  }>;
+  "/docs/errors": Path<{
+    /**
+     * All error codes as a page
+     * @description A status shows that an HTTP answer has the code; “request” shows that an accepted request can fail with it later.
+     *
+     *     | Status | `error_code` | `message` | `doc_url` |
+     *     |---|---|---|---|
+     *     | 400 | `malformed_json` | The body is not valid JSON in UTF-8. Correct the body and send it again. | [docs/errors#malformed_json](docs/errors#malformed_json) |
+     *     | 400 | `malformed_request` | The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. | [docs/errors#malformed_request](docs/errors#malformed_request) |
+     *     | 401 | `unauthorized` | The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. | [docs/errors#unauthorized](docs/errors#unauthorized) |
+     *     | 403 | `forbidden` | The token lacks the scope that this call needs. Use a token with that scope. | [docs/errors#forbidden](docs/errors#forbidden) |
+     *     | 404 | `not_found` | Not found, or it belongs to another app. Check the path and the ids in it. | [docs/errors#not_found](docs/errors#not_found) |
+     *     | 405 | `method_not_allowed` | This path does not support the method. Use one of the methods in the `Allow` header. | [docs/errors#method_not_allowed](docs/errors#method_not_allowed) |
+     *     | 408 | `request_timeout` | The request did not arrive in time. Send it again. | [docs/errors#request_timeout](docs/errors#request_timeout) |
+     *     | 409 | `idempotency_key_reused` | This Idempotency-Key was already used with a different path or body. Use a new key for a new request. | [docs/errors#idempotency_key_reused](docs/errors#idempotency_key_reused) |
+     *     | 410 | `answer_expired` | An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. | [docs/errors#answer_expired](docs/errors#answer_expired) |
+     *     | 413 | `payload_too_large` | The body, or the URL with the headers, is too large. Send a smaller request. | [docs/errors#payload_too_large](docs/errors#payload_too_large) |
+     *     | 415 | `unsupported_media_type` | The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. | [docs/errors#unsupported_media_type](docs/errors#unsupported_media_type) |
+     *     | 416 | `range_not_satisfiable` | The requested range is outside the content. `Content-Range` has the size of the content. | [docs/errors#range_not_satisfiable](docs/errors#range_not_satisfiable) |
+     *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
+     *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
+     *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
+     *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
+     *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
+     *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
+     *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
+     *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
+     *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
+     *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
+     *     | 422, request | `supply_exceeded` | The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer. | [docs/errors#supply_exceeded](docs/errors#supply_exceeded) |
+     *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
+     *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
+     *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
+     *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
+     *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
+     *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
+     *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. Frozen metadata can never change. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
+     *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
+     *     | 429, request | `quota_exceeded` | The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
+     *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
+     *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
+     *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
+     *     | request | `out_of_gas` | The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS. | [docs/errors#out_of_gas](docs/errors#out_of_gas) |
+     *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
+     *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
+     *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
+     *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
+     *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
+     */
+    get: operations["getErrorCodes"];
+  }>;
 }
 export interface webhooks {
-    event: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * An event of a request
-         * @description `sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.
-         */
-        post: operations["receiveEvent"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    test: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * A test event
-         * @description Sent by `POST /v1/webhook/test`, and signed like every event.
-         */
-        post: operations["receiveTest"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+  event: Path<{
+    /**
+     * An event of a request
+     * @description `sent` comes at most once per request, then either `completed` or `error`. An event can be delivered more than once: compare its `webhook-id`. The events of one request arrive in order.
+     */
+    post: operations["receiveEvent"];
+  }>;
+  test: Path<{
+    /**
+     * A test event
+     * @description Sent by `POST /v1/webhook/test`, and signed like every event.
+     */
+    post: operations["receiveTest"];
+  }>;
 }
 export interface components {
-    schemas: {
-        CreateWallet: {
-            /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. */
-            user_identifier?: string | null;
-        };
-        CreateCollection: {
-            type: components["schemas"]["CollectionType"];
-            /** @description Name of the collection. */
-            name: string;
-            /** @description Usually three or more capital letters. */
-            symbol: string;
-            /** @description ERC721 only: the most tokens that can ever be minted. 0 means unlimited. */
-            mint_supply_count?: (number | string) | null;
-            /** @description Another name for mint_supply_count. */
-            mint_supply_account?: (number | string) | null;
-            /** @description Owner of the contract. You must control this address. By default the service is the owner. */
-            new_owner?: string | null;
-            /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
-            soulbound?: boolean | null;
-            /** @description Hosted only, as in ERC-7572. */
-            description?: string | null;
-            image?: string | null;
-            external_link?: string | null;
-            /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
-            seller_fee_basis_points?: (number | string) | null;
-            /** @description Hosted only. Who gets the royalty. */
-            fee_recipient?: string | null;
-            base_uri?: string | null;
-            collection_uri?: string | null;
-        };
-        /**
-         * @description Kind of the contract.
-         * @enum {string}
-         */
-        CollectionType: "ERC721" | "ERC1155";
-        Mint: {
-            /** @description The collection of the token. */
-            collection_address: string;
-            /** @description Destination of an ERC721 token, or of more ERC1155 copies. */
-            to_address?: string | null;
-            /** @description Destination of a new ERC1155 id. */
-            initial_owner?: string | null;
-            /** @description ERC1155 only. */
-            token_id?: (number | string) | null;
-            /** @description Number of copies of a new ERC1155 id. */
-            initial_supply?: (number | string) | null;
-            /** @description Number of further copies of an existing ERC1155 id. */
-            quantity?: (number | string) | null;
-            /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
-            uri?: string | null;
-            /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id. */
-            name?: string | null;
-            /** @description Text about the token. `{token_id}` stands for the token id. */
-            description?: string | null;
-            image?: string | null;
-            external_url?: string | null;
-            /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`. */
-            attributes?: unknown[] | null;
-            /** @description Six hexadecimal digits, without #. */
-            background_color?: string | null;
-            animation_url?: string | null;
-            youtube_url?: string | null;
-            /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. */
-            copy_media?: boolean | null;
-            /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
-            unlockable_content?: string | null;
-        };
-        Transfer: {
-            /** @description The wallet of the app that holds the token. */
-            from_address: string;
-            /** @description Who gets the token: any address that can hold it. */
-            to_address: string;
-            /** @description The contract of the token. */
-            contract_address: string;
-            /** @description The token. */
-            token_id: number | string;
-            /** @description Number of copies. ERC721: blank or 1. */
-            amount?: number | string | null;
-        };
-        Event: {
-            /** @description The same in every retry and in the feed. */
-            id: string;
-            /**
-             * @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome.
-             * @enum {string}
-             */
-            type: "sent" | "completed" | "error" | "corrected";
-            request_id: components["schemas"]["RequestId"];
-            /**
-             * @description What the request does.
-             * @enum {string}
-             */
-            request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
-            /** @description null when the request was never sent. */
-            transaction_hash: string | null;
-            /** @description Present when a collection or a token was created. */
-            nft_collection?: components["schemas"]["Address"];
-            /** @description Present when a token was created. */
-            nft_token_id?: components["schemas"]["Integer"];
-            /** @description Present on error, and on corrected when the earlier result was lost. */
-            error_code?: components["schemas"]["RequestFailure"];
-            created_at: components["schemas"]["Time"];
-        };
-        /** @description Request id: 64 hex digits. */
-        RequestId: string;
-        /** @description Address in EIP-55 checksum form. */
-        Address: string;
-        /** @description A JSON integer up to 2^53-1, a decimal string above that. */
-        Integer: number | string;
-        /**
-         * @description - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
-         *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
-         *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
-         *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
-         *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
-         *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-         *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
-         *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
-         *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
-         *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
-         *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
-         *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
-         *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
-         * @enum {string}
-         */
-        RequestFailure: "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "receiver_rejected" | "service_cannot_mint" | "quota_exceeded" | "execution_reverted" | "out_of_gas" | "media_unavailable" | "media_too_large" | "media_blocked" | "transaction_refused" | "number_taken";
-        /**
-         * Format: date-time
-         * @description Time in UTC, ISO 8601.
-         */
-        Time: string;
-        TestEvent: {
-            /** @description The same in every retry. */
-            id: string;
-            /**
-             * @description Events of requests have another type.
-             * @constant
-             */
-            type: "test";
-            /** @description The event belongs to no request. */
-            request_id: null;
-            /** @description The event belongs to no request. */
-            request_type: null;
-            /** @description The event belongs to no request. */
-            transaction_hash: null;
-            created_at: components["schemas"]["Time"];
-        };
-        Wallet: {
-            address: components["schemas"]["Address"];
-            /** @description The app's own name for the user. null for a wallet without one. */
-            user_identifier: string | null;
-        };
-        WalletsPage: {
-            /** @description The items of this page. */
-            wallets: components["schemas"]["Wallet"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        HistoryPage: {
-            /** @description The items of this page. */
-            history: components["schemas"]["HistoryEntry"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        HistoryEntry: {
-            /**
-             * @description What happened.
-             * @enum {string}
-             */
-            type: "mint" | "transfer" | "burn";
-            contract_address: components["schemas"]["Address"];
-            token_id: components["schemas"]["Integer"];
-            /** @description Number of copies; 1 for ERC721. */
-            quantity: components["schemas"]["Integer"];
-            /** @description null for a mint. */
-            from_address: components["schemas"]["Address"] | null;
-            /** @description null for a burn. */
-            to_address: components["schemas"]["Address"] | null;
-            transaction_hash: components["schemas"]["TransactionHash"];
-            /** @description The block in which it happened. */
-            block_number: number;
-            timestamp: components["schemas"]["Time"];
-            /** @description null when no request of this app caused it. */
-            request_id: components["schemas"]["RequestId"] | null;
-        };
-        /** @description Hash of a transaction. */
-        TransactionHash: string;
-        HeldNftsPage: {
-            /** @description The items of this page. */
-            nfts: components["schemas"]["HeldNft"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        HeldNft: {
-            contract_address: components["schemas"]["Address"];
-            /** @description null when the contract tells no name. */
-            collection_name: string | null;
-            type: components["schemas"]["CollectionType"];
-            token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: number of copies in this wallet or this collection. */
-            quantity?: components["schemas"]["Integer"];
-            /** @description URI of the metadata, as the contract returns it. */
-            token_uri: string | null;
-            /** @description Hosted tokens only. */
-            metadata: components["schemas"]["TokenMetadata"] | null;
-            /** @description Time of the block of the mint. */
-            minted_at: components["schemas"]["Time"] | null;
-            /** @description Shown only while this wallet holds the token. */
-            unlockable_content: string | null;
-            /** @description Only for a contract of others: the block as of which the service knows that the wallet holds the token. */
-            as_of_block?: number;
-        };
-        /** @description Metadata of a hosted token, with {token_id} replaced by the token id. */
-        TokenMetadata: {
-            /** @description Name of the token. */
-            name?: string;
-            /** @description Text about the token. */
-            description?: string;
-            /** @description URI of a picture. */
-            image?: string;
-            /** @description URI of a website about the token. */
-            external_url?: string;
-            /** @description Properties of the token. */
-            attributes?: unknown[];
-            /** @description Six hexadecimal digits, without #. */
-            background_color?: string;
-            /** @description URI of a video, a sound or a model. */
-            animation_url?: string;
-            /** @description URI of a video on YouTube. */
-            youtube_url?: string;
-        };
-        ContractNftsPage: {
-            /** @description The items of this page. */
-            nfts: components["schemas"]["HeldNft"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-            /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
-            as_of_block: number | null;
-        };
-        Accepted: {
-            request_id: components["schemas"]["RequestId"];
-        };
-        CollectionsPage: {
-            /** @description The items of this page. */
-            collections: components["schemas"]["Collection"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        Collection: {
-            address: components["schemas"]["Address"];
-            type: components["schemas"]["CollectionType"];
-            /** @description Name of the collection. */
-            name: string;
-            /** @description Symbol of the collection. */
-            symbol: string;
-            hosting: components["schemas"]["Hosting"];
-            /** @description null means unlimited. */
-            mint_supply_count: number | null;
-            /** @description true: the tokens can never be transferred. */
-            soulbound: boolean;
-            /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
-            minted: number;
-            /** @description Owner of the contract. */
-            owner: components["schemas"]["Address"];
-            /** @description URI of the metadata of the collection. */
-            collection_uri: string | null;
-            /** @description Self-hosted only. */
-            base_uri?: string | null;
-            /** @description Hosted only. Text about the collection. */
-            description?: string | null;
-            /** @description Hosted only. URI of a picture. */
-            image?: string | null;
-            /** @description Hosted only. URI of a website. */
-            external_link?: string | null;
-            /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
-            seller_fee_basis_points?: number | null;
-            /** @description Hosted only. Who gets the royalty. */
-            fee_recipient?: components["schemas"]["Address"] | null;
-            request_id: components["schemas"]["RequestId"];
-            created_at: components["schemas"]["Time"];
-        };
-        /**
-         * @description hosted: the service serves the metadata. self-hosted: the app does.
-         * @enum {string}
-         */
-        Hosting: "hosted" | "self-hosted";
-        NftsPage: {
-            /** @description The items of this page. */
-            nfts: components["schemas"]["Nft"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        Nft: {
-            contract_address: components["schemas"]["Address"];
-            /** @description null when the contract tells no name. */
-            collection_name: string | null;
-            type: components["schemas"]["CollectionType"];
-            token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: number of copies in this wallet or this collection. */
-            quantity?: components["schemas"]["Integer"];
-            /** @description URI of the metadata, as the contract returns it. */
-            token_uri: string | null;
-            /** @description Hosted tokens only. */
-            metadata: components["schemas"]["TokenMetadata"] | null;
-            /** @description Time of the block of the mint. */
-            minted_at: components["schemas"]["Time"] | null;
-            /** @description ERC721 only. */
-            owner?: components["schemas"]["Address"] | null;
-        };
-        Erc721Nft: {
-            contract_address: components["schemas"]["Address"];
-            /** @description null when the contract tells no name. */
-            collection_name: string | null;
-            /**
-             * @description Kind of the contract.
-             * @constant
-             */
-            type: "ERC721";
-            token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: number of copies in this wallet or this collection. */
-            quantity?: components["schemas"]["Integer"];
-            /** @description URI of the metadata, as the contract returns it. */
-            token_uri: string | null;
-            /** @description Hosted tokens only. */
-            metadata: components["schemas"]["TokenMetadata"] | null;
-            /** @description Time of the block of the mint. */
-            minted_at: components["schemas"]["Time"] | null;
-            /** @description null when the token was burned. */
-            owner: components["schemas"]["Address"] | null;
-        };
-        Erc1155Nft: {
-            contract_address: components["schemas"]["Address"];
-            /** @description null when the contract tells no name. */
-            collection_name: string | null;
-            /**
-             * @description Kind of the contract.
-             * @constant
-             */
-            type: "ERC1155";
-            token_id: components["schemas"]["Integer"];
-            /** @description ERC1155: number of copies in this wallet or this collection. */
-            quantity?: components["schemas"]["Integer"];
-            /** @description URI of the metadata, as the contract returns it. */
-            token_uri: string | null;
-            /** @description Hosted tokens only. */
-            metadata: components["schemas"]["TokenMetadata"] | null;
-            /** @description Time of the block of the mint. */
-            minted_at: components["schemas"]["Time"] | null;
-            /** @description The owners of this page. */
-            owners: {
-                address: components["schemas"]["Address"];
-                /** @description Copies that the owner has. */
-                quantity: components["schemas"]["Integer"];
-            }[];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        UploadedMedia: {
-            /** @description The file's address, for `image` and `animation_url`. */
-            uri: string;
-            /** @description The file's CID (version 1). The same bytes always have the same CID. */
-            cid: string;
-            /** @description The media type, detected from the bytes. */
-            type: string;
-            /** @description The size of the file, in bytes. */
-            bytes: number;
-        };
-        BatchResults: {
-            /** @description One result for each item, in the order of the items. */
-            results: (components["schemas"]["Accepted"] | components["schemas"]["ItemError"])[];
-        };
-        /** @description The error that the single call would answer. Fields are those of the item. */
-        ItemError: {
-            /**
-             * @description See the list of error codes.
-             * @enum {string}
-             */
-            error_code: "malformed_json" | "malformed_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "idempotency_key_reused" | "answer_expired" | "payload_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "expectation_failed" | "validation_failed" | "user_identifier_taken" | "wallet_not_found" | "collection_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "token_already_exists" | "insufficient_balance" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "not_transferable" | "token_busy" | "receiver_rejected" | "service_cannot_mint" | "metadata_frozen" | "rate_limited" | "quota_exceeded" | "internal_error" | "unavailable";
-            /** @description What happened, and what to do next. */
-            message: string;
-            errors: components["schemas"]["FieldErrors"];
-        };
-        /** @description What is wrong with each field. null when the error is about no field. */
-        FieldErrors: {
-            /** @description Name of the field, or its place, such as `attributes.0.value`. */
-            field: string;
-            /** @description What is wrong, as a word for programs. */
-            code: string;
-            /** @description What is wrong, and what to do. */
-            message: string;
-        }[] | null;
-        ContractsPage: {
-            /** @description The items of this page. */
-            contracts: components["schemas"]["FollowedContract"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        FollowedContract: {
-            address: components["schemas"]["Address"];
-            /** @description null until the service has asked the contract. */
-            type: components["schemas"]["CollectionType"] | null;
-            /** @description null when the contract tells no name. */
-            name: string | null;
-            /**
-             * @description - `checking`: the service has not yet asked the contract for its type.
-             *     - `followed`: its transfers are followed.
-             *     - `quarantined`: it is left alone until `until`, for the reason in `reason`.
-             *     - `unsupported`: it is no ERC721 or ERC1155 contract.
-             * @enum {string}
-             */
-            state: "checking" | "followed" | "quarantined" | "unsupported";
-            /** @description Why it is quarantined. `flood`: it emits too many transfer events. `failing`: calls that read it use too much gas or answer too many bytes. */
-            reason: ("flood" | "failing") | null;
-            /** @description Last block whose transfers are stored. null: none is. */
-            as_of_block: number | null;
-            /** @description When the quarantine ends and the contract is tried again. */
-            until: components["schemas"]["Time"] | null;
-            /** @description When the app began to follow it. */
-            followed_at: components["schemas"]["Time"];
-        };
-        EndedContract: Record<string, never>;
-        RequestsPage: {
-            /** @description The items of this page. */
-            requests: components["schemas"]["Request"][];
-            /** @description Items in the whole listing. */
-            total: number;
-            /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-            limit: number;
-            /** @description Items of the listing before this page. */
-            offset: number;
-            /** @description Cursor of the next page; null at the end. */
-            next: string | null;
-        };
-        Request: {
-            request_id: components["schemas"]["RequestId"];
-            /**
-             * @description What the request does.
-             * @enum {string}
-             */
-            type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
-            /**
-             * @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.
-             * @enum {string}
-             */
-            status: "pending" | "processing" | "completed" | "failed";
-            /** @description The collection that the request concerns. null while a collection is being created. */
-            nft_collection: components["schemas"]["Address"] | null;
-            /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
-            nft_token_id: components["schemas"]["Integer"] | null;
-            /** @description The transaction that carries the request. null before it is sent. It can change until the request is final. */
-            transaction_hash: components["schemas"]["TransactionHash"] | null;
-            /** @description The block of that transaction. null until it is mined. */
-            block_number: number | null;
-            /** @description Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet. */
-            gas_used: number | null;
-            /** @description Its share of their fees, in wei. It is set together with `gas_used`. */
-            fee_wei: components["schemas"]["Wei"] | null;
-            /** @description Why the request failed. null unless it failed. */
-            error_code: components["schemas"]["RequestFailure"] | null;
-            /** @description The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed. */
-            error_message: string | null;
-            errors: components["schemas"]["FieldErrors"];
-            created_at: components["schemas"]["Time"];
-            updated_at: components["schemas"]["Time"];
-        };
-        /** @description An amount in wei, as a decimal string. */
-        Wei: string;
-        Usage: {
-            from: components["schemas"]["Day"];
-            to: components["schemas"]["Day"];
-            /** @description The sums of the days. */
-            total: {
-                /** @description Requests that were accepted. */
-                requests_accepted: number;
-                /** @description Requests that became `completed`. */
-                requests_completed: number;
-                /** @description Requests that became `failed`. */
-                requests_failed: number;
-                /** @description Gas of transactions, by the day of their blocks. */
-                gas_used: number;
-                /** @description Fees of the same transactions. */
-                fee_wei: components["schemas"]["Wei"];
-                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                media_bytes: number;
-                /** @description Wallets that were created. */
-                wallets_created: number;
-            };
-            /** @description Every day, oldest first. */
-            days: {
-                date: components["schemas"]["Day"];
-                /** @description Requests that were accepted. */
-                requests_accepted: number;
-                /** @description Requests that became `completed`. */
-                requests_completed: number;
-                /** @description Requests that became `failed`. */
-                requests_failed: number;
-                /** @description Gas of transactions, by the day of their blocks. */
-                gas_used: number;
-                /** @description Fees of the same transactions. */
-                fee_wei: components["schemas"]["Wei"];
-                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                media_bytes: number;
-                /** @description Wallets that were created. */
-                wallets_created: number;
-            }[];
-            /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
-            quotas: {
-                /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
-                media_bytes: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Requests that wait for their media (`copy_media`, freezing). */
-                media_requests: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Wallets of the app. */
-                wallets: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
-                stored_bytes: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Requests for a new collection that did not fail. */
-                collections: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
-                mints: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-                /** @description Tokens of the app that are neither revoked nor expired. */
-                api_tokens: {
-                    /** @description What counts now. */
-                    used: number;
-                    /** @description null: unlimited. */
-                    limit: number | null;
-                };
-            };
-        };
-        /**
-         * Format: date
-         * @description A day in UTC, such as `2026-05-04`.
-         */
-        Day: string;
-        /** @description A session of the console. */
-        ConsoleSession: {
-            /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
-            session_id: string;
-            /**
-             * @description `app`: the session is for one app. `operator`: it is for all apps.
-             * @enum {string}
-             */
-            kind: "app" | "operator";
-            /** @description The app of the session. null in the operator's session. */
-            app: {
-                /** @description Id of the app. */
-                app_id: string;
-                /** @description Name of the app. */
-                name: string;
-            } | null;
-            /** @description What the session may do. */
-            scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
-            /** @description When the session began. */
-            created_at: components["schemas"]["Time"];
-            /** @description When it ends. */
-            expires_at: components["schemas"]["Time"];
-            /** @description Id of the service's chain. */
-            chain_id: number;
-            /** @description Block explorer of the chain, for links. null: there is none. */
-            explorer_url: string | null;
-            /** @description Public URL of the service. */
-            public_url: string;
-        };
-        EndedSession: Record<string, never>;
-        Token: {
-            /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
-            token_id: string;
-            /** @description For your own reference. */
-            name: string;
-            /** @description What the token may do. */
-            scopes: string[];
-            /** @description Most calls per minute with this token. null: only the app is limited. */
-            rate_limit_per_minute: number | null;
-            created_at: components["schemas"]["Time"];
-            /** @description null: the token never expires. */
-            expires_at: components["schemas"]["Time"] | null;
-            /** @description null: the token is not revoked. */
-            revoked_at: components["schemas"]["Time"] | null;
-        };
-        /** @description Contract-level metadata (ERC-7572). */
-        CollectionMetadata: {
-            /** @description Name of the collection. */
-            name: string;
-            /** @description Symbol of the collection. */
-            symbol: string;
-            /** @description Text about the collection. */
-            description?: string;
-            /** @description URI of a picture. */
-            image?: string;
-            /** @description URI of a website. */
-            external_link?: string;
-            /** @description Royalty, in hundredths of a percent. */
-            seller_fee_basis_points?: number;
-            /** @description Who gets the royalty. */
-            fee_recipient?: string;
-        };
+  schemas: {
+    CreateWallet: {
+      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. */
+      user_identifier?: string | null;
     };
-    responses: {
-        /** @description The body is not valid JSON in UTF-8. Correct the body and send it again. */
-        MalformedJson: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "malformed_json";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. */
-        MalformedRequest: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "malformed_request";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. */
-        Unauthorized: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "WWW-Authenticate": components["headers"]["WWW-Authenticate"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "unauthorized";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The token lacks the scope that this call needs. Use a token with that scope. */
-        Forbidden: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "forbidden";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description Not found, or it belongs to another app. Check the path and the ids in it. */
-        NotFound: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "not_found";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description This Idempotency-Key was already used with a different path or body. Use a new key for a new request. */
-        IdempotencyKeyReused: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "idempotency_key_reused";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. */
-        AnswerExpired: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "answer_expired";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
-        PayloadTooLarge: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "payload_too_large";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. */
-        UnsupportedMediaType: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "unsupported_media_type";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The requested range is outside the content. `Content-Range` has the size of the content. */
-        RangeNotSatisfiable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "range_not_satisfiable";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. */
-        ValidationFailed: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "validation_failed";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description Too many calls. Try again after the number of seconds in `Retry-After`. */
-        RateLimited: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                RateLimit: components["headers"]["RateLimit"];
-                "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "rate_limited";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. */
-        InternalError: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "internal_error";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
-        /** @description The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. */
-        Unavailable: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                "Retry-After": components["headers"]["Retry-After"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": {
-                    /**
-                     * @description What happened, as a word for programs.
-                     * @enum {string}
-                     */
-                    error_code: "unavailable";
-                    /** @description What happened, and what to do next. */
-                    message: string;
-                    errors: components["schemas"]["FieldErrors"];
-                };
-            };
-        };
+    CreateCollection: {
+      type: components["schemas"]["CollectionType"];
+      /** @description Name of the collection. */
+      name: string;
+      /** @description Usually three or more capital letters. */
+      symbol: string;
+      /** @description ERC721 only: the most tokens that can ever be minted. 0 means unlimited. */
+      mint_supply_count?: (number | string) | null;
+      /** @description Another name for mint_supply_count. */
+      mint_supply_account?: (number | string) | null;
+      /** @description Owner of the contract. You must control this address. By default the service is the owner. */
+      new_owner?: string | null;
+      /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
+      soulbound?: boolean | null;
+      /** @description Hosted only, as in ERC-7572. */
+      description?: string | null;
+      image?: string | null;
+      external_link?: string | null;
+      /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
+      seller_fee_basis_points?: (number | string) | null;
+      /** @description Hosted only. Who gets the royalty. */
+      fee_recipient?: string | null;
+      base_uri?: string | null;
+      collection_uri?: string | null;
     };
-    parameters: {
+    /** @description Kind of the contract. */
+    CollectionType: "ERC721" | "ERC1155";
+    ChangeCollection: {
+      /** @description Text about the collection. */
+      description?: string | null;
+      image?: string | null;
+      external_link?: string | null;
+      /** @description Royalty on sales, in hundredths of a percent. */
+      seller_fee_basis_points?: (number | string) | null;
+      /** @description Who gets the royalty. */
+      fee_recipient?: string | null;
+    };
+    ChangeToken: {
+      /** @description `{token_id}` stands for the token id. */
+      name?: string | null;
+      /** @description `{token_id}` stands for the token id. */
+      description?: string | null;
+      image?: string | null;
+      external_url?: string | null;
+      /** @description Properties of the token. */
+      attributes?: unknown[] | null;
+      /** @description Six hexadecimal digits, without #. */
+      background_color?: string | null;
+      animation_url?: string | null;
+      youtube_url?: string | null;
+    };
+    Mint: {
+      /** @description The collection of the token. */
+      collection_address: string;
+      /** @description Destination of an ERC721 token, or of more ERC1155 copies. */
+      to_address?: string | null;
+      /** @description Destination of a new ERC1155 id. */
+      initial_owner?: string | null;
+      /** @description ERC1155 only. */
+      token_id?: (number | string) | null;
+      /** @description Number of copies of a new ERC1155 id. */
+      initial_supply?: (number | string) | null;
+      /** @description Number of further copies of an existing ERC1155 id. */
+      quantity?: (number | string) | null;
+      /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
+      uri?: string | null;
+      /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id. */
+      name?: string | null;
+      /** @description Text about the token. `{token_id}` stands for the token id. */
+      description?: string | null;
+      image?: string | null;
+      external_url?: string | null;
+      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`. */
+      attributes?: unknown[] | null;
+      /** @description Six hexadecimal digits, without #. */
+      background_color?: string | null;
+      animation_url?: string | null;
+      youtube_url?: string | null;
+      /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. */
+      copy_media?: boolean | null;
+      /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
+      unlockable_content?: string | null;
+    };
+    Transfer: {
+      /** @description The wallet of the app that holds the token. */
+      from_address: string;
+      /** @description Who gets the token: any address that can hold it. */
+      to_address: string;
+      /** @description The contract of the token. */
+      contract_address: string;
+      /** @description The token. */
+      token_id: number | string;
+      /** @description Number of copies. ERC721: blank or 1. */
+      amount?: number | string | null;
+    };
+    SetWebhook: {
+      /** @description http(s) URL that resolves to public addresses. */
+      url: string;
+      /** @description Event types to send. The default is all of them. */
+      events?: ("sent" | "completed" | "error" | "corrected")[] | null;
+    };
+    CreateSession: {
+      /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
+      code: string;
+    };
+    CreateToken: {
+      /** @description What the token may do. The session must have these scopes itself. */
+      scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+      /** @description The token expires after so many days. By default it never expires. */
+      expires_in_days?: (number | string) | null;
+      /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
+      rate_limit_per_minute?: (number | string) | null;
+      /** @description For your own reference. By default `console`. */
+      name?: string | null;
+    };
+    Event: {
+      /** @description The same in every retry and in the feed. */
+      id: string;
+      /** @description sent: the request's transaction was sent. completed or error: exactly one of the two ends the request. corrected: a chain reorganization deeper than the configured confirmations changed the outcome. */
+      type: "sent" | "completed" | "error" | "corrected";
+      request_id: components["schemas"]["RequestId"];
+      /** @description What the request does. */
+      request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+      /** @description null when the request was never sent. */
+      transaction_hash: string | null;
+      /** @description Present when a collection or a token was created. */
+      nft_collection?: components["schemas"]["Address"];
+      /** @description Present when a token was created. */
+      nft_token_id?: components["schemas"]["Integer"];
+      /** @description Present on error, and on corrected when the earlier result was lost. */
+      error_code?: components["schemas"]["RequestFailure"];
+      created_at: components["schemas"]["Time"];
+    };
+    /** @description Request id: 64 hex digits. */
+    RequestId: string;
+    /** @description Address in EIP-55 checksum form. */
+    Address: string;
+    /** @description A JSON integer up to 2^53-1, a decimal string above that. */
+    Integer: number | string;
+    /**
+     * @description - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
+     *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+     *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
+     *     - `receiver_rejected`: The contract at the destination refused the token. Choose a destination that accepts it.
+     *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+     *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
+     *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
+     *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
+     *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
+     *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
+     *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
+     *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
+     *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
+     */
+    RequestFailure:
+      | "token_already_exists"
+      | "insufficient_balance"
+      | "supply_exceeded"
+      | "receiver_rejected"
+      | "service_cannot_mint"
+      | "quota_exceeded"
+      | "execution_reverted"
+      | "out_of_gas"
+      | "media_unavailable"
+      | "media_too_large"
+      | "media_blocked"
+      | "transaction_refused"
+      | "number_taken";
+    /**
+     * Format: date-time
+     * @description Time in UTC, ISO 8601.
+     */
+    Time: string;
+    TestEvent: {
+      /** @description The same in every retry. */
+      id: string;
+      /** @description Events of requests have another type. */
+      type: "test";
+      /** @description The event belongs to no request. */
+      request_id: null;
+      /** @description The event belongs to no request. */
+      request_type: null;
+      /** @description The event belongs to no request. */
+      transaction_hash: null;
+      created_at: components["schemas"]["Time"];
+    };
+    Wallet: {
+      address: components["schemas"]["Address"];
+      /** @description The app's own name for the user. null for a wallet without one. */
+      user_identifier: string | null;
+    };
+    WalletsPage: {
+      /** @description The items of this page. */
+      wallets: components["schemas"]["Wallet"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    HistoryPage: {
+      /** @description The items of this page. */
+      history: components["schemas"]["HistoryEntry"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    HistoryEntry: {
+      /** @description What happened. */
+      type: "mint" | "transfer" | "burn";
+      contract_address: components["schemas"]["Address"];
+      token_id: components["schemas"]["Integer"];
+      /** @description Number of copies; 1 for ERC721. */
+      quantity: components["schemas"]["Integer"];
+      /** @description null for a mint. */
+      from_address: components["schemas"]["Address"] | null;
+      /** @description null for a burn. */
+      to_address: components["schemas"]["Address"] | null;
+      transaction_hash: components["schemas"]["TransactionHash"];
+      /** @description The block in which it happened. */
+      block_number: number;
+      timestamp: components["schemas"]["Time"];
+      /** @description null when no request of this app caused it. */
+      request_id: components["schemas"]["RequestId"] | null;
+    };
+    /** @description Hash of a transaction. */
+    TransactionHash: string;
+    HeldNftsPage: {
+      /** @description The items of this page. */
+      nfts: components["schemas"]["HeldNft"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    HeldNft: {
+      contract_address: components["schemas"]["Address"];
+      /** @description null when the contract tells no name. */
+      collection_name: string | null;
+      type: components["schemas"]["CollectionType"];
+      token_id: components["schemas"]["Integer"];
+      /** @description ERC1155: number of copies in this wallet or this collection. */
+      quantity?: components["schemas"]["Integer"];
+      /** @description URI of the metadata, as the contract returns it. */
+      token_uri: string | null;
+      /** @description Hosted tokens only. */
+      metadata: components["schemas"]["TokenMetadata"] | null;
+      /** @description Time of the block of the mint. */
+      minted_at: components["schemas"]["Time"] | null;
+      /** @description Shown only while this wallet holds the token. */
+      unlockable_content: string | null;
+      /** @description Only for a contract of others: the block as of which the service knows that the wallet holds the token. */
+      as_of_block?: number;
+    };
+    /** @description Metadata of a hosted token, with {token_id} replaced by the token id. */
+    TokenMetadata: {
+      /** @description Name of the token. */
+      name?: string;
+      /** @description Text about the token. */
+      description?: string;
+      /** @description URI of a picture. */
+      image?: string;
+      /** @description URI of a website about the token. */
+      external_url?: string;
+      /** @description Properties of the token. */
+      attributes?: unknown[];
+      /** @description Six hexadecimal digits, without #. */
+      background_color?: string;
+      /** @description URI of a video, a sound or a model. */
+      animation_url?: string;
+      /** @description URI of a video on YouTube. */
+      youtube_url?: string;
+    };
+    ContractNftsPage: {
+      /** @description The items of this page. */
+      nfts: components["schemas"]["HeldNft"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+      /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
+      as_of_block: number | null;
+    };
+    Accepted: { request_id: components["schemas"]["RequestId"] };
+    CollectionsPage: {
+      /** @description The items of this page. */
+      collections: components["schemas"]["Collection"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    Collection: {
+      address: components["schemas"]["Address"];
+      type: components["schemas"]["CollectionType"];
+      /** @description Name of the collection. */
+      name: string;
+      /** @description Symbol of the collection. */
+      symbol: string;
+      hosting: components["schemas"]["Hosting"];
+      /** @description null means unlimited. */
+      mint_supply_count: number | null;
+      /** @description true: the tokens can never be transferred. */
+      soulbound: boolean;
+      /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
+      minted: number;
+      /** @description Owner of the contract. */
+      owner: components["schemas"]["Address"];
+      /** @description URI of the metadata of the collection. */
+      collection_uri: string | null;
+      /** @description Self-hosted only. */
+      base_uri?: string | null;
+      /** @description Hosted only. Text about the collection. */
+      description?: string | null;
+      /** @description Hosted only. URI of a picture. */
+      image?: string | null;
+      /** @description Hosted only. URI of a website. */
+      external_link?: string | null;
+      /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
+      seller_fee_basis_points?: number | null;
+      /** @description Hosted only. Who gets the royalty. */
+      fee_recipient?: components["schemas"]["Address"] | null;
+      request_id: components["schemas"]["RequestId"];
+      created_at: components["schemas"]["Time"];
+    };
+    /** @description hosted: the service serves the metadata. self-hosted: the app does. */
+    Hosting: "hosted" | "self-hosted";
+    NftsPage: {
+      /** @description The items of this page. */
+      nfts: components["schemas"]["Nft"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    Nft: {
+      contract_address: components["schemas"]["Address"];
+      /** @description null when the contract tells no name. */
+      collection_name: string | null;
+      type: components["schemas"]["CollectionType"];
+      token_id: components["schemas"]["Integer"];
+      /** @description ERC1155: number of copies in this wallet or this collection. */
+      quantity?: components["schemas"]["Integer"];
+      /** @description URI of the metadata, as the contract returns it. */
+      token_uri: string | null;
+      /** @description Hosted tokens only. */
+      metadata: components["schemas"]["TokenMetadata"] | null;
+      /** @description Time of the block of the mint. */
+      minted_at: components["schemas"]["Time"] | null;
+      /** @description ERC721 only. */
+      owner?: components["schemas"]["Address"] | null;
+    };
+    ChangedCollection: {
+      /** @description All metadata after the change. */
+      metadata: {
+        /** @description Text about the collection. */
+        description?: string;
+        /** @description URI of a picture. */
+        image?: string;
+        /** @description URI of a website. */
+        external_link?: string;
+        /** @description Royalty, in hundredths of a percent. */
+        seller_fee_basis_points?: number;
+        /** @description Who gets the royalty. */
+        fee_recipient?: components["schemas"]["Address"];
+      };
+      /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
+      request_id: components["schemas"]["RequestId"] | null;
+    };
+    Erc721Nft: {
+      contract_address: components["schemas"]["Address"];
+      /** @description null when the contract tells no name. */
+      collection_name: string | null;
+      /** @description Kind of the contract. */
+      type: "ERC721";
+      token_id: components["schemas"]["Integer"];
+      /** @description ERC1155: number of copies in this wallet or this collection. */
+      quantity?: components["schemas"]["Integer"];
+      /** @description URI of the metadata, as the contract returns it. */
+      token_uri: string | null;
+      /** @description Hosted tokens only. */
+      metadata: components["schemas"]["TokenMetadata"] | null;
+      /** @description Time of the block of the mint. */
+      minted_at: components["schemas"]["Time"] | null;
+      /** @description null when the token was burned. */
+      owner: components["schemas"]["Address"] | null;
+    };
+    Erc1155Nft: {
+      contract_address: components["schemas"]["Address"];
+      /** @description null when the contract tells no name. */
+      collection_name: string | null;
+      /** @description Kind of the contract. */
+      type: "ERC1155";
+      token_id: components["schemas"]["Integer"];
+      /** @description ERC1155: number of copies in this wallet or this collection. */
+      quantity?: components["schemas"]["Integer"];
+      /** @description URI of the metadata, as the contract returns it. */
+      token_uri: string | null;
+      /** @description Hosted tokens only. */
+      metadata: components["schemas"]["TokenMetadata"] | null;
+      /** @description Time of the block of the mint. */
+      minted_at: components["schemas"]["Time"] | null;
+      /** @description The owners of this page. */
+      owners: {
+        address: components["schemas"]["Address"];
+        /** @description Copies that the owner has. */
+        quantity: components["schemas"]["Integer"];
+      }[];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    ChangedToken: {
+      metadata: components["schemas"]["TokenMetadata"];
+      /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
+      request_id: components["schemas"]["RequestId"] | null;
+    };
+    UploadedMedia: {
+      /** @description The file's address, for `image` and `animation_url`. */
+      uri: string;
+      /** @description The file's CID (version 1). The same bytes always have the same CID. */
+      cid: string;
+      /** @description The media type, detected from the bytes. */
+      type: string;
+      /** @description The size of the file, in bytes. */
+      bytes: number;
+    };
+    BatchResults: {
+      /** @description One result for each item, in the order of the items. */
+      results: (components["schemas"]["Accepted"] | components["schemas"]["ItemError"])[];
+    };
+    /** @description The error that the single call would answer. Fields are those of the item. */
+    ItemError: ErrorOf<
+      | "malformed_json"
+      | "malformed_request"
+      | "unauthorized"
+      | "forbidden"
+      | "not_found"
+      | "method_not_allowed"
+      | "request_timeout"
+      | "idempotency_key_reused"
+      | "answer_expired"
+      | "payload_too_large"
+      | "unsupported_media_type"
+      | "range_not_satisfiable"
+      | "expectation_failed"
+      | "validation_failed"
+      | "user_identifier_taken"
+      | "wallet_not_found"
+      | "collection_not_found"
+      | "contract_not_supported"
+      | "too_many_contracts"
+      | "token_not_found"
+      | "token_already_exists"
+      | "insufficient_balance"
+      | "supply_exceeded"
+      | "wrong_collection_type"
+      | "wrong_hosting"
+      | "not_transferable"
+      | "token_busy"
+      | "receiver_rejected"
+      | "service_cannot_mint"
+      | "metadata_frozen"
+      | "rate_limited"
+      | "quota_exceeded"
+      | "internal_error"
+      | "unavailable"
+    >;
+    /** @description What is wrong with each field. null when the error is about no field. */
+    FieldErrors:
+      | {
+          /** @description Name of the field, or its place, such as `attributes.0.value`. */
+          field: string;
+          /** @description What is wrong, as a word for programs. */
+          code: string;
+          /** @description What is wrong, and what to do. */
+          message: string;
+        }[]
+      | null;
+    ContractsPage: {
+      /** @description The items of this page. */
+      contracts: components["schemas"]["FollowedContract"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    FollowedContract: {
+      address: components["schemas"]["Address"];
+      /** @description null until the service has asked the contract. */
+      type: components["schemas"]["CollectionType"] | null;
+      /** @description null when the contract tells no name. */
+      name: string | null;
+      /**
+       * @description - `checking`: the service has not yet asked the contract for its type.
+       *     - `followed`: its transfers are followed.
+       *     - `quarantined`: it is left alone until `until`, for the reason in `reason`.
+       *     - `unsupported`: it is no ERC721 or ERC1155 contract.
+       */
+      state: "checking" | "followed" | "quarantined" | "unsupported";
+      /** @description Why it is quarantined. `flood`: it emits too many transfer events. `failing`: calls that read it use too much gas or answer too many bytes. */
+      reason: ("flood" | "failing") | null;
+      /** @description Last block whose transfers are stored. null: none is. */
+      as_of_block: number | null;
+      /** @description When the quarantine ends and the contract is tried again. */
+      until: components["schemas"]["Time"] | null;
+      /** @description When the app began to follow it. */
+      followed_at: components["schemas"]["Time"];
+    };
+    EndedContract: Record<string, never>;
+    RequestsPage: {
+      /** @description The items of this page. */
+      requests: components["schemas"]["Request"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    Request: {
+      request_id: components["schemas"]["RequestId"];
+      /** @description What the request does. */
+      type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+      /** @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change. */
+      status: "pending" | "processing" | "completed" | "failed";
+      /** @description The collection that the request concerns. null while a collection is being created. */
+      nft_collection: components["schemas"]["Address"] | null;
+      /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
+      nft_token_id: components["schemas"]["Integer"] | null;
+      /** @description The transaction that carries the request. null before it is sent. It can change until the request is final. */
+      transaction_hash: components["schemas"]["TransactionHash"] | null;
+      /** @description The block of that transaction. null until it is mined. */
+      block_number: number | null;
+      /** @description Its share of the gas of the transactions that carried it. null: none is mined, or the node did not show the receipt yet. */
+      gas_used: number | null;
+      /** @description Its share of their fees, in wei. It is set together with `gas_used`. */
+      fee_wei: components["schemas"]["Wei"] | null;
+      /** @description Why the request failed. null unless it failed. */
+      error_code: components["schemas"]["RequestFailure"] | null;
+      /** @description The same as a sentence for a person, with what to do next. `errors` can have more. null unless it failed. */
+      error_message: string | null;
+      errors: components["schemas"]["FieldErrors"];
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+    };
+    /** @description An amount in wei, as a decimal string. */
+    Wei: string;
+    RegisteredWebhook: {
+      /** @description Where events are sent. */
+      url: string;
+      /** @description null means all of them. */
+      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      disabled_at: components["schemas"]["Time"] | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+      /** @description Signing secret. Shown only once, at the first registration. */
+      secret: string | null;
+    };
+    Webhook: {
+      /** @description Where events are sent. */
+      url: string;
+      /** @description null means all of them. */
+      events: ("sent" | "completed" | "error" | "corrected")[] | null;
+      /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
+      disabled_at: components["schemas"]["Time"] | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+    };
+    RemovedWebhook: Record<string, never>;
+    Delivery: {
+      /** @description Id of the delivery. */
+      id: string;
+      /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
+      event_id: string;
+      /** @description The `type` of the event. */
+      event_type: "sent" | "completed" | "error" | "corrected" | "test";
+      /** @description null for a test event. */
+      request_id: components["schemas"]["RequestId"] | null;
+      /** @description failed: no retry is left, or the webhook was removed. */
+      status: "pending" | "delivered" | "failed";
+      /** @description Number of tries so far. */
+      attempts: number;
+      /** @description Latest time of the next try. null when the delivery has ended. */
+      next_attempt_at: components["schemas"]["Time"] | null;
+      /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
+      response_status: number | null;
+      /** @description Why the last try failed. */
+      error: string | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+    };
+    RotatedSecret: {
+      /** @description The new signing secret. Shown only once. */
+      secret: string;
+      /** @description Until then the previous secret signs as well: each call carries both signatures. */
+      previous_expires_at: components["schemas"]["Time"];
+    };
+    DeliveriesPage: {
+      /** @description The items of this page. */
+      deliveries: components["schemas"]["Delivery"][];
+      /** @description Items in the whole listing. */
+      total: number;
+      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+      limit: number;
+      /** @description Items of the listing before this page. */
+      offset: number;
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    EventsFeed: {
+      /** @description Oldest first. */
+      events: components["schemas"]["Event"][];
+      /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
+      next: string;
+    };
+    Usage: {
+      from: components["schemas"]["Day"];
+      to: components["schemas"]["Day"];
+      /** @description The sums of the days. */
+      total: components["schemas"]["UsageSums"];
+      /** @description Every day, oldest first. */
+      days: {
+        date: components["schemas"]["Day"];
+        /** @description Requests that were accepted. */
+        requests_accepted: number;
+        /** @description Requests that became `completed`. */
+        requests_completed: number;
+        /** @description Requests that became `failed`. */
+        requests_failed: number;
+        /** @description Gas of transactions, by the day of their blocks. */
+        gas_used: number;
+        /** @description Fees of the same transactions. */
+        fee_wei: components["schemas"]["Wei"];
+        /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+        media_bytes: number;
+        /** @description Wallets that were created. */
+        wallets_created: number;
+      }[];
+      quotas: components["schemas"]["Quotas"];
+    };
+    /**
+     * Format: date
+     * @description A day in UTC, such as `2026-05-04`.
+     */
+    Day: string;
+    UsageSums: {
+      /** @description Requests that were accepted. */
+      requests_accepted: number;
+      /** @description Requests that became `completed`. */
+      requests_completed: number;
+      /** @description Requests that became `failed`. */
+      requests_failed: number;
+      /** @description Gas of transactions, by the day of their blocks. */
+      gas_used: number;
+      /** @description Fees of the same transactions. */
+      fee_wei: components["schemas"]["Wei"];
+      /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
+      media_bytes: number;
+      /** @description Wallets that were created. */
+      wallets_created: number;
+    };
+    /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
+    Quotas: {
+      /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
+      media_bytes: components["schemas"]["Quota"];
+      /** @description Requests that wait for their media (`copy_media`, freezing). */
+      media_requests: components["schemas"]["Quota"];
+      /** @description Wallets of the app. */
+      wallets: components["schemas"]["Quota"];
+      /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
+      stored_bytes: components["schemas"]["Quota"];
+      /** @description Requests for a new collection that did not fail. */
+      collections: components["schemas"]["Quota"];
+      /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
+      mints: components["schemas"]["Quota"];
+      /** @description Tokens of the app that are neither revoked nor expired. */
+      api_tokens: components["schemas"]["Quota"];
+    };
+    Quota: {
+      /** @description What counts now. */
+      used: number;
+      /** @description null: unlimited. */
+      limit: number | null;
+    };
+    /** @description A session of the console. */
+    ConsoleSession: {
+      /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
+      session_id: string;
+      /** @description `app`: the session is for one app. `operator`: it is for all apps. */
+      kind: "app" | "operator";
+      /** @description The app of the session. null in the operator's session. */
+      app: {
+        /** @description Id of the app. */
+        app_id: string;
+        /** @description Name of the app. */
+        name: string;
+      } | null;
+      /** @description What the session may do. */
+      scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
+      /** @description When the session began. */
+      created_at: components["schemas"]["Time"];
+      /** @description When it ends. */
+      expires_at: components["schemas"]["Time"];
+      /** @description Id of the service's chain. */
+      chain_id: number;
+      /** @description Block explorer of the chain, for links. null: there is none. */
+      explorer_url: string | null;
+      /** @description Public URL of the service. */
+      public_url: string;
+    };
+    EndedSession: Record<string, never>;
+    TokensPage: {
+      /** @description The items of this page. */
+      tokens: components["schemas"]["Token"][];
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    Token: {
+      /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
+      token_id: string;
+      /** @description For your own reference. */
+      name: string;
+      /** @description What the token may do. */
+      scopes: string[];
+      /** @description Most calls per minute with this token. null: only the app is limited. */
+      rate_limit_per_minute: number | null;
+      created_at: components["schemas"]["Time"];
+      /** @description null: the token never expires. */
+      expires_at: components["schemas"]["Time"] | null;
+      /** @description null: the token is not revoked. */
+      revoked_at: components["schemas"]["Time"] | null;
+    };
+    NewToken: {
+      /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
+      token_id: string;
+      /** @description For your own reference. */
+      name: string;
+      /** @description What the token may do. */
+      scopes: string[];
+      /** @description Most calls per minute with this token. null: only the app is limited. */
+      rate_limit_per_minute: number | null;
+      created_at: components["schemas"]["Time"];
+      /** @description null: the token never expires. */
+      expires_at: components["schemas"]["Time"] | null;
+      /** @description null: the token is not revoked. */
+      revoked_at: components["schemas"]["Time"] | null;
+      /** @description The token itself. It is shown only now: the service stores its hash. */
+      token: string;
+    };
+    AppsPage: {
+      /** @description The items of this page. */
+      apps: components["schemas"]["App"][];
+      /** @description Cursor of the next page; null at the end. */
+      next: string | null;
+    };
+    App: {
+      /** @description The operator's session chooses the app with `X-Moneta-App: <app_id>`. */
+      app_id: string;
+      /** @description The name that the operator gave. */
+      name: string;
+      created_at: components["schemas"]["Time"];
+      /** @description What the app has used today (UTC). */
+      today: components["schemas"]["UsageSums"];
+      /** @description What the app used in the last 30 days, today included. */
+      last_30_days: components["schemas"]["UsageSums"];
+      quotas: components["schemas"]["Quotas"];
+    };
+    OperatorStatus: {
+      /** @description Whether the process that answers can work, as `/readyz` says. */
+      ready: boolean;
+      /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
+      checks: { [key: string]: string };
+      /** @description Requests of all apps that are not final. */
+      backlog: {
+        /** @description Requests that wait for their media. */
+        media: number;
+        /** @description Requests that wait to be sent. */
+        pending: number;
+        /** @description Requests whose transaction was sent. */
+        processing: number;
+      };
+      /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
+      oldest_pending_seconds: number | null;
+      /** @description How far the indexer is behind the node. */
+      indexer: {
+        /** @description The last block that the indexer processed. */
+        checkpoint: number;
+        /** @description The node's newest block. null while the node does not answer. */
+        head: number | null;
+        /** @description Blocks that the indexer has not processed yet. */
+        lag_blocks: number | null;
+      };
+      /** @description Webhook deliveries of all apps. */
+      deliveries: {
+        /** @description Webhook deliveries with tries left. Counted up to 10,000. */
+        waiting: number;
+        /** @description Webhook deliveries that failed for good. Counted up to 10,000. */
+        dead: number;
+        /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
+        oldest_overdue_seconds: number | null;
+      };
+      /** @description Every lane, with its funds. */
+      lanes: components["schemas"]["Lane"][];
+      /** @description Whether the relay is paused. null: not known. */
+      relay_paused: boolean | null;
+      /** @description Contracts of others that are left alone for some time. */
+      quarantined_contracts: number;
+      /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
+      processes: {
+        /** @description Processes with the role `api`. */
+        api: number;
+        /** @description Processes with the role `relayer`. */
+        relayer: number;
+        /** @description Processes with neither of these roles. */
+        other: number;
+      };
+    };
+    Lane: {
+      /** @description Number of the lane. */
+      lane: number;
+      /** @description Send the chain's own currency to this address. */
+      address: components["schemas"]["Address"];
+      /** @description false: a lane of earlier settings, which only finishes what it has begun. */
+      in_use: boolean;
+      /** @description null while the node does not answer. */
+      balance_wei: components["schemas"]["Wei"] | null;
+      /** @description What its transactions of the last 24 hours cost. null: not known, or the lane is not in use. */
+      spent_24h_wei: components["schemas"]["Wei"] | null;
+      /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
+      days_left: number | null;
+      /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
+      low_funds: boolean | null;
+      /** @description Age of its oldest transaction that no block contains. null: there is none. */
+      oldest_unmined_seconds: number | null;
+    };
+    DoctorReport: {
+      /** @description The worst of the findings. */
+      result: "ok" | "warning" | "problem";
+      /** @description One or more for each check, in the order of the checks. */
+      findings: {
+        /** @description Name of the check. */
+        check: string;
+        /** @description How serious it is. */
+        result: "ok" | "warning" | "problem";
+        /** @description What was found, and what to do. */
+        words: string;
+        /** @description The name of this state in the log and in `/metrics`. */
+        condition:
+          | ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked" | "lane_stuck")
+          | null;
+      }[];
+      /** @description When the checks began. */
+      checked_at: components["schemas"]["Time"];
+    };
+    OperatorSeries: {
+      /** @description Oldest first, at most 120. */
+      points: components["schemas"]["OperatorPoint"][];
+      /** @description How long each point is. */
+      seconds_per_point: number;
+    };
+    OperatorPoint: {
+      /** @description When the point begins. It ends where the next one begins; the last one ends later. */
+      at: components["schemas"]["Time"];
+      /** @description Requests that became `completed`. */
+      completed: number;
+      /** @description Requests that became `failed`. */
+      failed: number;
+      /** @description Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final. */
+      latency_p50_ms: number | null;
+      /** @description The same for 95 % of them. */
+      latency_p95_ms: number | null;
+      /** @description Their shares of the fees of the transactions that carried them. */
+      fee_wei: components["schemas"]["Wei"];
+    };
+    /** @description Contract-level metadata (ERC-7572). */
+    CollectionMetadata: {
+      /** @description Name of the collection. */
+      name: string;
+      /** @description Symbol of the collection. */
+      symbol: string;
+      /** @description Text about the collection. */
+      description?: string;
+      /** @description URI of a picture. */
+      image?: string;
+      /** @description URI of a website. */
+      external_link?: string;
+      /** @description Royalty, in hundredths of a percent. */
+      seller_fee_basis_points?: number;
+      /** @description Who gets the royalty. */
+      fee_recipient?: string;
+    };
+  };
+  responses: {
+    /** @description The body is not valid JSON in UTF-8. Correct the body and send it again. */
+    MalformedJson: Answer<"X-Request-Id", ErrorOf<"malformed_json">>;
+    /** @description The call is not valid HTTP. Check the request line and the headers; HTTP/1.1 requires `Host`. */
+    MalformedRequest: Answer<"X-Request-Id", ErrorOf<"malformed_request">>;
+    /** @description The token is missing, unknown, expired or revoked. Send a valid token in `Authorization: Bearer <token>`. */
+    Unauthorized: Answer<
+      "X-Request-Id" | "WWW-Authenticate" | "RateLimit" | "RateLimit-Policy",
+      ErrorOf<"unauthorized">
+    >;
+    /** @description The token lacks the scope that this call needs. Use a token with that scope. */
+    Forbidden: Answer<"X-Request-Id", ErrorOf<"forbidden">>;
+    /** @description Not found, or it belongs to another app. Check the path and the ids in it. */
+    NotFound: Answer<"X-Request-Id", ErrorOf<"not_found">>;
+    /** @description This Idempotency-Key was already used with a different path or body. Use a new key for a new request. */
+    IdempotencyKeyReused: Answer<"X-Request-Id", ErrorOf<"idempotency_key_reused">>;
+    /** @description An earlier call with this Idempotency-Key was accepted, and nothing was done now. Its answer is no longer stored. Look for what it created, such as its requests with `GET /v1/requests`, before you repeat it with a new key. */
+    AnswerExpired: Answer<"X-Request-Id", ErrorOf<"answer_expired">>;
+    /** @description The body, or the URL with the headers, is too large. Send a smaller request. */
+    PayloadTooLarge: {
+      headers: { [name: string]: unknown };
+      content: { "application/json": ErrorOf<"payload_too_large"> };
+    };
+    /** @description The body has the wrong type. Send JSON in UTF-8 with `Content-Type: application/json`; to `POST /v1/media`, send the file itself with its media type. */
+    UnsupportedMediaType: Answer<"X-Request-Id", ErrorOf<"unsupported_media_type">>;
+    /** @description The requested range is outside the content. `Content-Range` has the size of the content. */
+    RangeNotSatisfiable: Answer<"X-Request-Id", ErrorOf<"range_not_satisfiable">>;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `user_identifier_taken`: Another wallet of this app already has this user identifier. Use that wallet, or another identifier.
+     */
+    ValidationFailedOrUserIdentifierTaken: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "user_identifier_taken">
+    >;
+    /** @description Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. */
+    ValidationFailed: Answer<"X-Request-Id", ErrorOf<"validation_failed">>;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+     *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+     */
+    ValidationFailedOrContractNotSupportedOrTooManyContracts: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "contract_not_supported" | "too_many_contracts">
+    >;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+     *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
+     */
+    ValidationFailedOrWrongHostingOrMetadataFrozen: Answer<
+      "X-Request-Id",
+      ErrorOf<"validation_failed" | "wrong_hosting" | "metadata_frozen">
+    >;
+    /**
+     * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
+     *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
+     */
+    RateLimitedOrQuotaExceeded: Answer<
+      "X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy",
+      ErrorOf<"rate_limited" | "quota_exceeded">
+    >;
+    /** @description Too many calls. Try again after the number of seconds in `Retry-After`. */
+    RateLimited: Answer<"X-Request-Id" | "Retry-After" | "RateLimit" | "RateLimit-Policy", ErrorOf<"rate_limited">>;
+    /** @description The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. */
+    InternalError: Answer<"X-Request-Id", ErrorOf<"internal_error">>;
+    /** @description The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. */
+    Unavailable: Answer<"X-Request-Id" | "Retry-After", ErrorOf<"unavailable">>;
+  };
+  parameters: {
+    /**
+     * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+     * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+     */
+    IdempotencyKey: string;
+    /**
+     * @description For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.
+     * @example ZXZlbnRzLjc
+     */
+    LastEventId: string;
+    /** @description Most items on the page. The default is the maximum. */
+    Limit: number;
+    /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+    Offset: number;
+    /** @description `next` of the previous page. Cannot be combined with `offset`. */
+    Cursor: string;
+    /** @description Address of the wallet or of the contract, in any case. */
+    Address: string;
+    /** @description Address of the contract, in any case. */
+    ContractAddress: string;
+    /** @description Token id, as decimal digits. */
+    TokenId: number | string;
+  };
+  requestBodies: never;
+  headers: {
+    /**
+     * @description Id of the call in the service's log. The caller's own `X-Request-Id` is kept when it has 1 to 128 letters, digits, dots, dashes or underscores.
+     * @example 1c9ad3f2-3a1b-4f44-8d9e-0a7d0a3d1f0e
+     */
+    "X-Request-Id": string;
+    /**
+     * @description Calls left (`r`), and the seconds until the window ends (`t`). Batches also have the items left, after a comma: `"items";r=59000;t=60`.
+     * @example "app";r=599;t=60
+     */
+    RateLimit: string;
+    /**
+     * @description Calls allowed (`q`) per window of seconds (`w`).
+     * @example "app";q=600;w=60
+     */
+    "RateLimit-Policy": string;
+    /**
+     * @description Seconds to wait before a retry.
+     * @example 5
+     */
+    "Retry-After": number;
+    /**
+     * @description How to authenticate.
+     * @example Bearer
+     */
+    "WWW-Authenticate": string;
+    /**
+     * @description Tag of this version, for `If-None-Match`.
+     * @example "dGFn"
+     */
+    ETag: string;
+    /**
+     * @description `Range` is supported.
+     * @example bytes
+     */
+    "Accept-Ranges": string;
+    /**
+     * @description The bytes in this answer, and the total size.
+     * @example bytes 0-99/1234
+     */
+    "Content-Range": string;
+    /**
+     * @description Whether and how long others may cache the answer.
+     * @example public, max-age=300
+     */
+    "Cache-Control": string;
+  };
+  pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+  listAccounts: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["WalletsPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  createAccount: {
+    parameters: Inputs<{
+      header?: {
         /**
          * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
          * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
          */
-        IdempotencyKey: string;
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody?: { content: { "application/json": components["schemas"]["CreateWallet"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrUserIdentifierTaken"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  getAccountOfUser: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The app's own name for the user, percent-encoded. */
+        user_identifier: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listWalletHistory: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listContents: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HeldNftsPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listContentsOfContract: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+        /** @description Address of the contract, in any case. */
+        contract_address: components["parameters"]["ContractAddress"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listContentsOfToken: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+        /** @description Address of the contract, in any case. */
+        contract_address: components["parameters"]["ContractAddress"];
+        /** @description Token id, as decimal digits. */
+        token_id: components["parameters"]["TokenId"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listCollections: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["CollectionsPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  createCollection: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["CreateCollection"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  listNfts: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NftsPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  changeCollection: {
+    parameters: Inputs<{
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    requestBody?: { content: { "application/json": components["schemas"]["ChangeCollection"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedCollection"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrWrongHostingOrMetadataFrozen"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  freezeCollection: {
+    parameters: Inputs<{
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    requestBody?: { content: { "application/json": Record<string, never> } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrWrongHostingOrMetadataFrozen"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  getNft: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+        /** @description Token id, as decimal digits. */
+        token_id: components["parameters"]["TokenId"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<
+        "X-Request-Id" | "RateLimit" | "RateLimit-Policy",
+        components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"]
+      >;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  changeToken: {
+    parameters: Inputs<{
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+        /** @description Token id, as decimal digits. */
+        token_id: components["parameters"]["TokenId"];
+      };
+    }>;
+    requestBody?: { content: { "application/json": components["schemas"]["ChangeToken"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedToken"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrWrongHostingOrMetadataFrozen"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  listTokenHistory: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+        /** @description Token id, as decimal digits. */
+        token_id: components["parameters"]["TokenId"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  uploadMedia: {
+    parameters: Inputs<{}>;
+    /** @description The bytes of the file. `Content-Type` may be the media type of the file instead. */
+    requestBody: { content: { "application/octet-stream": string } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["UploadedMedia"]>;
+      400: components["responses"]["MalformedRequest"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  mintNft: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["Mint"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `collection_not_found`: This app has no collection at this address. Check the address, or wait until its request has completed.
+       *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+       *     - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
+       *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
+       *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
+       *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+       *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
+       *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "collection_not_found"
+          | "token_not_found"
+          | "token_already_exists"
+          | "supply_exceeded"
+          | "wrong_collection_type"
+          | "wrong_hosting"
+          | "service_cannot_mint"
+          | "metadata_frozen"
+        >
+      >;
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  mintNfts: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description 1 to 1000 items, each with the body of the single call. */
+          items: components["schemas"]["Mint"][];
+        };
+      };
+    };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  transferNft: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["Transfer"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+       *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+       *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
+       *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "wallet_not_found"
+          | "contract_not_supported"
+          | "too_many_contracts"
+          | "token_not_found"
+          | "insufficient_balance"
+          | "not_transferable"
+          | "token_busy"
+        >
+      >;
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  transferNfts: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description 1 to 1000 items, each with the body of the single call. */
+          items: components["schemas"]["Transfer"][];
+        };
+      };
+    };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  listContracts: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractsPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  deleteContract: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description Address of the wallet or of the contract, in any case. */
+        address: components["parameters"]["Address"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedContract"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listRequests: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Only requests with this status. */
+        status?: "pending" | "processing" | "completed" | "failed";
+        /** @description Only requests of this type. */
+        type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+        /** @description Only requests that this transaction carries. In any case. */
+        transaction_hash?: string;
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RequestsPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getRequest: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `request_id` of an earlier answer. */
+        request_id: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Request"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getWebhook: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhook"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  putWebhook: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["SetWebhook"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RegisteredWebhook"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  deleteWebhook: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RemovedWebhook"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  testWebhook: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  rotateWebhookSecret: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RotatedSecret"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listDeliveries: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+        offset?: components["parameters"]["Offset"];
+        /** @description `next` of the previous page. Cannot be combined with `offset`. */
+        cursor?: components["parameters"]["Cursor"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveriesPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  redeliver: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the delivery. */
+        id: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listEvents: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description `next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one. */
+        after?: string;
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+      };
+      header?: {
         /**
          * @description For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.
          * @example ZXZlbnRzLjc
          */
-        LastEventId: string;
+        "Last-Event-ID"?: components["parameters"]["LastEventId"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: {
+        headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
+        content: { "application/json": components["schemas"]["EventsFeed"]; "text/event-stream": string };
+      };
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
     };
-    requestBodies: never;
-    headers: {
+  }>;
+  getUsage: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description The first day. Default: 29 days before `to`. */
+        from?: string;
+        /** @description The last day. Default: today. */
+        to?: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Usage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getConsoleSession: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  createConsoleSession: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["CreateSession"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  deleteConsoleSession: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedSession"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listTokens: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description `next` of the previous page. */
+        cursor?: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["TokensPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  createToken: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["CreateToken"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NewToken"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  deleteToken: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `token_id` of the token. */
+        token_id: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Token"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  listApps: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description Most items on the page. The default is the maximum. */
+        limit?: components["parameters"]["Limit"];
+        /** @description `next` of the previous page. */
+        cursor?: string;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["AppsPage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getOperatorStatus: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorStatus"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getDoctorFindings: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DoctorReport"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getOperatorSeries: WithoutBody<{
+    parameters: Inputs<{
+      query?: {
+        /** @description How many hours back. The default is 24. */
+        hours?: number;
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorSeries"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getCollectionMetadata: WithoutBody<{
+    parameters: Inputs<{
+      path: {
         /**
-         * @description Id of the call in the service's log. The caller's own `X-Request-Id` is kept when it has 1 to 128 letters, digits, dots, dashes or underscores.
-         * @example 1c9ad3f2-3a1b-4f44-8d9e-0a7d0a3d1f0e
+         * @description Id of the service's chain.
+         * @example 31337
          */
-        "X-Request-Id": string;
+        chain_id: string;
         /**
-         * @description Calls left (`r`), and the seconds until the window ends (`t`). Batches also have the items left, after a comma: `"items";r=59000;t=60`.
-         * @example "app";r=599;t=60
+         * @description Address of the collection, in any case.
+         * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
          */
-        RateLimit: string;
+        collection: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["CollectionMetadata"]>;
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: { [name: string]: unknown }; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
+    };
+  }>;
+  getCollectionMetadataOptions: WithoutBody<{
+    parameters: Inputs<{
+      path: {
         /**
-         * @description Calls allowed (`q`) per window of seconds (`w`).
-         * @example "app";q=600;w=60
+         * @description Id of the service's chain.
+         * @example 31337
          */
-        "RateLimit-Policy": string;
+        chain_id: string;
         /**
-         * @description Seconds to wait before a retry.
-         * @example 5
+         * @description Address of the collection, in any case.
+         * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
          */
-        "Retry-After": number;
+        collection: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+    };
+  }>;
+  getTokenMetadata: WithoutBody<{
+    parameters: Inputs<{
+      path: {
         /**
-         * @description How to authenticate.
-         * @example Bearer
+         * @description Id of the service's chain.
+         * @example 31337
          */
-        "WWW-Authenticate": string;
+        chain_id: string;
         /**
-         * @description Tag of this version, for `If-None-Match`.
-         * @example "dGFn"
+         * @description Address of the collection, in any case.
+         * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
          */
-        ETag: string;
+        collection: string;
         /**
-         * @description `Range` is supported.
-         * @example bytes
+         * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
+         * @example 12
          */
-        "Accept-Ranges": string;
+        token_id: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["TokenMetadata"]>;
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: { [name: string]: unknown }; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
+    };
+  }>;
+  getTokenMetadataOptions: WithoutBody<{
+    parameters: Inputs<{
+      path: {
         /**
-         * @description The bytes in this answer, and the total size.
-         * @example bytes 0-99/1234
+         * @description Id of the service's chain.
+         * @example 31337
          */
-        "Content-Range": string;
+        chain_id: string;
         /**
-         * @description Whether and how long others may cache the answer.
-         * @example public, max-age=300
+         * @description Address of the collection, in any case.
+         * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
          */
-        "Cache-Control": string;
+        collection: string;
+        /**
+         * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
+         * @example 12
+         */
+        token_id: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
     };
-    pathItems: never;
-}
-export type $defs = Record<string, never>;
-export interface operations {
-    listAccounts: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "wallets": [
-                     *         {
-                     *           "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "user_identifier": "alice"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["WalletsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getContent: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+      };
+    }>;
+    responses: {
+      /** @description The whole content. */
+      200: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">;
+        content: { "application/octet-stream": string; "*/*": string };
+      };
+      /** @description The bytes in `Range`. */
+      206: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges" | "Content-Range">;
+        content: { "application/octet-stream": string; "*/*": string };
+      };
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      416: components["responses"]["RangeNotSatisfiable"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
     };
-    createAccount: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": components["schemas"]["CreateWallet"];
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *       "user_identifier": "alice"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `user_identifier_taken`: Another wallet of this app already has this user identifier. Use that wallet, or another identifier.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "user_identifier_taken";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getContentOptions: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
     };
-    getAccountOfUser: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The app's own name for the user, percent-encoded. */
-                user_identifier: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *       "user_identifier": "alice"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Wallet"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  headContent: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+      };
+    }>;
+    responses: {
+      /** @description The headers of the same GET. */
+      200: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">; content?: never };
+      /** @description The headers of the same GET with `Range`. */
+      206: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges" | "Content-Range">;
+        content?: never;
+      };
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      416: components["responses"]["RangeNotSatisfiable"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
     };
-    listWalletHistory: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "history": [
-                     *         {
-                     *           "type": "transfer",
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "token_id": 12,
-                     *           "quantity": 1,
-                     *           "from_address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "to_address": "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e",
-                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                     *           "block_number": 21000000,
-                     *           "timestamp": "2026-05-04T10:15:30.000Z",
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HistoryPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getContentAt: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+        /**
+         * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+         * @example collection.json
+         */
+        path: string;
+      };
+    }>;
+    responses: {
+      /** @description The whole content. */
+      200: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">;
+        content: { "application/octet-stream": string; "*/*": string };
+      };
+      /** @description The bytes in `Range`. */
+      206: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges" | "Content-Range">;
+        content: { "application/octet-stream": string; "*/*": string };
+      };
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      416: components["responses"]["RangeNotSatisfiable"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
     };
-    listContents: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "nfts": [
-                     *         {
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "collection_name": "Cats",
-                     *           "type": "ERC721",
-                     *           "token_id": 12,
-                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
-                     *           "metadata": {
-                     *             "name": "Cat 12",
-                     *             "image": "https://cats.example/12.png",
-                     *             "attributes": [
-                     *               {
-                     *                 "trait_type": "fur",
-                     *                 "value": "red"
-                     *               }
-                     *             ]
-                     *           },
-                     *           "minted_at": "2026-05-04T10:15:30.000Z",
-                     *           "unlockable_content": "The cat sleeps in the attic."
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HeldNftsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getContentAtOptions: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+        /**
+         * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+         * @example collection.json
+         */
+        path: string;
+      };
+    }>;
+    responses: {
+      /** @description Success. */
+      204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
     };
-    listContentsOfContract: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-                /** @description Address of the contract, in any case. */
-                contract_address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "nfts": [
-                     *         {
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "collection_name": "Cats",
-                     *           "type": "ERC721",
-                     *           "token_id": 12,
-                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
-                     *           "metadata": {
-                     *             "name": "Cat 12",
-                     *             "image": "https://cats.example/12.png",
-                     *             "attributes": [
-                     *               {
-                     *                 "trait_type": "fur",
-                     *                 "value": "red"
-                     *               }
-                     *             ]
-                     *           },
-                     *           "minted_at": "2026-05-04T10:15:30.000Z",
-                     *           "unlockable_content": "The cat sleeps in the attic."
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null,
-                     *       "as_of_block": 21000000
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ContractNftsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
-             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  headContentAt: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /**
+         * @description Content identifier.
+         * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
+         */
+        cid: string;
+        /**
+         * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
+         * @example collection.json
+         */
+        path: string;
+      };
+    }>;
+    responses: {
+      /** @description The headers of the same GET. */
+      200: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges">; content?: never };
+      /** @description The headers of the same GET with `Range`. */
+      206: {
+        headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control" | "Accept-Ranges" | "Content-Range">;
+        content?: never;
+      };
+      /** @description Not changed: `If-None-Match` has the current tag. */
+      304: { headers: AnswerHeaders<"X-Request-Id" | "ETag" | "Cache-Control">; content?: never };
+      404: components["responses"]["NotFound"];
+      413: components["responses"]["PayloadTooLarge"];
+      416: components["responses"]["RangeNotSatisfiable"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
     };
-    listContentsOfToken: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-                /** @description Address of the contract, in any case. */
-                contract_address: string;
-                /** @description Token id, as decimal digits. */
-                token_id: number | string;
-            };
-            cookie?: never;
+  }>;
+  getHome: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: {
+        headers: AnswerHeaders<"X-Request-Id">;
+        content: {
+          "application/json": {
+            /** @description Name of the service. */
+            name: string;
+            /** @description Version of the service. */
+            version: string;
+            /** @description URLs by what they lead to. */
+            links: { [key: string]: string };
+          };
+          "text/html": string;
         };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "nfts": [
-                     *         {
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "collection_name": "Cats",
-                     *           "type": "ERC721",
-                     *           "token_id": 12,
-                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
-                     *           "metadata": {
-                     *             "name": "Cat 12",
-                     *             "image": "https://cats.example/12.png",
-                     *             "attributes": [
-                     *               {
-                     *                 "trait_type": "fur",
-                     *                 "value": "red"
-                     *               }
-                     *             ]
-                     *           },
-                     *           "minted_at": "2026-05-04T10:15:30.000Z",
-                     *           "unlockable_content": "The cat sleeps in the attic."
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null,
-                     *       "as_of_block": 21000000
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ContractNftsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
-             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "contract_not_supported" | "too_many_contracts";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+      };
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
     };
-    listCollections: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "collections": [
-                     *         {
-                     *           "address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "type": "ERC721",
-                     *           "name": "Cats",
-                     *           "symbol": "CAT",
-                     *           "hosting": "hosted",
-                     *           "mint_supply_count": 1000,
-                     *           "soulbound": false,
-                     *           "minted": 12,
-                     *           "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "collection_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "description": "A thousand cats",
-                     *           "image": "https://cats.example/all.png",
-                     *           "external_link": "https://cats.example",
-                     *           "seller_fee_basis_points": 500,
-                     *           "fee_recipient": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *           "created_at": "2026-05-04T10:15:30.000Z"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CollectionsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getHealth: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description The process answers. */
+          status: "ok";
+        }
+      >;
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
     };
-    createCollection: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["CreateCollection"];
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getReadiness: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description The process serves calls. A worker or lane that cannot work now does not change that. */
+          status: "ready";
+          /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
+          checks: { [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing" };
+        }
+      >;
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
+      503: components["responses"]["Unavailable"];
     };
-    listNfts: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "nfts": [
-                     *         {
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "collection_name": "Cats",
-                     *           "type": "ERC721",
-                     *           "token_id": 12,
-                     *           "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
-                     *           "metadata": {
-                     *             "name": "Cat 12",
-                     *             "image": "https://cats.example/12.png",
-                     *             "attributes": [
-                     *               {
-                     *                 "trait_type": "fur",
-                     *                 "value": "red"
-                     *               }
-                     *             ]
-                     *           },
-                     *           "minted_at": "2026-05-04T10:15:30.000Z",
-                     *           "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["NftsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getDocs: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
+      /** @description From the same path with a slash at its end. */
+      308: { headers: { [name: string]: unknown }; content?: never };
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
     };
-    changeCollection: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description Text about the collection. */
-                    description?: string | null;
-                    image?: string | null;
-                    external_link?: string | null;
-                    /** @description Royalty on sales, in hundredths of a percent. */
-                    seller_fee_basis_points?: (number | string) | null;
-                    /** @description Who gets the royalty. */
-                    fee_recipient?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "metadata": {
-                     *         "description": "A thousand and one cats"
-                     *       },
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description All metadata after the change. */
-                        metadata: {
-                            /** @description Text about the collection. */
-                            description?: string;
-                            /** @description URI of a picture. */
-                            image?: string;
-                            /** @description URI of a website. */
-                            external_link?: string;
-                            /** @description Royalty, in hundredths of a percent. */
-                            seller_fee_basis_points?: number;
-                            /** @description Who gets the royalty. */
-                            fee_recipient?: components["schemas"]["Address"];
-                        };
-                        /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
-                        request_id: components["schemas"]["RequestId"] | null;
-                    };
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
-             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getDocument: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: Answer<
+        "X-Request-Id",
+        {
+          /** @description Version of the OpenAPI format. */
+          openapi: string;
+        } & { [key: string]: unknown }
+      >;
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
     };
-    freezeCollection: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": Record<string, never>;
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
-             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  getErrorCodes: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: {
+      /** @description Success. */
+      200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
+      /** @description From the same path with a slash at its end. */
+      308: { headers: { [name: string]: unknown }; content?: never };
+      413: components["responses"]["PayloadTooLarge"];
+      500: components["responses"]["InternalError"];
     };
-    getNft: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-                /** @description Token id, as decimal digits. */
-                token_id: number | string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *       "collection_name": "Cats",
-                     *       "type": "ERC721",
-                     *       "token_id": 12,
-                     *       "token_uri": "https://nft.example/metadata/1/0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60/12",
-                     *       "metadata": {
-                     *         "name": "Cat 12",
-                     *         "image": "https://cats.example/12.png",
-                     *         "attributes": [
-                     *           {
-                     *             "trait_type": "fur",
-                     *             "value": "red"
-                     *           }
-                     *         ]
-                     *       },
-                     *       "minted_at": "2026-05-04T10:15:30.000Z",
-                     *       "owner": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  }>;
+  receiveEvent: {
+    parameters: Inputs<{
+      header: {
+        /**
+         * @description The `id` of the body, the same at every try.
+         * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+         */
+        "webhook-id": string;
+        /**
+         * @description Time of sending, in seconds since 1970. Reject old calls.
+         * @example 1777889730
+         */
+        "webhook-timestamp": string;
+        /**
+         * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        "webhook-signature": string;
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["Event"] } };
+    responses: {
+      /** @description The receiver wants no more events: the webhook is disabled. */
+      410: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Delivered. The receiver has 15 seconds to answer. */
+      "2XX": { headers: { [name: string]: unknown }; content?: never };
+      /** @description The delivery is retried later. Redirects are not followed. */
+      default: { headers: { [name: string]: unknown }; content?: never };
     };
-    changeToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-                /** @description Token id, as decimal digits. */
-                token_id: number | string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                "application/json": {
-                    /** @description `{token_id}` stands for the token id. */
-                    name?: string | null;
-                    /** @description `{token_id}` stands for the token id. */
-                    description?: string | null;
-                    image?: string | null;
-                    external_url?: string | null;
-                    /** @description Properties of the token. */
-                    attributes?: unknown[] | null;
-                    /** @description Six hexadecimal digits, without #. */
-                    background_color?: string | null;
-                    animation_url?: string | null;
-                    youtube_url?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "metadata": {
-                     *         "name": "Cat 12",
-                     *         "attributes": [
-                     *           {
-                     *             "trait_type": "fur",
-                     *             "value": "blue"
-                     *           }
-                     *         ]
-                     *       },
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": {
-                        metadata: components["schemas"]["TokenMetadata"];
-                        /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
-                        request_id: components["schemas"]["RequestId"] | null;
-                    };
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
-             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "wrong_hosting" | "metadata_frozen";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
+  };
+  receiveTest: {
+    parameters: Inputs<{
+      header: {
+        /**
+         * @description The `id` of the body, the same at every try.
+         * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
+         */
+        "webhook-id": string;
+        /**
+         * @description Time of sending, in seconds since 1970. Reject old calls.
+         * @example 1777889730
+         */
+        "webhook-timestamp": string;
+        /**
+         * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
+         * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
+         */
+        "webhook-signature": string;
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["TestEvent"] } };
+    responses: {
+      /** @description The receiver wants no more events: the webhook is disabled. */
+      410: { headers: { [name: string]: unknown }; content?: never };
+      /** @description Delivered. The receiver has 15 seconds to answer. */
+      "2XX": { headers: { [name: string]: unknown }; content?: never };
+      /** @description The delivery is retried later. Redirects are not followed. */
+      default: { headers: { [name: string]: unknown }; content?: never };
     };
-    listTokenHistory: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-                /** @description Token id, as decimal digits. */
-                token_id: number | string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "history": [
-                     *         {
-                     *           "type": "transfer",
-                     *           "contract_address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "token_id": 12,
-                     *           "quantity": 1,
-                     *           "from_address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "to_address": "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e",
-                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                     *           "block_number": 21000000,
-                     *           "timestamp": "2026-05-04T10:15:30.000Z",
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["HistoryPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    uploadMedia: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** @description The bytes of the file. `Content-Type` may be the media type of the file instead. */
-        requestBody: {
-            content: {
-                "application/octet-stream": string;
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "uri": "ipfs://bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-                     *       "cid": "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy",
-                     *       "type": "image/png",
-                     *       "bytes": 48213
-                     *     }
-                     */
-                    "application/json": components["schemas"]["UploadedMedia"];
-                };
-            };
-            400: components["responses"]["MalformedRequest"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    mintNft: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Mint"];
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `collection_not_found`: This app has no collection at this address. Check the address, or wait until its request has completed.
-             *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
-             *     - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
-             *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
-             *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
-             *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
-             *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
-             *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "collection_not_found" | "token_not_found" | "token_already_exists" | "supply_exceeded" | "wrong_collection_type" | "wrong_hosting" | "service_cannot_mint" | "metadata_frozen";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    mintNfts: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description 1 to 1000 items, each with the body of the single call. */
-                    items: components["schemas"]["Mint"][];
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "results": [
-                     *         {
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *         },
-                     *         {
-                     *           "error_code": "supply_exceeded",
-                     *           "message": "The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.",
-                     *           "errors": [
-                     *             {
-                     *               "field": "collection_address",
-                     *               "code": "supply_exceeded",
-                     *               "message": "The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer."
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BatchResults"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    transferNft: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["Transfer"];
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Accepted"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            /**
-             * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-             *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
-             *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
-             *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
-             *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
-             *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
-             *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
-             *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
-             */
-            422: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "validation_failed" | "wallet_not_found" | "contract_not_supported" | "too_many_contracts" | "token_not_found" | "insufficient_balance" | "not_transferable" | "token_busy";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    transferNfts: {
-        parameters: {
-            query?: never;
-            header?: {
-                /**
-                 * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-                 * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-                 */
-                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description 1 to 1000 items, each with the body of the single call. */
-                    items: components["schemas"]["Transfer"][];
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "results": [
-                     *         {
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee"
-                     *         },
-                     *         {
-                     *           "error_code": "token_busy",
-                     *           "message": "An earlier transfer of this token is still pending. Try again when that request is final.",
-                     *           "errors": [
-                     *             {
-                     *               "field": "token_id",
-                     *               "code": "token_busy",
-                     *               "message": "An earlier transfer of this token is still pending. Try again when that request is final."
-                     *             }
-                     *           ]
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["BatchResults"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            409: components["responses"]["IdempotencyKeyReused"];
-            410: components["responses"]["AnswerExpired"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listContracts: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "contracts": [
-                     *         {
-                     *           "address": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "type": "ERC721",
-                     *           "name": "Elsewhere",
-                     *           "state": "quarantined",
-                     *           "reason": "flood",
-                     *           "as_of_block": 21000000,
-                     *           "until": "2026-05-04T10:15:30.000Z",
-                     *           "followed_at": "2026-05-04T10:15:30.000Z"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ContractsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteContract: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Address of the wallet or of the contract, in any case. */
-                address: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example {} */
-                    "application/json": components["schemas"]["EndedContract"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listRequests: {
-        parameters: {
-            query?: {
-                /** @description Only requests with this status. */
-                status?: "pending" | "processing" | "completed" | "failed";
-                /** @description Only requests of this type. */
-                type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
-                /** @description Only requests that this transaction carries. In any case. */
-                transaction_hash?: string;
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "requests": [
-                     *         {
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *           "type": "mint",
-                     *           "status": "completed",
-                     *           "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "nft_token_id": 12,
-                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                     *           "block_number": 21000000,
-                     *           "gas_used": 61204,
-                     *           "fee_wei": "122408000000000",
-                     *           "error_code": null,
-                     *           "error_message": null,
-                     *           "errors": null,
-                     *           "created_at": "2026-05-04T10:15:30.000Z",
-                     *           "updated_at": "2026-05-04T10:15:30.000Z"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": components["schemas"]["RequestsPage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getRequest: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `request_id` of an earlier answer. */
-                request_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *       "type": "mint",
-                     *       "status": "completed",
-                     *       "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *       "nft_token_id": 12,
-                     *       "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                     *       "block_number": 21000000,
-                     *       "gas_used": 61204,
-                     *       "fee_wei": "122408000000000",
-                     *       "error_code": null,
-                     *       "error_message": null,
-                     *       "errors": null,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "updated_at": "2026-05-04T10:15:30.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Request"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "url": "https://app.example/hooks/nft",
-                     *       "events": null,
-                     *       "disabled_at": null,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "updated_at": "2026-05-04T10:15:30.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Where events are sent. */
-                        url: string;
-                        /** @description null means all of them. */
-                        events: ("sent" | "completed" | "error" | "corrected")[] | null;
-                        /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
-                        disabled_at: components["schemas"]["Time"] | null;
-                        created_at: components["schemas"]["Time"];
-                        updated_at: components["schemas"]["Time"];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    putWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description http(s) URL that resolves to public addresses. */
-                    url: string;
-                    /** @description Event types to send. The default is all of them. */
-                    events?: ("sent" | "completed" | "error" | "corrected")[] | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "url": "https://app.example/hooks/nft",
-                     *       "events": null,
-                     *       "disabled_at": null,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "updated_at": "2026-05-04T10:15:30.000Z",
-                     *       "secret": "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Where events are sent. */
-                        url: string;
-                        /** @description null means all of them. */
-                        events: ("sent" | "completed" | "error" | "corrected")[] | null;
-                        /** @description Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again. */
-                        disabled_at: components["schemas"]["Time"] | null;
-                        created_at: components["schemas"]["Time"];
-                        updated_at: components["schemas"]["Time"];
-                        /** @description Signing secret. Shown only once, at the first registration. */
-                        secret: string | null;
-                    };
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example {} */
-                    "application/json": Record<string, never>;
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
-                     *       "event_id": "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
-                     *       "event_type": "test",
-                     *       "request_id": null,
-                     *       "status": "pending",
-                     *       "attempts": 0,
-                     *       "next_attempt_at": "2026-05-04T10:15:30.000Z",
-                     *       "response_status": null,
-                     *       "error": null,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "updated_at": "2026-05-04T10:15:30.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Id of the delivery. */
-                        id: string;
-                        /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-                        event_id: string;
-                        /**
-                         * @description The `type` of the event.
-                         * @enum {string}
-                         */
-                        event_type: "sent" | "completed" | "error" | "corrected" | "test";
-                        /** @description null for a test event. */
-                        request_id: components["schemas"]["RequestId"] | null;
-                        /**
-                         * @description failed: no retry is left, or the webhook was removed.
-                         * @enum {string}
-                         */
-                        status: "pending" | "delivered" | "failed";
-                        /** @description Number of tries so far. */
-                        attempts: number;
-                        /** @description Latest time of the next try. null when the delivery has ended. */
-                        next_attempt_at: components["schemas"]["Time"] | null;
-                        /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-                        response_status: number | null;
-                        /** @description Why the last try failed. */
-                        error: string | null;
-                        created_at: components["schemas"]["Time"];
-                        updated_at: components["schemas"]["Time"];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    rotateWebhookSecret: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "secret": "whsec_Xb1wq8mQ0q0Pq2rM0eHc3V6oYk7nTz5d",
-                     *       "previous_expires_at": "2026-05-05T10:15:30.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The new signing secret. Shown only once. */
-                        secret: string;
-                        /** @description Until then the previous secret signs as well: each call carries both signatures. */
-                        previous_expires_at: components["schemas"]["Time"];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listDeliveries: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-                offset?: number;
-                /** @description `next` of the previous page. Cannot be combined with `offset`. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "deliveries": [
-                     *         {
-                     *           "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
-                     *           "event_id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
-                     *           "event_type": "completed",
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *           "status": "pending",
-                     *           "attempts": 1,
-                     *           "next_attempt_at": "2026-05-04T10:15:35.000Z",
-                     *           "response_status": 503,
-                     *           "error": "the receiver answered 503",
-                     *           "created_at": "2026-05-04T10:15:30.000Z",
-                     *           "updated_at": "2026-05-04T10:15:30.000Z"
-                     *         }
-                     *       ],
-                     *       "total": 1,
-                     *       "limit": 30,
-                     *       "offset": 0,
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page. */
-                        deliveries: {
-                            /** @description Id of the delivery. */
-                            id: string;
-                            /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-                            event_id: string;
-                            /**
-                             * @description The `type` of the event.
-                             * @enum {string}
-                             */
-                            event_type: "sent" | "completed" | "error" | "corrected" | "test";
-                            /** @description null for a test event. */
-                            request_id: components["schemas"]["RequestId"] | null;
-                            /**
-                             * @description failed: no retry is left, or the webhook was removed.
-                             * @enum {string}
-                             */
-                            status: "pending" | "delivered" | "failed";
-                            /** @description Number of tries so far. */
-                            attempts: number;
-                            /** @description Latest time of the next try. null when the delivery has ended. */
-                            next_attempt_at: components["schemas"]["Time"] | null;
-                            /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-                            response_status: number | null;
-                            /** @description Why the last try failed. */
-                            error: string | null;
-                            created_at: components["schemas"]["Time"];
-                            updated_at: components["schemas"]["Time"];
-                        }[];
-                        /** @description Items in the whole listing. */
-                        total: number;
-                        /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-                        limit: number;
-                        /** @description Items of the listing before this page. */
-                        offset: number;
-                        /** @description Cursor of the next page; null at the end. */
-                        next: string | null;
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    redeliver: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `id` of the delivery. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "id": "a7c1f0de-22f4-4c8a-bb6e-5b1c3f0d9e44",
-                     *       "event_id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
-                     *       "event_type": "completed",
-                     *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *       "status": "pending",
-                     *       "attempts": 1,
-                     *       "next_attempt_at": "2026-05-04T10:15:35.000Z",
-                     *       "response_status": 503,
-                     *       "error": "the receiver answered 503",
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "updated_at": "2026-05-04T10:15:30.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Id of the delivery. */
-                        id: string;
-                        /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
-                        event_id: string;
-                        /**
-                         * @description The `type` of the event.
-                         * @enum {string}
-                         */
-                        event_type: "sent" | "completed" | "error" | "corrected" | "test";
-                        /** @description null for a test event. */
-                        request_id: components["schemas"]["RequestId"] | null;
-                        /**
-                         * @description failed: no retry is left, or the webhook was removed.
-                         * @enum {string}
-                         */
-                        status: "pending" | "delivered" | "failed";
-                        /** @description Number of tries so far. */
-                        attempts: number;
-                        /** @description Latest time of the next try. null when the delivery has ended. */
-                        next_attempt_at: components["schemas"]["Time"] | null;
-                        /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
-                        response_status: number | null;
-                        /** @description Why the last try failed. */
-                        error: string | null;
-                        created_at: components["schemas"]["Time"];
-                        updated_at: components["schemas"]["Time"];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listEvents: {
-        parameters: {
-            query?: {
-                /** @description `next` of an earlier answer, the `id` of an event of the stream, or `start`. Without it the feed starts at the first event, a stream with the next one. */
-                after?: string;
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-            };
-            header?: {
-                /**
-                 * @description For streams: the `id` of the last event that you have. The stream continues after it. It wins over `after`.
-                 * @example ZXZlbnRzLjc
-                 */
-                "Last-Event-ID"?: components["parameters"]["LastEventId"];
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "events": [
-                     *         {
-                     *           "id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
-                     *           "type": "completed",
-                     *           "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                     *           "request_type": "mint",
-                     *           "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                     *           "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                     *           "nft_token_id": 12,
-                     *           "created_at": "2026-05-04T10:15:30.000Z"
-                     *         }
-                     *       ],
-                     *       "next": "ZXZlbnRzLjc"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Oldest first. */
-                        events: components["schemas"]["Event"][];
-                        /** @description Cursor for `after`. Always present: used again later, it finds the events since then. */
-                        next: string;
-                    };
-                    /**
-                     * @example retry: 1000
-                     *     id: ZXZlbnRzLjY
-                     *
-                     *     id: ZXZlbnRzLjc
-                     *     event: completed
-                     *     data: {"id":"0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10","type":"completed","request_id":"574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee","request_type":"mint","transaction_hash":"0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0","nft_collection":"0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60","nft_token_id":12,"created_at":"2026-05-04T10:15:30.000Z"}
-                     */
-                    "text/event-stream": string;
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getUsage: {
-        parameters: {
-            query?: {
-                /** @description The first day. Default: 29 days before `to`. */
-                from?: string;
-                /** @description The last day. Default: today. */
-                to?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "from": "2026-05-04",
-                     *       "to": "2026-05-04",
-                     *       "total": {
-                     *         "requests_accepted": 120,
-                     *         "requests_completed": 118,
-                     *         "requests_failed": 2,
-                     *         "gas_used": 7344480,
-                     *         "fee_wei": "14688960000000000",
-                     *         "media_bytes": 5242880,
-                     *         "wallets_created": 3
-                     *       },
-                     *       "days": [
-                     *         {
-                     *           "date": "2026-05-04",
-                     *           "requests_accepted": 120,
-                     *           "requests_completed": 118,
-                     *           "requests_failed": 2,
-                     *           "gas_used": 7344480,
-                     *           "fee_wei": "14688960000000000",
-                     *           "media_bytes": 5242880,
-                     *           "wallets_created": 3
-                     *         }
-                     *       ],
-                     *       "quotas": {
-                     *         "media_bytes": {
-                     *           "used": 5242880,
-                     *           "limit": 1073741824
-                     *         },
-                     *         "media_requests": {
-                     *           "used": 2,
-                     *           "limit": null
-                     *         },
-                     *         "wallets": {
-                     *           "used": 3,
-                     *           "limit": 10000
-                     *         },
-                     *         "stored_bytes": {
-                     *           "used": 61440,
-                     *           "limit": 1000000000
-                     *         },
-                     *         "collections": {
-                     *           "used": 2,
-                     *           "limit": 200
-                     *         },
-                     *         "mints": {
-                     *           "used": 118,
-                     *           "limit": null
-                     *         },
-                     *         "api_tokens": {
-                     *           "used": 1,
-                     *           "limit": 100
-                     *         }
-                     *       }
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Usage"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getConsoleSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "session_id": "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",
-                     *       "kind": "app",
-                     *       "app": {
-                     *         "app_id": "3f0c8a51-6f0e-4d7e-9d0a-4f1f0f0f8a11",
-                     *         "name": "my-shop"
-                     *       },
-                     *       "scopes": [
-                     *         "read",
-                     *         "mint"
-                     *       ],
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "expires_at": "2026-05-11T10:15:30.000Z",
-                     *       "chain_id": 1,
-                     *       "explorer_url": "https://etherscan.io",
-                     *       "public_url": "https://nft.example"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ConsoleSession"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createConsoleSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description The code of the link that `npm run cli -- console` prints. It works once, within ten minutes. */
-                    code: string;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "session_id": "8c1d4b7e-2f3a-4c59-9b60-1d7e5a9f0c32",
-                     *       "kind": "app",
-                     *       "app": {
-                     *         "app_id": "3f0c8a51-6f0e-4d7e-9d0a-4f1f0f0f8a11",
-                     *         "name": "my-shop"
-                     *       },
-                     *       "scopes": [
-                     *         "read",
-                     *         "mint"
-                     *       ],
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "expires_at": "2026-05-11T10:15:30.000Z",
-                     *       "chain_id": 1,
-                     *       "explorer_url": "https://etherscan.io",
-                     *       "public_url": "https://nft.example"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["ConsoleSession"];
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteConsoleSession: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /** @example {} */
-                    "application/json": components["schemas"]["EndedSession"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listTokens: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description `next` of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "tokens": [
-                     *         {
-                     *           "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
-                     *           "name": "shop",
-                     *           "scopes": [
-                     *             "read",
-                     *             "mint"
-                     *           ],
-                     *           "rate_limit_per_minute": 60,
-                     *           "created_at": "2026-05-04T10:15:30.000Z",
-                     *           "expires_at": "2026-08-02T10:15:30.000Z",
-                     *           "revoked_at": null
-                     *         }
-                     *       ],
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page. */
-                        tokens: components["schemas"]["Token"][];
-                        /** @description Cursor of the next page; null at the end. */
-                        next: string | null;
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    createToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": {
-                    /** @description What the token may do. The session must have these scopes itself. */
-                    scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
-                    /** @description The token expires after so many days. By default it never expires. */
-                    expires_in_days?: (number | string) | null;
-                    /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
-                    rate_limit_per_minute?: (number | string) | null;
-                    /** @description For your own reference. By default `console`. */
-                    name?: string | null;
-                };
-            };
-        };
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
-                     *       "name": "shop",
-                     *       "scopes": [
-                     *         "read",
-                     *         "mint"
-                     *       ],
-                     *       "rate_limit_per_minute": 60,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "expires_at": "2026-08-02T10:15:30.000Z",
-                     *       "revoked_at": null,
-                     *       "token": "moneta_Hq3hWcT5xkq0kG0yZ0nqk0w9mJt2uYp7bVx1sLr4aEc"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Names the token, also in `DELETE /v1/tokens/{token_id}`. */
-                        token_id: string;
-                        /** @description For your own reference. */
-                        name: string;
-                        /** @description What the token may do. */
-                        scopes: string[];
-                        /** @description Most calls per minute with this token. null: only the app is limited. */
-                        rate_limit_per_minute: number | null;
-                        created_at: components["schemas"]["Time"];
-                        /** @description null: the token never expires. */
-                        expires_at: components["schemas"]["Time"] | null;
-                        /** @description null: the token is not revoked. */
-                        revoked_at: components["schemas"]["Time"] | null;
-                        /** @description The token itself. It is shown only now: the service stores its hash. */
-                        token: string;
-                    };
-                };
-            };
-            400: components["responses"]["MalformedJson"];
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            415: components["responses"]["UnsupportedMediaType"];
-            422: components["responses"]["ValidationFailed"];
-            /**
-             * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
-             *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
-             */
-            429: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /**
-                         * @description What happened, as a word for programs.
-                         * @enum {string}
-                         */
-                        error_code: "rate_limited" | "quota_exceeded";
-                        /** @description What happened, and what to do next. */
-                        message: string;
-                        errors: components["schemas"]["FieldErrors"];
-                    };
-                };
-            };
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    deleteToken: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description The `token_id` of the token. */
-                token_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "token_id": "0b9f2c4e-8f43-4f0e-9c1d-6a5b3e7d2f10",
-                     *       "name": "shop",
-                     *       "scopes": [
-                     *         "read",
-                     *         "mint"
-                     *       ],
-                     *       "rate_limit_per_minute": 60,
-                     *       "created_at": "2026-05-04T10:15:30.000Z",
-                     *       "expires_at": "2026-08-02T10:15:30.000Z",
-                     *       "revoked_at": "2026-05-05T08:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["Token"];
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    listApps: {
-        parameters: {
-            query?: {
-                /** @description Most items on the page. The default is the maximum. */
-                limit?: number;
-                /** @description `next` of the previous page. */
-                cursor?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "apps": [
-                     *         {
-                     *           "app_id": "8a7c1f52-5a50-4f0a-9d35-3ff0c9d9f6a1",
-                     *           "name": "my-shop",
-                     *           "created_at": "2026-05-04T10:00:00.000Z",
-                     *           "today": {
-                     *             "requests_accepted": 120,
-                     *             "requests_completed": 118,
-                     *             "requests_failed": 2,
-                     *             "gas_used": 7344480,
-                     *             "fee_wei": "14688960000000000",
-                     *             "media_bytes": 5242880,
-                     *             "wallets_created": 3
-                     *           },
-                     *           "last_30_days": {
-                     *             "requests_accepted": 120,
-                     *             "requests_completed": 118,
-                     *             "requests_failed": 2,
-                     *             "gas_used": 7344480,
-                     *             "fee_wei": "14688960000000000",
-                     *             "media_bytes": 5242880,
-                     *             "wallets_created": 3
-                     *           },
-                     *           "quotas": {
-                     *             "media_bytes": {
-                     *               "used": 5242880,
-                     *               "limit": 1073741824
-                     *             },
-                     *             "media_requests": {
-                     *               "used": 2,
-                     *               "limit": null
-                     *             },
-                     *             "wallets": {
-                     *               "used": 3,
-                     *               "limit": 10000
-                     *             },
-                     *             "stored_bytes": {
-                     *               "used": 61440,
-                     *               "limit": 1000000000
-                     *             },
-                     *             "collections": {
-                     *               "used": 2,
-                     *               "limit": 200
-                     *             },
-                     *             "mints": {
-                     *               "used": 118,
-                     *               "limit": null
-                     *             },
-                     *             "api_tokens": {
-                     *               "used": 1,
-                     *               "limit": 100
-                     *             }
-                     *           }
-                     *         }
-                     *       ],
-                     *       "next": null
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description The items of this page. */
-                        apps: {
-                            /** @description The operator's session chooses the app with `X-Moneta-App: <app_id>`. */
-                            app_id: string;
-                            /** @description The name that the operator gave. */
-                            name: string;
-                            created_at: components["schemas"]["Time"];
-                            /** @description What the app has used today (UTC). */
-                            today: {
-                                /** @description Requests that were accepted. */
-                                requests_accepted: number;
-                                /** @description Requests that became `completed`. */
-                                requests_completed: number;
-                                /** @description Requests that became `failed`. */
-                                requests_failed: number;
-                                /** @description Gas of transactions, by the day of their blocks. */
-                                gas_used: number;
-                                /** @description Fees of the same transactions. */
-                                fee_wei: components["schemas"]["Wei"];
-                                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                                media_bytes: number;
-                                /** @description Wallets that were created. */
-                                wallets_created: number;
-                            };
-                            /** @description What the app used in the last 30 days, today included. */
-                            last_30_days: {
-                                /** @description Requests that were accepted. */
-                                requests_accepted: number;
-                                /** @description Requests that became `completed`. */
-                                requests_completed: number;
-                                /** @description Requests that became `failed`. */
-                                requests_failed: number;
-                                /** @description Gas of transactions, by the day of their blocks. */
-                                gas_used: number;
-                                /** @description Fees of the same transactions. */
-                                fee_wei: components["schemas"]["Wei"];
-                                /** @description Bytes of the files that were copied for the app's requests (`copy_media`), counted for each request. */
-                                media_bytes: number;
-                                /** @description Wallets that were created. */
-                                wallets_created: number;
-                            };
-                            /** @description What counts now, whatever the range of days, and the limits that the operator has set. */
-                            quotas: {
-                                /** @description Bytes of the files that the app uploaded or that its requests copied (`copy_media`). Each file counts once, until the operator deletes it with `media collect`. */
-                                media_bytes: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Requests that wait for their media (`copy_media`, freezing). */
-                                media_requests: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Wallets of the app. */
-                                wallets: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Bytes of metadata (as JSON in UTF-8) and unlockable content that the app's requests have stored. A change of metadata counts by its new size. What belongs to a failed request does not count. */
-                                stored_bytes: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Requests for a new collection that did not fail. */
-                                collections: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Requests to mint that did not fail. A request counts once, however many copies it mints. */
-                                mints: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                                /** @description Tokens of the app that are neither revoked nor expired. */
-                                api_tokens: {
-                                    /** @description What counts now. */
-                                    used: number;
-                                    /** @description null: unlimited. */
-                                    limit: number | null;
-                                };
-                            };
-                        }[];
-                        /** @description Cursor of the next page; null at the end. */
-                        next: string | null;
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getOperatorStatus: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "ready": true,
-                     *       "checks": {
-                     *         "database": "ok",
-                     *         "chain": "ok",
-                     *         "relayer": "ok"
-                     *       },
-                     *       "backlog": {
-                     *         "media": 0,
-                     *         "pending": 3,
-                     *         "processing": 12
-                     *       },
-                     *       "oldest_pending_seconds": 1.4,
-                     *       "indexer": {
-                     *         "checkpoint": 21000000,
-                     *         "head": 21000001,
-                     *         "lag_blocks": 1
-                     *       },
-                     *       "deliveries": {
-                     *         "waiting": 2,
-                     *         "dead": 0,
-                     *         "oldest_overdue_seconds": null
-                     *       },
-                     *       "lanes": [
-                     *         {
-                     *           "lane": 0,
-                     *           "address": "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06",
-                     *           "in_use": true,
-                     *           "balance_wei": "1500000000000000000",
-                     *           "spent_24h_wei": "14688960000000000",
-                     *           "days_left": 102.1,
-                     *           "low_funds": false,
-                     *           "oldest_unmined_seconds": 2.5
-                     *         }
-                     *       ],
-                     *       "relay_paused": false,
-                     *       "quarantined_contracts": 0,
-                     *       "processes": {
-                     *         "api": 1,
-                     *         "relayer": 1,
-                     *         "other": 0
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Whether the process that answers can work, as `/readyz` says. */
-                        ready: boolean;
-                        /** @description The checks of `/readyz` in this process: `ok`, or what is wrong, in detail. */
-                        checks: {
-                            [key: string]: string;
-                        };
-                        /** @description Requests of all apps that are not final. */
-                        backlog: {
-                            /** @description Requests that wait for their media. */
-                            media: number;
-                            /** @description Requests that wait to be sent. */
-                            pending: number;
-                            /** @description Requests whose transaction was sent. */
-                            processing: number;
-                        };
-                        /** @description How long the oldest request that waits to be sent has waited. null: none waits. */
-                        oldest_pending_seconds: number | null;
-                        /** @description How far the indexer is behind the node. */
-                        indexer: {
-                            /** @description The last block that the indexer processed. */
-                            checkpoint: number;
-                            /** @description The node's newest block. null while the node does not answer. */
-                            head: number | null;
-                            /** @description Blocks that the indexer has not processed yet. */
-                            lag_blocks: number | null;
-                        };
-                        /** @description Webhook deliveries of all apps. */
-                        deliveries: {
-                            /** @description Webhook deliveries with tries left. Counted up to 10,000. */
-                            waiting: number;
-                            /** @description Webhook deliveries that failed for good. Counted up to 10,000. */
-                            dead: number;
-                            /** @description How long the most overdue delivery should have been sent. null: none is overdue. */
-                            oldest_overdue_seconds: number | null;
-                        };
-                        /** @description Every lane, with its funds. */
-                        lanes: {
-                            /** @description Number of the lane. */
-                            lane: number;
-                            /** @description Send the chain's own currency to this address. */
-                            address: components["schemas"]["Address"];
-                            /** @description false: a lane of earlier settings, which only finishes what it has begun. */
-                            in_use: boolean;
-                            /** @description null while the node does not answer. */
-                            balance_wei: components["schemas"]["Wei"] | null;
-                            /** @description What its transactions of the last 24 hours cost. null: not known, or the lane is not in use. */
-                            spent_24h_wei: components["schemas"]["Wei"] | null;
-                            /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
-                            days_left: number | null;
-                            /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
-                            low_funds: boolean | null;
-                            /** @description Age of its oldest transaction that no block contains. null: there is none. */
-                            oldest_unmined_seconds: number | null;
-                        }[];
-                        /** @description Whether the relay is paused. null: not known. */
-                        relay_paused: boolean | null;
-                        /** @description Contracts of others that are left alone for some time. */
-                        quarantined_contracts: number;
-                        /** @description Running processes of the service. One with the roles `api` and `relayer` counts twice. */
-                        processes: {
-                            /** @description Processes with the role `api`. */
-                            api: number;
-                            /** @description Processes with the role `relayer`. */
-                            relayer: number;
-                            /** @description Processes with neither of these roles. */
-                            other: number;
-                        };
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDoctorFindings: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "result": "warning",
-                     *       "findings": [
-                     *         {
-                     *           "check": "chain",
-                     *           "result": "ok",
-                     *           "words": "the node serves chain 1 and is in sync",
-                     *           "condition": null
-                     *         },
-                     *         {
-                     *           "check": "funds",
-                     *           "result": "warning",
-                     *           "words": "Lane 0 is low on funds. `npm run cli -- top-up` prints its address.",
-                     *           "condition": "low_funds"
-                     *         }
-                     *       ],
-                     *       "checked_at": "2026-05-04T10:00:00.000Z"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The worst of the findings.
-                         * @enum {string}
-                         */
-                        result: "ok" | "warning" | "problem";
-                        /** @description One or more for each check, in the order of the checks. */
-                        findings: {
-                            /** @description Name of the check. */
-                            check: string;
-                            /**
-                             * @description How serious it is.
-                             * @enum {string}
-                             */
-                            result: "ok" | "warning" | "problem";
-                            /** @description What was found, and what to do. */
-                            words: string;
-                            /** @description The name of this state in the log and in `/metrics`. */
-                            condition: ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked" | "lane_stuck") | null;
-                        }[];
-                        /** @description When the checks began. */
-                        checked_at: components["schemas"]["Time"];
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getOperatorSeries: {
-        parameters: {
-            query?: {
-                /** @description How many hours back. The default is 24. */
-                hours?: number;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    RateLimit: components["headers"]["RateLimit"];
-                    "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "points": [
-                     *         {
-                     *           "at": "2026-05-04T10:00:00.000Z",
-                     *           "completed": 118,
-                     *           "failed": 2,
-                     *           "latency_p50_ms": 4695,
-                     *           "latency_p95_ms": 9390,
-                     *           "fee_wei": "14688960000000000"
-                     *         }
-                     *       ],
-                     *       "seconds_per_point": 1200
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Oldest first, at most 120. */
-                        points: {
-                            /** @description When the point begins. It ends where the next one begins; the last one ends later. */
-                            at: components["schemas"]["Time"];
-                            /** @description Requests that became `completed`. */
-                            completed: number;
-                            /** @description Requests that became `failed`. */
-                            failed: number;
-                            /** @description Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final. */
-                            latency_p50_ms: number | null;
-                            /** @description The same for 95 % of them. */
-                            latency_p95_ms: number | null;
-                            /** @description Their shares of the fees of the transactions that carried them. */
-                            fee_wei: components["schemas"]["Wei"];
-                        }[];
-                        /** @description How long each point is. */
-                        seconds_per_point: number;
-                    };
-                };
-            };
-            401: components["responses"]["Unauthorized"];
-            403: components["responses"]["Forbidden"];
-            413: components["responses"]["PayloadTooLarge"];
-            422: components["responses"]["ValidationFailed"];
-            429: components["responses"]["RateLimited"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCollectionMetadata: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the service's chain.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Cats",
-                     *       "symbol": "CAT",
-                     *       "description": "A thousand cats",
-                     *       "image": "https://cats.example/all.png"
-                     *     }
-                     */
-                    "application/json": components["schemas"]["CollectionMetadata"];
-                };
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getCollectionMetadataOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the service's chain.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    getTokenMetadata: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the service's chain.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-                /**
-                 * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
-                 * @example 12
-                 */
-                token_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Cat 12",
-                     *       "image": "https://cats.example/12.png",
-                     *       "attributes": [
-                     *         {
-                     *           "trait_type": "fur",
-                     *           "value": "red"
-                     *         }
-                     *       ]
-                     *     }
-                     */
-                    "application/json": components["schemas"]["TokenMetadata"];
-                };
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getTokenMetadataOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Id of the service's chain.
-                 * @example 31337
-                 */
-                chain_id: string;
-                /**
-                 * @description Address of the collection, in any case.
-                 * @example 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60
-                 */
-                collection: string;
-                /**
-                 * @description Token id. Exactly 64 digits are read as hexadecimal, anything else as decimal.
-                 * @example 12
-                 */
-                token_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    getContent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The whole content. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                    "*/*": string;
-                };
-            };
-            /** @description The bytes in `Range`. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                    "*/*": string;
-                };
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    headContent: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers of the same GET. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The headers of the same GET with `Range`. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentAt: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The whole content. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                    "*/*": string;
-                };
-            };
-            /** @description The bytes in `Range`. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/octet-stream": string;
-                    "*/*": string;
-                };
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getContentAtOptions: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            204: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-        };
-    };
-    headContentAt: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /**
-                 * @description Content identifier.
-                 * @example bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy
-                 */
-                cid: string;
-                /**
-                 * @description Path of the file in the directory, **slashes included**, such as `images/cat.png`. OpenAPI 3.1 cannot describe such a parameter, so generated clients may escape the slashes as `%2F`: the service accepts both.
-                 * @example collection.json
-                 */
-                path: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The headers of the same GET. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The headers of the same GET with `Range`. */
-            206: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    "Accept-Ranges": components["headers"]["Accept-Ranges"];
-                    "Content-Range": components["headers"]["Content-Range"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Not changed: `If-None-Match` has the current tag. */
-            304: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    ETag: components["headers"]["ETag"];
-                    "Cache-Control": components["headers"]["Cache-Control"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            404: components["responses"]["NotFound"];
-            413: components["responses"]["PayloadTooLarge"];
-            416: components["responses"]["RangeNotSatisfiable"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getHome: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "name": "Moneta",
-                     *       "version": "1.0.0",
-                     *       "links": {
-                     *         "docs": "https://nft.example/docs"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Name of the service. */
-                        name: string;
-                        /** @description Version of the service. */
-                        version: string;
-                        /** @description URLs by what they lead to. */
-                        links: {
-                            [key: string]: string;
-                        };
-                    };
-                    "text/html": string;
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getHealth: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ok"
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The process answers.
-                         * @constant
-                         */
-                        status: "ok";
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getReadiness: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "status": "ready",
-                     *       "checks": {
-                     *         "database": "ok",
-                     *         "chain": "ok",
-                     *         "rows": "ok"
-                     *       }
-                     *     }
-                     */
-                    "application/json": {
-                        /**
-                         * @description The process serves calls. A worker or lane that cannot work now does not change that.
-                         * @constant
-                         */
-                        status: "ready";
-                        /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
-                        checks: {
-                            [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing";
-                        };
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-            503: components["responses"]["Unavailable"];
-        };
-    };
-    getDocs: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description From the same path with a slash at its end. */
-            308: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getDocument: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    /**
-                     * @example {
-                     *       "openapi": "3.1.0"
-                     *     }
-                     */
-                    "application/json": {
-                        /** @description Version of the OpenAPI format. */
-                        openapi: string;
-                    } & {
-                        [key: string]: unknown;
-                    };
-                };
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    getErrorCodes: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Success. */
-            200: {
-                headers: {
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "text/html": string;
-                };
-            };
-            /** @description From the same path with a slash at its end. */
-            308: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            413: components["responses"]["PayloadTooLarge"];
-            500: components["responses"]["InternalError"];
-        };
-    };
-    receiveEvent: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The `id` of the body, the same at every try.
-                 * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Time of sending, in seconds since 1970. Reject old calls.
-                 * @example 1777889730
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10",
-                 *       "type": "completed",
-                 *       "request_id": "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee",
-                 *       "request_type": "mint",
-                 *       "transaction_hash": "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0",
-                 *       "nft_collection": "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60",
-                 *       "nft_token_id": 12,
-                 *       "created_at": "2026-05-04T10:15:30.000Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["Event"];
-            };
-        };
-        responses: {
-            /** @description The receiver wants no more events: the webhook is disabled. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Delivered. The receiver has 15 seconds to answer. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The delivery is retried later. Redirects are not followed. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
-    receiveTest: {
-        parameters: {
-            query?: never;
-            header: {
-                /**
-                 * @description The `id` of the body, the same at every try.
-                 * @example 0e2f6c0e-8a3f-4d4c-9a55-0d6c1b7f2a10
-                 */
-                "webhook-id": string;
-                /**
-                 * @description Time of sending, in seconds since 1970. Reject old calls.
-                 * @example 1777889730
-                 */
-                "webhook-timestamp": string;
-                /**
-                 * @description Signatures of `<webhook-id>.<webhook-timestamp>.<body>` (Standard Webhooks): `v1,` and base64 of HMAC-SHA256, separated by spaces while two secrets are live.
-                 * @example v1,K5oZfzN95Z9UVu1EsfQmfVNQhnkZ2pj9o9NDN/H/pI4=
-                 */
-                "webhook-signature": string;
-            };
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "id": "6f1d2b77-54a1-4f0e-8f0c-3c1f0c9e7b52",
-                 *       "type": "test",
-                 *       "request_id": null,
-                 *       "request_type": null,
-                 *       "transaction_hash": null,
-                 *       "created_at": "2026-05-04T10:15:30.000Z"
-                 *     }
-                 */
-                "application/json": components["schemas"]["TestEvent"];
-            };
-        };
-        responses: {
-            /** @description The receiver wants no more events: the webhook is disabled. */
-            410: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Delivered. The receiver has 15 seconds to answer. */
-            "2XX": {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description The delivery is retried later. Redirects are not followed. */
-            default: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-        };
-    };
+  };
 }
 
 /** Calls that take an `Idempotency-Key`. */
 export const IDEMPOTENT_CALLS: readonly string[] = [
-    "POST /v1/accounts",
-    "POST /v1/collections",
-    "POST /v1/nfts",
-    "POST /v1/nfts/batch",
-    "POST /v1/transfers",
-    "POST /v1/transfers/batch"
+  "POST /v1/accounts",
+  "POST /v1/collections",
+  "POST /v1/nfts",
+  "POST /v1/nfts/batch",
+  "POST /v1/transfers",
+  "POST /v1/transfers/batch",
 ];

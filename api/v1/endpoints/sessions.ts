@@ -97,13 +97,15 @@ export function deleteConsoleSession() {
   });
 }
 
-const sessionCode = z.strictObject({
-  code: z.string().min(1).max(200).meta({
-    description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
-  }),
-});
+export const sessionCode = z
+  .strictObject({
+    code: z.string().min(1).max(200).meta({
+      description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
+    }),
+  })
+  .meta({ id: "CreateSession" });
 
-const consoleSession = z
+export const consoleSession = z
   .object({
     session_id: z
       .string()
@@ -130,4 +132,4 @@ const consoleSession = z
   })
   .meta({ id: "ConsoleSession", description: "A session of the console." });
 
-const endedSession = z.object({}).meta({ id: "EndedSession" });
+export const endedSession = z.object({}).meta({ id: "EndedSession" });

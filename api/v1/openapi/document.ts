@@ -65,15 +65,24 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
     },
   );
   describeParameters(document);
+  cleanReferences(document);
   return document;
+}
+
+/** zod leaves `additionalProperties: false` beside a reference to an object, where it would forbid every field. */
+function cleanReferences(node: unknown): void {
+  if (typeof node !== "object" || node === null) return;
+  if ("$ref" in node && "additionalProperties" in node) delete node.additionalProperties;
+  for (const child of Object.values(node)) cleanReferences(child);
 }
 
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 /** Moves the description of a parameter's schema to the parameter, where generators and pages look for it. */
-function describeParameters({ paths = {} }: ApiDocument): void {
+export function describeParameters({ paths = {}, components = {} }: ApiDocument): void {
   const operations = Object.values(paths).flatMap((item) => METHODS.map((method) => item[method]));
-  for (const parameter of operations.flatMap((operation) => operation?.parameters ?? [])) {
+  const inOperations = operations.flatMap((operation) => operation?.parameters ?? []);
+  for (const parameter of [...inOperations, ...Object.values(components.parameters ?? {})]) {
     if ("$ref" in parameter || parameter.description !== undefined || parameter.schema === undefined) continue;
     const { description, ...schema } = parameter.schema as { description?: string };
     if (description !== undefined) Object.assign(parameter, { description, schema });
@@ -81,7 +90,7 @@ function describeParameters({ paths = {} }: ApiDocument): void {
 }
 
 /** The last operation of the document: its description has the table of all error codes. */
-function errorsPath(): ZodOpenApiPathsObject {
+export function errorsPath(): ZodOpenApiPathsObject {
   return {
     "/docs/errors": {
       get: htmlOperation("getErrorCodes", "Errors", "All error codes as a page", errorTable()),

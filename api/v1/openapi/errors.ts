@@ -38,25 +38,46 @@ function codesInOrder(codes: readonly HttpErrorCode[]): HttpErrorCode[] {
 
 type Responses = Record<string, ZodOpenApiResponseObject | { $ref: string }>;
 
-/** One response for each status. A response with a single code is a shared component, named after the code. */
+/**
+ * A response with up to this many codes is a shared component, named after them. A longer list belongs to one operation, and
+ * its name would be unreadable.
+ */
+const MOST_SHARED_CODES = 3;
+
+/** One response for each status. */
 export function errorResponses(codes: readonly HttpErrorCode[]): Responses {
-  const byStatus = Map.groupBy(codesInOrder(codes), (code) => statusOf(code).toString());
-  const responses = [...byStatus].map(([status, group]) => {
-    const [only, ...others] = group;
-    const shared = only !== undefined && others.length === 0;
-    return [status, shared ? { $ref: `#/components/responses/${componentName(only)}` } : errorResponse(group)] as const;
-  });
-  return Object.fromEntries(responses);
+  return Object.fromEntries(
+    groupsOf(codes).map((group) => [statusOf(group[0]), isShared(group) ? reference(group) : errorResponse(group)]),
+  );
 }
 
 /** The responses that the others refer to. */
 export function sharedErrorResponses(
   used: readonly (readonly HttpErrorCode[])[],
 ): Record<string, ZodOpenApiResponseObject> {
-  const alone = used.flatMap((codes) =>
-    [...Map.groupBy(codes, statusOf).values()].filter((group) => group.length === 1).flat(),
-  );
-  return Object.fromEntries(codesInOrder(alone).map((code) => [componentName(code), errorResponse([code])]));
+  const shared = used.flatMap(groupsOf).filter(isShared);
+  const named = new Map(shared.map((group) => [componentName(group), group]));
+  const inOrder = [...named].sort(([, [one]], [, [other]]) => place(one) - place(other));
+  return Object.fromEntries(inOrder.map(([name, group]) => [name, errorResponse(group)]));
+}
+
+/** Codes of one status. */
+type Group = [HttpErrorCode, ...HttpErrorCode[]];
+
+function groupsOf(codes: readonly HttpErrorCode[]): Group[] {
+  return [...Map.groupBy(codesInOrder(codes), statusOf).values()] as Group[];
+}
+
+function isShared(group: Group): boolean {
+  return group.length <= MOST_SHARED_CODES;
+}
+
+function reference(group: Group): { $ref: string } {
+  return { $ref: `#/components/responses/${componentName(group)}` };
+}
+
+function place(code: HttpErrorCode): number {
+  return HTTP_ERROR_CODES.indexOf(code);
 }
 
 function errorResponse(codes: readonly HttpErrorCode[]): ZodOpenApiResponseObject {
@@ -106,6 +127,9 @@ function exampleOf(code: HttpErrorCode) {
   return new ApiError(code, code === "validation_failed" ? [field] : null).body;
 }
 
-function componentName(code: HttpErrorCode): string {
-  return code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+/** Such as `RateLimitedOrQuotaExceeded`. */
+function componentName(group: Group): string {
+  return group
+    .map((code) => code.replace(/(?:^|_)([a-z])/g, (_match, letter: string) => letter.toUpperCase()))
+    .join("Or");
 }

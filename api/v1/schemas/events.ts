@@ -70,9 +70,11 @@ export function writePosition(place: number): string {
   return toBase64(`events.${place.toString()}`);
 }
 
-export const eventsFeed = z.object({
-  events: z.array(event).max(MAX_PAGE).meta({ description: "Oldest first." }),
-  next: z.string().meta({
-    description: "Cursor for `after`. Always present: used again later, it finds the events since then.",
-  }),
-});
+export const eventsFeed = z
+  .object({
+    events: z.array(event).max(MAX_PAGE).meta({ description: "Oldest first." }),
+    next: z.string().meta({
+      description: "Cursor for `after`. Always present: used again later, it finds the events since then.",
+    }),
+  })
+  .meta({ id: "EventsFeed" });

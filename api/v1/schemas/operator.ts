@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CONDITIONS } from "../../domain/conditions.ts";
 import { MAX_POINTS, MAX_SERIES_HOURS } from "../../domain/series.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
-import { quotas, usageFigures } from "./usage.ts";
+import { quotas, usageSums } from "./usage.ts";
 import { ALICE, usageExample } from "../examples.ts";
 import { nextField } from "./keyset.ts";
 import { address, time, wei } from "./outputs.ts";
@@ -14,92 +14,96 @@ const count = z.int().nonnegative();
 const seconds = z.number().nonnegative();
 const upTo = `Counted up to ${MOST_COUNTED.toLocaleString("en")}.`;
 
-const lane = z.object({
-  lane: count.meta({ description: "Number of the lane." }),
-  address: address.meta({ description: "Send the chain's own currency to this address." }),
-  in_use: z
-    .boolean()
-    .meta({ description: "false: a lane of earlier settings, which only finishes what it has begun." }),
-  balance_wei: wei.nullable().meta({ description: "null while the node does not answer." }),
-  spent_24h_wei: wei.nullable().meta({
-    description: "What its transactions of the last 24 hours cost. null: not known, or the lane is not in use.",
-  }),
-  days_left: z
-    .number()
-    .nonnegative()
-    .nullable()
-    .meta({ description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known." }),
-  low_funds: z
-    .boolean()
-    .nullable()
-    .meta({ description: "Whether it cannot pay for ten full batches at the present fees. null: not known." }),
-  oldest_unmined_seconds: seconds
-    .nullable()
-    .meta({ description: "Age of its oldest transaction that no block contains. null: there is none." }),
-});
+const lane = z
+  .object({
+    lane: count.meta({ description: "Number of the lane." }),
+    address: address.meta({ description: "Send the chain's own currency to this address." }),
+    in_use: z
+      .boolean()
+      .meta({ description: "false: a lane of earlier settings, which only finishes what it has begun." }),
+    balance_wei: wei.nullable().meta({ description: "null while the node does not answer." }),
+    spent_24h_wei: wei.nullable().meta({
+      description: "What its transactions of the last 24 hours cost. null: not known, or the lane is not in use.",
+    }),
+    days_left: z.number().nonnegative().nullable().meta({
+      description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known.",
+    }),
+    low_funds: z
+      .boolean()
+      .nullable()
+      .meta({ description: "Whether it cannot pay for ten full batches at the present fees. null: not known." }),
+    oldest_unmined_seconds: seconds
+      .nullable()
+      .meta({ description: "Age of its oldest transaction that no block contains. null: there is none." }),
+  })
+  .meta({ id: "Lane" });
 
-export const operatorStatus = z.object({
-  ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
-  checks: z
-    .record(z.string(), z.string())
-    .meta({ description: "The checks of `/readyz` in this process: `ok`, or what is wrong, in detail." }),
-  backlog: z
-    .object({
-      media: count.meta({ description: "Requests that wait for their media." }),
-      pending: count.meta({ description: "Requests that wait to be sent." }),
-      processing: count.meta({ description: "Requests whose transaction was sent." }),
-    })
-    .meta({ description: "Requests of all apps that are not final." }),
-  oldest_pending_seconds: seconds
-    .nullable()
-    .meta({ description: "How long the oldest request that waits to be sent has waited. null: none waits." }),
-  indexer: z
-    .object({
-      checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
-      head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
-      lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
-    })
-    .meta({ description: "How far the indexer is behind the node." }),
-  deliveries: z
-    .object({
-      waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
-      dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
-      oldest_overdue_seconds: seconds
-        .nullable()
-        .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
-    })
-    .meta({ description: "Webhook deliveries of all apps." }),
-  lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
-  relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
-  quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
-  processes: z
-    .object({
-      api: count.meta({ description: "Processes with the role `api`." }),
-      relayer: count.meta({ description: "Processes with the role `relayer`." }),
-      other: count.meta({ description: "Processes with neither of these roles." }),
-    })
-    .meta({ description: "Running processes of the service. One with the roles `api` and `relayer` counts twice." }),
-});
+export const operatorStatus = z
+  .object({
+    ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
+    checks: z
+      .record(z.string(), z.string())
+      .meta({ description: "The checks of `/readyz` in this process: `ok`, or what is wrong, in detail." }),
+    backlog: z
+      .object({
+        media: count.meta({ description: "Requests that wait for their media." }),
+        pending: count.meta({ description: "Requests that wait to be sent." }),
+        processing: count.meta({ description: "Requests whose transaction was sent." }),
+      })
+      .meta({ description: "Requests of all apps that are not final." }),
+    oldest_pending_seconds: seconds
+      .nullable()
+      .meta({ description: "How long the oldest request that waits to be sent has waited. null: none waits." }),
+    indexer: z
+      .object({
+        checkpoint: z.int().meta({ description: "The last block that the indexer processed." }),
+        head: count.nullable().meta({ description: "The node's newest block. null while the node does not answer." }),
+        lag_blocks: count.nullable().meta({ description: "Blocks that the indexer has not processed yet." }),
+      })
+      .meta({ description: "How far the indexer is behind the node." }),
+    deliveries: z
+      .object({
+        waiting: count.meta({ description: `Webhook deliveries with tries left. ${upTo}` }),
+        dead: count.meta({ description: `Webhook deliveries that failed for good. ${upTo}` }),
+        oldest_overdue_seconds: seconds
+          .nullable()
+          .meta({ description: "How long the most overdue delivery should have been sent. null: none is overdue." }),
+      })
+      .meta({ description: "Webhook deliveries of all apps." }),
+    lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
+    relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
+    quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
+    processes: z
+      .object({
+        api: count.meta({ description: "Processes with the role `api`." }),
+        relayer: count.meta({ description: "Processes with the role `relayer`." }),
+        other: count.meta({ description: "Processes with neither of these roles." }),
+      })
+      .meta({ description: "Running processes of the service. One with the roles `api` and `relayer` counts twice." }),
+  })
+  .meta({ id: "OperatorStatus" });
 
 const result = z.enum(["ok", "warning", "problem"]);
 
-export const doctorReport = z.object({
-  result: result.meta({ description: "The worst of the findings." }),
-  findings: z
-    .array(
-      z.object({
-        check: z.string().meta({ description: "Name of the check." }),
-        result: result.meta({ description: "How serious it is." }),
-        words: z.string().meta({ description: "What was found, and what to do." }),
-        condition: z
-          .enum(CONDITIONS)
-          .nullable()
-          .meta({ description: "The name of this state in the log and in `/metrics`." }),
-      }),
-    )
-    .meta({ description: "One or more for each check, in the order of the checks." }),
-  checked_at: time.meta({ description: "When the checks began." }),
-});
+export const doctorReport = z
+  .object({
+    result: result.meta({ description: "The worst of the findings." }),
+    findings: z
+      .array(
+        z.object({
+          check: z.string().meta({ description: "Name of the check." }),
+          result: result.meta({ description: "How serious it is." }),
+          words: z.string().meta({ description: "What was found, and what to do." }),
+          condition: z
+            .enum(CONDITIONS)
+            .nullable()
+            .meta({ description: "The name of this state in the log and in `/metrics`." }),
+        }),
+      )
+      .meta({ description: "One or more for each check, in the order of the checks." }),
+    checked_at: time.meta({ description: "When the checks began." }),
+  })
+  .meta({ id: "DoctorReport" });
 
 /* Example answers of the operator's calls. */
 
@@ -166,18 +170,18 @@ export const doctorExample = {
   checked_at: TIME,
 };
 
-const usage = z.object(usageFigures);
+const app = z
+  .object({
+    app_id: z.string().meta({ description: "The operator's session chooses the app with `X-Moneta-App: <app_id>`." }),
+    name: z.string().meta({ description: "The name that the operator gave." }),
+    created_at: time,
+    today: usageSums.meta({ description: "What the app has used today (UTC)." }),
+    last_30_days: usageSums.meta({ description: "What the app used in the last 30 days, today included." }),
+    quotas,
+  })
+  .meta({ id: "App" });
 
-const app = z.object({
-  app_id: z.string().meta({ description: "The operator's session chooses the app with `X-Moneta-App: <app_id>`." }),
-  name: z.string().meta({ description: "The name that the operator gave." }),
-  created_at: time,
-  today: usage.meta({ description: "What the app has used today (UTC)." }),
-  last_30_days: usage.meta({ description: "What the app used in the last 30 days, today included." }),
-  quotas,
-});
-
-export const appsPage = z.object({ apps: pageOf(app), next: nextField });
+export const appsPage = z.object({ apps: pageOf(app), next: nextField }).meta({ id: "AppsPage" });
 
 export const seriesQuery = z.strictObject({
   hours: number(1, MAX_SERIES_HOURS, "How many hours back. The default is 24.").optional(),
@@ -185,22 +189,28 @@ export const seriesQuery = z.strictObject({
 
 const latency = z.int().nonnegative().nullable();
 
-const point = z.object({
-  at: time.meta({ description: "When the point begins. It ends where the next one begins; the last one ends later." }),
-  completed: count.meta({ description: "Requests that became `completed`." }),
-  failed: count.meta({ description: "Requests that became `failed`." }),
-  latency_p50_ms: latency.meta({
-    description:
-      "Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final.",
-  }),
-  latency_p95_ms: latency.meta({ description: "The same for 95 % of them." }),
-  fee_wei: wei.meta({ description: "Their shares of the fees of the transactions that carried them." }),
-});
+const point = z
+  .object({
+    at: time.meta({
+      description: "When the point begins. It ends where the next one begins; the last one ends later.",
+    }),
+    completed: count.meta({ description: "Requests that became `completed`." }),
+    failed: count.meta({ description: "Requests that became `failed`." }),
+    latency_p50_ms: latency.meta({
+      description:
+        "Half of these requests took at most so long, from acceptance to the final outcome. Exact to 10 %. null: no request became final.",
+    }),
+    latency_p95_ms: latency.meta({ description: "The same for 95 % of them." }),
+    fee_wei: wei.meta({ description: "Their shares of the fees of the transactions that carried them." }),
+  })
+  .meta({ id: "OperatorPoint" });
 
-export const series = z.object({
-  points: z
-    .array(point)
-    .max(MAX_POINTS)
-    .meta({ description: `Oldest first, at most ${MAX_POINTS.toString()}.` }),
-  seconds_per_point: z.int().positive().meta({ description: "How long each point is." }),
-});
+export const series = z
+  .object({
+    points: z
+      .array(point)
+      .max(MAX_POINTS)
+      .meta({ description: `Oldest first, at most ${MAX_POINTS.toString()}.` }),
+    seconds_per_point: z.int().positive().meta({ description: "How long each point is." }),
+  })
+  .meta({ id: "OperatorSeries" });

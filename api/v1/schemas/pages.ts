@@ -47,14 +47,18 @@ export function fromBase64(text: string): string {
 
 /** Query parameters of every listing. */
 export const pageFields = {
-  limit: number(1, MAX_PAGE, "Most items on the page. The default is the maximum.").optional(),
+  limit: number(1, MAX_PAGE, "Most items on the page. The default is the maximum.")
+    .optional()
+    .meta({ param: { id: "Limit" } }),
   offset: number(
     0,
     MAX_OFFSET,
     "Items to skip. The default is 0. Use `cursor` to go further than the maximum.",
     " To go further, follow `next` with `cursor`.",
-  ).optional(),
-  cursor: cursor.optional(),
+  )
+    .optional()
+    .meta({ param: { id: "Offset" } }),
+  cursor: cursor.optional().meta({ param: { id: "Cursor" } }),
 };
 export const pageQuery = z.strictObject(pageFields);
 export type PageInput = z.output<typeof pageQuery>;

@@ -5,9 +5,15 @@ import { address as anyAddress, tokenId as anyTokenId } from "./inputs.ts";
 
 /* Path parameters. */
 
-const address = anyAddress.meta({ description: "Address of the wallet or of the contract, in any case." });
-const contract_address = anyAddress.meta({ description: "Address of the contract, in any case." });
-const token_id = anyTokenId.meta({ description: "Token id, as decimal digits." });
+const address = anyAddress.meta({
+  description: "Address of the wallet or of the contract, in any case.",
+  param: { id: "Address" },
+});
+const contract_address = anyAddress.meta({
+  description: "Address of the contract, in any case.",
+  param: { id: "ContractAddress" },
+});
+const token_id = anyTokenId.meta({ description: "Token id, as decimal digits.", param: { id: "TokenId" } });
 
 export const none = z.object({});
 export const noQuery = z.strictObject({});

@@ -9,21 +9,23 @@ import { pageOf } from "./pages.ts";
 
 const scope = z.enum(SCOPES).meta({ description: "A permission of a token." });
 
-export const newTokenBody = z.strictObject({
-  scopes: z
-    .array(scope)
-    .min(1)
-    .max(SCOPES.length)
-    .meta({ description: "What the token may do. The session must have these scopes itself." }),
-  expires_in_days: optional(count(MAX_TOKEN_DAYS, 1)).meta({
-    description: "The token expires after so many days. By default it never expires.",
-  }),
-  rate_limit_per_minute: optional(count(MAX_TOKEN_RATE, 1)).meta({
-    description:
-      "Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited.",
-  }),
-  name: optional(text(MAX_TOKEN_NAME, 1)).meta({ description: "For your own reference. By default `console`." }),
-});
+export const newTokenBody = z
+  .strictObject({
+    scopes: z
+      .array(scope)
+      .min(1)
+      .max(SCOPES.length)
+      .meta({ description: "What the token may do. The session must have these scopes itself." }),
+    expires_in_days: optional(count(MAX_TOKEN_DAYS, 1)).meta({
+      description: "The token expires after so many days. By default it never expires.",
+    }),
+    rate_limit_per_minute: optional(count(MAX_TOKEN_RATE, 1)).meta({
+      description:
+        "Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited.",
+    }),
+    name: optional(text(MAX_TOKEN_NAME, 1)).meta({ description: "For your own reference. By default `console`." }),
+  })
+  .meta({ id: "CreateToken" });
 
 const fields = {
   token_id: z.string().meta({ description: "Names the token, also in `DELETE /v1/tokens/{token_id}`." }),
@@ -40,8 +42,10 @@ const fields = {
 };
 
 export const token = z.object(fields).meta({ id: "Token" });
-export const newToken = z.object({
-  ...fields,
-  token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
-});
-export const tokensPage = z.object({ tokens: pageOf(token), next: nextField });
+export const newToken = z
+  .object({
+    ...fields,
+    token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
+  })
+  .meta({ id: "NewToken" });
+export const tokensPage = z.object({ tokens: pageOf(token), next: nextField }).meta({ id: "TokensPage" });

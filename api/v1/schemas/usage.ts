@@ -34,7 +34,7 @@ export const usageQuery = z
 
 const count = z.int().nonnegative();
 
-export const usageFigures = {
+const usageFigures = {
   requests_accepted: count.meta({ description: "Requests that were accepted." }),
   requests_completed: count.meta({ description: "Requests that became `completed`." }),
   requests_failed: count.meta({ description: "Requests that became `failed`." }),
@@ -46,24 +46,31 @@ export const usageFigures = {
   wallets_created: count.meta({ description: "Wallets that were created." }),
 };
 
-function quota(name: QuotaName) {
-  const limit = count.nullable().meta({ description: "null: unlimited." });
-  return z
-    .object({ used: count.meta({ description: "What counts now." }), limit })
-    .meta({ description: QUOTA_DESCRIPTIONS[name] });
-}
+export const usageSums = z.object(usageFigures).meta({ id: "UsageSums" });
+
+const quota = z
+  .object({
+    used: count.meta({ description: "What counts now." }),
+    limit: count.nullable().meta({ description: "null: unlimited." }),
+  })
+  .meta({ id: "Quota" });
 
 export const quotas = z
   .object(
-    Object.fromEntries(QUOTA_NAMES.map((name) => [name, quota(name)])) as Record<QuotaName, ReturnType<typeof quota>>,
+    Object.fromEntries(
+      QUOTA_NAMES.map((name) => [name, quota.meta({ description: QUOTA_DESCRIPTIONS[name] })]),
+    ) as Record<QuotaName, typeof quota>,
   )
-  .meta({ description: "What counts now, whatever the range of days, and the limits that the operator has set." });
+  .meta({
+    id: "Quotas",
+    description: "What counts now, whatever the range of days, and the limits that the operator has set.",
+  });
 
 export const usage = z
   .object({
     from: day,
     to: day,
-    total: z.object(usageFigures).meta({ description: "The sums of the days." }),
+    total: usageSums.meta({ description: "The sums of the days." }),
     days: z.array(z.object({ date: day, ...usageFigures })).meta({ description: "Every day, oldest first." }),
     quotas,
   })

@@ -7,21 +7,23 @@ import { requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
 
 export function webhookBody(limits: Limits) {
-  return z.strictObject({
-    url: text(limits.uri, 1)
-      .check((context) => {
-        const url = URL.parse(context.value);
-        if (url === null || !["http:", "https:"].includes(url.protocol)) {
-          refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
-        } else if (url.username !== "" || url.password !== "") {
-          refuse(context, "invalid_format", "Must not contain a user name or a password.");
-        }
-      })
-      .meta({ description: "http(s) URL that resolves to public addresses." }),
-    events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).meta({
-      description: "Event types to send. The default is all of them.",
-    }),
-  });
+  return z
+    .strictObject({
+      url: text(limits.uri, 1)
+        .check((context) => {
+          const url = URL.parse(context.value);
+          if (url === null || !["http:", "https:"].includes(url.protocol)) {
+            refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
+          } else if (url.username !== "" || url.password !== "") {
+            refuse(context, "invalid_format", "Must not contain a user name or a password.");
+          }
+        })
+        .meta({ description: "http(s) URL that resolves to public addresses." }),
+      events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).meta({
+        description: "Event types to send. The default is all of them.",
+      }),
+    })
+    .meta({ id: "SetWebhook" });
 }
 
 const webhookFields = {
@@ -35,37 +37,45 @@ const webhookFields = {
   updated_at: time,
 };
 
-export const webhook = z.object(webhookFields);
-export const registeredWebhook = z.object({
-  ...webhookFields,
-  secret: z.string().nullable().meta({ description: "Signing secret. Shown only once, at the first registration." }),
-});
-export const removedWebhook = z.object({});
+export const webhook = z.object(webhookFields).meta({ id: "Webhook" });
+export const registeredWebhook = z
+  .object({
+    ...webhookFields,
+    secret: z.string().nullable().meta({ description: "Signing secret. Shown only once, at the first registration." }),
+  })
+  .meta({ id: "RegisteredWebhook" });
+export const removedWebhook = z.object({}).meta({ id: "RemovedWebhook" });
 
-export const rotatedSecret = z.object({
-  secret: z.string().meta({ description: "The new signing secret. Shown only once." }),
-  previous_expires_at: time.meta({
-    description: "Until then the previous secret signs as well: each call carries both signatures.",
-  }),
-});
+export const rotatedSecret = z
+  .object({
+    secret: z.string().meta({ description: "The new signing secret. Shown only once." }),
+    previous_expires_at: time.meta({
+      description: "Until then the previous secret signs as well: each call carries both signatures.",
+    }),
+  })
+  .meta({ id: "RotatedSecret" });
 
-export const delivery = z.object({
-  id: z.string().meta({ description: "Id of the delivery." }),
-  event_id: z.string().meta({ description: "`id` of the body and `webhook-id` of the call. The same at every try." }),
-  event_type: z.enum(EVENT_TYPES).meta({ description: "The `type` of the event." }),
-  request_id: requestId.nullable().meta({ description: "null for a test event." }),
-  status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: no retry is left, or the webhook was removed." }),
-  attempts: z.int().meta({ description: "Number of tries so far." }),
-  next_attempt_at: time
-    .nullable()
-    .meta({ description: "Latest time of the next try. null when the delivery has ended." }),
-  response_status: z
-    .int()
-    .nullable()
-    .meta({ description: "HTTP status of the receiver's answer to the last try. null when there was no answer." }),
-  error: z.string().nullable().meta({ description: "Why the last try failed." }),
-  created_at: time,
-  updated_at: time,
-});
+export const delivery = z
+  .object({
+    id: z.string().meta({ description: "Id of the delivery." }),
+    event_id: z.string().meta({ description: "`id` of the body and `webhook-id` of the call. The same at every try." }),
+    event_type: z.enum(EVENT_TYPES).meta({ description: "The `type` of the event." }),
+    request_id: requestId.nullable().meta({ description: "null for a test event." }),
+    status: z.enum(DELIVERY_STATUSES).meta({ description: "failed: no retry is left, or the webhook was removed." }),
+    attempts: z.int().meta({ description: "Number of tries so far." }),
+    next_attempt_at: time
+      .nullable()
+      .meta({ description: "Latest time of the next try. null when the delivery has ended." }),
+    response_status: z
+      .int()
+      .nullable()
+      .meta({ description: "HTTP status of the receiver's answer to the last try. null when there was no answer." }),
+    error: z.string().nullable().meta({ description: "Why the last try failed." }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Delivery" });
 
-export const deliveriesPage = z.object({ deliveries: pageOf(delivery), ...pageFrameFields });
+export const deliveriesPage = z
+  .object({ deliveries: pageOf(delivery), ...pageFrameFields })
+  .meta({ id: "DeliveriesPage" });

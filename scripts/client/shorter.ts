@@ -1,0 +1,161 @@
+import ts from "typescript";
+
+/*
+ * openapi-typescript repeats much: each method that a path lacks, each place in which a call has no parameter, the headers and
+ * the error body of each answer. Here these parts become references to the types below, which mean the same.
+ */
+
+/** Answers that every call under `/v1` can get. */
+const OF_ANY_CALL = {
+  401: "Unauthorized",
+  403: "Forbidden",
+  413: "PayloadTooLarge",
+  500: "InternalError",
+  503: "Unavailable",
+};
+const PLACES = ["query", "header", "path", "cookie"];
+const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
+
+/** What the shorter types refer to. Interfaces that are not exported could not be part of the declarations of an app. */
+export const SHORT_TYPES = `
+type Absent<Key extends string> = { [Name in Key]?: never };
+type Place = ${unionOf(PLACES)};
+type Method = ${unionOf(METHODS)};
+/** A path. It has no other methods. */
+type Path<Methods> = Methods & { parameters: Absent<Place> } & Absent<Exclude<Method, keyof Methods>>;
+/** The parameters of a call. There are none in other places. */
+type Inputs<Places> = Places & Absent<Exclude<Place, keyof Places>>;
+/** A call without a body. */
+type WithoutBody<Call> = Call & { requestBody?: never };
+type AnswerHeaders<Name extends keyof components["headers"]> = Pick<components["headers"], Name> & {
+  [name: string]: unknown;
+};
+/** An answer in JSON. */
+type Answer<Name extends keyof components["headers"], Body> = {
+  headers: AnswerHeaders<Name>;
+  content: { "application/json": Body };
+}
+/** The body of an answer that is an error. */
+type ErrorOf<Code extends string> = {
+  /** What happened, as a word for programs. */
+  error_code: Code;
+  /** What happened, and what to do next. */
+  message: string;
+  errors: components["schemas"]["FieldErrors"];
+}
+/** What every call under \`/v1\` can be answered. */
+type AnyCall = {
+${Object.entries(OF_ANY_CALL)
+  .map(([status, name]) => `${status}: components["responses"]["${name}"];`)
+  .join("\n")}
+}
+`;
+
+function unionOf(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(" | ");
+}
+
+/** The same types in fewer lines. They need `SHORT_TYPES` beside them. */
+export function shorter(nodes: ts.Node[]): ts.Node[] {
+  return ts.transform(nodes, [shorten]).transformed;
+}
+
+const shorten: ts.TransformerFactory<ts.Node> = (context) => {
+  const visit = (node: ts.Node): ts.Node => {
+    const inner = ts.visitEachChild(node, visit, context);
+    return ts.isTypeLiteralNode(inner) ? shorterLiteral(inner) : inner;
+  };
+  return visit;
+};
+
+function shorterLiteral(literal: ts.TypeLiteralNode): ts.TypeNode {
+  const names = new Set(literal.members.map(nameOf));
+  if (isExactly(names, PLACES)) return generic("Inputs", ts.factory.createTypeLiteralNode(present(literal)));
+  if (isExactly(names, [...METHODS, "parameters"])) {
+    const methods = present(literal).filter((member) => METHODS.includes(nameOf(member) ?? ""));
+    return generic("Path", ts.factory.createTypeLiteralNode(methods));
+  }
+  if (isExactly(names, ["error_code", "message", "errors"])) return errorOf(literal) ?? literal;
+  if (isExactly(names, ["headers", "content"])) return answer(literal) ?? literal;
+  if (isExactly(names, ["parameters", "requestBody", "responses"])) return withoutBody(literal);
+  return answerHeaders(literal) ?? withoutAnyCall(literal);
+}
+
+function isExactly(names: ReadonlySet<string | undefined>, wanted: readonly string[]): boolean {
+  return names.size === wanted.length && wanted.every((name) => names.has(name));
+}
+
+function nameOf({ name }: ts.TypeElement): string | undefined {
+  if (name === undefined) return undefined;
+  return ts.isIdentifier(name) || ts.isStringLiteral(name) || ts.isNumericLiteral(name) ? name.text : undefined;
+}
+
+function typeOf(member: ts.TypeElement): ts.TypeNode | undefined {
+  return ts.isPropertySignature(member) ? member.type : undefined;
+}
+
+function present({ members }: ts.TypeLiteralNode): ts.TypeElement[] {
+  return members.filter((member) => typeOf(member)?.kind !== ts.SyntaxKind.NeverKeyword);
+}
+
+function generic(name: string, ...types: ts.TypeNode[]): ts.TypeNode {
+  return ts.factory.createTypeReferenceNode(name, types);
+}
+
+function errorOf(literal: ts.TypeLiteralNode): ts.TypeNode | undefined {
+  const code = literal.members.find((member) => nameOf(member) === "error_code");
+  const codes = code && typeOf(code);
+  return codes === undefined ? undefined : generic("ErrorOf", codes);
+}
+
+/** Only headers that are components, and JSON as the only type of content. */
+function answer({ members }: ts.TypeLiteralNode): ts.TypeNode | undefined {
+  const [headers, content] = ["headers", "content"].map((name) => members.find((member) => nameOf(member) === name));
+  const names = headers && typeOf(headers);
+  const types = content && typeOf(content);
+  if (!names || !ts.isTypeReferenceNode(names) || !types || !ts.isTypeLiteralNode(types)) return undefined;
+  const [json, ...others] = types.members;
+  const body = json && others.length === 0 && nameOf(json) === "application/json" ? typeOf(json) : undefined;
+  return body && generic("Answer", ...(names.typeArguments ?? []), body);
+}
+
+function withoutBody(literal: ts.TypeLiteralNode): ts.TypeNode {
+  const members = present(literal);
+  const hasBody = members.length === literal.members.length;
+  return hasBody ? literal : generic("WithoutBody", ts.factory.createTypeLiteralNode(members));
+}
+
+/** Headers that are all components, of the same names. */
+function answerHeaders({ members }: ts.TypeLiteralNode): ts.TypeNode | undefined {
+  const named = members.filter((member) => !ts.isIndexSignatureDeclaration(member));
+  const names = named.map((member) => nameOf(member) ?? "");
+  const same = named.every((member, index) => componentOf("headers", typeOf(member)) === names[index]);
+  if (named.length === 0 || named.length === members.length || !same) return undefined;
+  return generic("AnswerHeaders", ts.factory.createUnionTypeNode(names.map(literalOf)));
+}
+
+/** Responses that contain all of `AnyCall`. */
+function withoutAnyCall(literal: ts.TypeLiteralNode): ts.TypeNode {
+  const isOfAnyCall = (member: ts.TypeElement) =>
+    Object.entries(OF_ANY_CALL).some(
+      ([status, name]) => nameOf(member) === status && componentOf("responses", typeOf(member)) === name,
+    );
+  const own = literal.members.filter((member) => !isOfAnyCall(member));
+  if (literal.members.length - own.length < Object.keys(OF_ANY_CALL).length) return literal;
+  const anyCall = ts.factory.createTypeReferenceNode("AnyCall");
+  return ts.factory.createIntersectionTypeNode([anyCall, ts.factory.createTypeLiteralNode(own)]);
+}
+
+function literalOf(text: string): ts.TypeNode {
+  return ts.factory.createLiteralTypeNode(ts.factory.createStringLiteral(text));
+}
+
+/** `Name` of `components["kind"]["Name"]`. */
+function componentOf(kind: string, type: ts.TypeNode | undefined): string | undefined {
+  if (type === undefined || !ts.isIndexedAccessTypeNode(type) || !ts.isIndexedAccessTypeNode(type.objectType)) return;
+  return textOf(type.objectType.indexType) === kind ? textOf(type.indexType) : undefined;
+}
+
+function textOf(type: ts.TypeNode): string | undefined {
+  return ts.isLiteralTypeNode(type) && ts.isStringLiteral(type.literal) ? type.literal.text : undefined;
+}
