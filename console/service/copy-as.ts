@@ -1,3 +1,5 @@
+import { IDEMPOTENT_CALLS } from "../../client/document.ts";
+import { randomKey } from "../../client/retries.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 
 /* A call as a command or as code. Whoever runs it uses an API token instead of the session of the page. */
@@ -12,11 +14,20 @@ const HOW_TO_SIGN_IN = [
 /** The file in which curl keeps the cookie of the session. */
 const COOKIES = "moneta-session.txt";
 
+/** The header with a new key. The copied call is a call of its own: with the key of the page's call it would do nothing. */
+const KEY = "Idempotency-Key";
+
 /** @param service URL of the service, with a slash at its end. */
 export function asCurl(call: RecordedCall, service: string): string {
+  const uploads = (call.uploads ?? []).map(({ file }) => curlOf({ method: "POST", path: "/v1/media", file }, service));
+  return [...uploads, curlOf(call, service)].join("\n");
+}
+
+function curlOf(call: RecordedCall, service: string): string {
   const own = needsSession(call);
   const who = own ? [`-b ${COOKIES}`, ...sessionHeaders(service)] : ['-H "Authorization: Bearer $MONETA_TOKEN"'];
   const lines = [`curl ${quoted(urlOf(call, service))}`, ...who];
+  if (takesKey(call)) lines.push(`-H '${KEY}: ${randomKey()}'`);
   if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
   if (call.file !== undefined) {
     lines.push(
@@ -33,7 +44,9 @@ export function asCurl(call: RecordedCall, service: string): string {
 /** @param service URL of the service, with a slash at its end. */
 export function asTypeScript(call: RecordedCall, service: string): string {
   const baseUrl = JSON.stringify(service.replace(/\/$/, ""));
+  const uploads = call.file === undefined ? (call.uploads ?? []) : [{ file: call.file, uri: "" }];
   const head = [
+    ...(uploads.length === 0 ? [] : ['import { openAsBlob } from "node:fs";']),
     'import { answerOf, createClient } from "@moneta/client";',
     "",
     ...(needsSession(call)
@@ -41,8 +54,7 @@ export function asTypeScript(call: RecordedCall, service: string): string {
       : [`const client = createClient({ baseUrl: ${baseUrl}, token: process.env.MONETA_TOKEN! });`]),
   ];
   if (call.file !== undefined) {
-    const open = `await client.uploadMedia(await openAsBlob(${jsonOf(call.file)}))`;
-    return ['import { openAsBlob } from "node:fs";', ...head, `const answer = ${open};`].join("\n");
+    return [...head, `const answer = ${uploadOf(call.file)};`].join("\n");
   }
   const params = {
     ...(isEmpty(call.pathParams) ? {} : { path: call.pathParams }),
@@ -50,12 +62,30 @@ export function asTypeScript(call: RecordedCall, service: string): string {
   };
   const options = {
     ...(isEmpty(params) ? {} : { params }),
+    ...(takesKey(call) ? { headers: { [KEY]: randomKey() } } : {}),
     ...(call.body === undefined ? {} : { body: call.body }),
   };
-  const rest = isEmpty(options) ? "" : `, ${literal(options)}`;
-  return [...head, `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`].join(
-    "\n",
-  );
+  const files = uploads.map(({ file }, index) => `const { uri: ${nameOf(index)} } = ${uploadOf(file)};`);
+  const written = isEmpty(options) ? "" : `, ${literal(options)}`;
+  const rest = uploads.reduce((text, { uri }, index) => text.replaceAll(jsonOf(uri), nameOf(index)), written);
+  return [
+    ...head,
+    ...files,
+    `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`,
+  ].join("\n");
+}
+
+function takesKey({ method, path }: RecordedCall): boolean {
+  return IDEMPOTENT_CALLS.includes(`${method} ${path}`);
+}
+
+function uploadOf(file: string): string {
+  return `await client.uploadMedia(await openAsBlob(${jsonOf(file)}))`;
+}
+
+/** The name of the constant that has the URI of an uploaded file. */
+function nameOf(index: number): string {
+  return `uri${(index + 1).toString()}`;
 }
 
 function needsSession({ path }: RecordedCall): boolean {
