@@ -1,5 +1,3 @@
-
-
 /** What an operator must know and do when the chain has a transaction of a lane that the database does not know. */
 export function unknownTransaction(hash: string): string {
   return (
@@ -78,4 +76,13 @@ export const SPENDING_PERIOD = 86_400_000;
 /** For how many days funds last, with one decimal, rounded down; null: nothing was spent. @param spent in one day. */
 export function daysLeft(funds: bigint, spent: bigint): number | null {
   return spent === 0n ? null : Number((funds * 10n) / spent) / 10;
+}
+
+/** For the log at the start, and for `doctor`. @returns null when hosted tokens point at this service */
+export function wrongBase(base: string, expected: string): string | null {
+  if (base === expected) return null;
+  return (
+    `Hosted tokens point at ${base}, but PUBLIC_URL gives ${expected}. Correct PUBLIC_URL, or have the relay's owner call ` +
+    `setHostedBaseURI on the relay.`
+  );
 }

@@ -2,13 +2,7 @@ import { expect } from "chai";
 
 import { MAX_ITEMS } from "../../../console/forms/csv/chunks.ts";
 import { failedRowsFile, withOutcomes } from "../../../console/forms/csv/outcomes.ts";
-import {
-  newProgress,
-  type Progress,
-  readProgress,
-  rowsIn,
-  saveProgress,
-} from "../../../console/forms/csv/progress.ts";
+import { newProgress, type Progress, readProgress, rowsIn, saveProgress } from "../../../console/forms/csv/progress.ts";
 import { type BatchAnswer, type BatchResult, type RunTools, sendRows } from "../../../console/forms/csv/run.ts";
 import type { Table } from "../../../console/forms/csv/table.ts";
 import { MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
