@@ -38,16 +38,11 @@ export interface WriteFormState<T> {
 export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteFormOptions<T>): WriteFormState<T> {
   const id = useId();
   const [values, setValues] = useState<Values>(() => initialValues(fields, known));
-  const [found, setFound] = useState<PlacedProblems>(NO_PROBLEMS);
-  const [changed, setChanged] = useState<readonly string[]>([]);
+  const { found, changed, place, change } = usePlaced();
   const [checking, setChecking] = useState(false);
   const write = useWrite(call);
   useFocusOfFirst(id, found);
 
-  const place = (placed: PlacedProblems) => {
-    setFound(placed);
-    setChanged([]);
-  };
   const show = (problems: readonly Problem[]) => {
     place(placeProblems(fields, problems));
   };
@@ -77,7 +72,7 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
     write,
     set: (name, value) => {
       setValues((now) => ({ ...now, [name]: value }));
-      setChanged((now) => [...now, name]);
+      change(name);
     },
     submit: () => {
       // A second click while the first one is at work.
@@ -97,6 +92,20 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
       place(NO_PROBLEMS);
     },
   };
+}
+
+/** The problems of the last check, and the fields that were changed since. */
+function usePlaced() {
+  const [found, setFound] = useState<PlacedProblems>(NO_PROBLEMS);
+  const [changed, setChanged] = useState<readonly string[]>([]);
+  const place = (placed: PlacedProblems) => {
+    setFound(placed);
+    setChanged([]);
+  };
+  const change = (name: string) => {
+    setChanged((now) => [...now, name]);
+  };
+  return { found, changed, place, change };
 }
 
 /** Moves the focus to the first wrong field each time problems are found. */

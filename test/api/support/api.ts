@@ -216,8 +216,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     operator: { overview: () => Promise.resolve(null), doctor: () => Promise.resolve(null) },
     chainProblem: () => null,
     apiProcesses: () => 1,
-    chainId: CHAIN_ID,
-    localCli: options.localCli ?? null,
+    ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },
     relay: RELAY,
   });
   const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
