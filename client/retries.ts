@@ -38,7 +38,7 @@ function takesKey(request: Request): boolean {
 }
 
 /** 128 random bits. `crypto.randomUUID` does not exist on pages without TLS. */
-function randomKey(): string {
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 

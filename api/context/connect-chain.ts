@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
 import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
+import { readDeploymentLinks } from "../chain/reads.ts";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
-import { unknownTransaction } from "../domain/conditions.ts";
+import { unknownTransaction, wrongBase } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
@@ -67,8 +69,21 @@ export async function connectChain(
     await withLocalOwner(settings.rpcUrl, (owner) =>
       prepareLocally(owner, identity.contracts, { lanes: addresses, hostedBase }),
     );
+  } else {
+    await warnOfWrongBase(client, identity.contracts, { hostedBase, logger });
   }
   return { identity, keys, local, signing };
+}
+
+/** Tokens of a wrong base are served by nobody, and only marketplaces notice. */
+export async function warnOfWrongBase(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  { hostedBase, logger }: { hostedBase: string; logger: Pick<Logger, "warn"> },
+): Promise<void> {
+  const { hostedBase: base } = await readDeploymentLinks(client, contracts);
+  const wrong = base === null ? null : wrongBase(base, hostedBase);
+  if (wrong !== null) logger.warn(wrong);
 }
 
 /** The lanes of the settings, and those of earlier settings: they must finish what they began. */

@@ -77,3 +77,12 @@ export const SPENDING_PERIOD = 86_400_000;
 export function daysLeft(funds: bigint, spent: bigint): number | null {
   return spent === 0n ? null : Number((funds * 10n) / spent) / 10;
 }
+
+/** For the log at the start, and for `doctor`. @returns null when hosted tokens point at this service */
+export function wrongBase(base: string, expected: string): string | null {
+  if (base === expected) return null;
+  return (
+    `Hosted tokens point at ${base}, but PUBLIC_URL gives ${expected}. Correct PUBLIC_URL, or have the relay's owner call ` +
+    `setHostedBaseURI on the relay.`
+  );
+}

@@ -62,7 +62,7 @@ export function createApp(parts: AppDeps): Express {
   app.use(deps.unread.limit(), limitPublic(deps));
   app.use(home(deps));
   app.use(docs(deps));
-  app.use(consolePages());
+  app.use(consolePages(deps));
   app.use("/metadata", hostedMetadata(deps));
   app.use("/ipfs", ipfsGateway(deps));
   app.use(() => {

@@ -75,12 +75,16 @@ export async function requireStillValid({ database }: Pick<HttpDeps, "database">
 }
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */
-export function identityFor(request: Request, { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">): Identity {
+export function identityFor(
+  request: Request,
+  { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">,
+  deps: Pick<HttpDeps, "localCli">,
+): Identity {
   const identity = caller === "public" ? NOBODY : identities.get(request);
   if (identity === undefined) throw new ApiError("unauthorized");
   const { scopes, session } = identity;
-  if (caller === "session" && session === null) throw forbidden(NEEDS_SESSION);
-  if (caller === "operator" && session?.kind !== "operator") throw forbidden(NEEDS_OPERATOR);
+  if (caller === "session" && session === null) throw forbidden(`${NEEDS_SESSION} ${newLink(deps)}`);
+  if (caller === "operator" && session?.kind !== "operator") throw forbidden(`${NEEDS_OPERATOR} ${newLink(deps)}`);
   if (scope !== null && !scopes.includes(scope)) {
     const kind = session === null ? "token" : "session";
     throw forbidden(`The ${kind} lacks the scope \`${scope}\`, which this call needs. Use a ${kind} with that scope.`);
@@ -88,10 +92,15 @@ export function identityFor(request: Request, { caller = "any", scope }: Pick<En
   return identity;
 }
 
-const NEEDS_SESSION =
-  "This call is for console sessions, not for tokens. Sign in with the link that `npm run cli -- console` prints.";
-const NEEDS_OPERATOR =
-  "This call is for the operator's console session. Sign in with the link that `npm run cli -- console` prints, without `--app`.";
+const NEEDS_SESSION = "This call is for console sessions, not for tokens.";
+const NEEDS_OPERATOR = "This call is for the operator's console session.";
+
+/** How somebody without a session, or without the right one, gets a link. */
+export function newLink({ localCli }: Pick<HttpDeps, "localCli">): string {
+  return localCli === null
+    ? "Ask the operator of this service for a new link to the console."
+    : `\`${localCli} console\` prints a new link.`;
+}
 
 function forbidden(message: string): ApiError {
   return new ApiError("forbidden", null, { message });

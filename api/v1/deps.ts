@@ -43,6 +43,8 @@ export interface AppDeps {
   /** How many API processes run now, this one included. */
   apiProcesses: () => number;
   chainId: number;
+  /** On a local chain, the beginning of a command line for this service's database. null elsewhere. */
+  localCli: string | null;
   /** Why the node's chain is not the chain of the database; null while it is. */
   chainProblem(): string | null;
   /** Address of the relay contract. */

@@ -23,7 +23,7 @@ export function DryRun({ dryRun }: { dryRun: DryRunState }) {
     case "ready":
       return (
         <p class="note" role="status">
-          Dry run: {dryRun.plan.table.rows.length.toLocaleString()} rows, no problem found. Nothing was sent.
+          Dry run: {dryRun.plan.table.rows.length.toLocaleString()} rows, no problem found. The dry run sends nothing.
         </p>
       );
     case "wrong": {

@@ -3,9 +3,9 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { columnOf, type Item, itemsOf } from "../forms/csv/items.ts";
 import { newProgress, type Progress, readProgress, saveProgress } from "../forms/csv/progress.ts";
 import { sendRows, type Stopped } from "../forms/csv/run.ts";
-import { randomId } from "../forms/model/attempt.ts";
 import { pause } from "../../client/pause.ts";
-import { client } from "../service/client.ts";
+import { uploadFile } from "../service/client.ts";
+import { randomKey } from "../../client/retries.ts";
 import { sentenceOf } from "../parts/error-note.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
 import { sendBatch } from "./send-batch.ts";
@@ -53,9 +53,9 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
       const uris = await uploadAll(plan, pictures, signal);
       const { items } = itemsOf(plan.table, { ...plan.options, pictures: uris });
       setDoing("minting");
-      keep(latest.current ?? newProgress(randomId(), rows, new Date()));
+      keep(latest.current ?? newProgress(randomKey(), rows, new Date()));
       setStopped(
-        await sendRows(latest.current ?? newProgress(randomId(), rows, new Date()), {
+        await sendRows(latest.current ?? newProgress(randomKey(), rows, new Date()), {
           ...toolsOf(plan, items, signal),
           keep,
         }),
@@ -92,8 +92,7 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
 async function uploadAll(plan: Plan, pictures: readonly File[], signal: AbortSignal): Promise<Map<string, string>> {
   const uris = new Map<string, string>();
   for (const file of pictures.filter(({ name }) => plan.files.has(name))) {
-    const { uri } = await client().uploadMedia(file, { signal });
-    uris.set(file.name, uri);
+    uris.set(file.name, await uploadFile(file, { signal }));
   }
   return uris;
 }

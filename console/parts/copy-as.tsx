@@ -1,6 +1,6 @@
 import { asCurl, asTypeScript } from "../service/copy-as.ts";
 import type { RecordedCall } from "../service/recorded-calls.ts";
-import { SERVICE_URL } from "../service/session.ts";
+import { LOCAL_CLI, SERVICE_URL } from "../service/session.ts";
 import { copyText } from "./copyable.tsx";
 import { sayProblem } from "./toasts.tsx";
 
@@ -19,7 +19,7 @@ export function CopyAs({ call }: { call: RecordedCall | null }) {
           type="button"
           class="button button-small"
           onClick={() => {
-            copyText(write(call, SERVICE_URL), what).catch(sayProblem);
+            copyText(write(call, SERVICE_URL, LOCAL_CLI), what).catch(sayProblem);
           }}
         >
           {label}

@@ -48,7 +48,7 @@ function CreateForm({ document }: { document: ApiDocument }) {
       }
       done={({ data, call }, again) => (
         <Taken
-          title="The collection is being created"
+          title="Your new collection"
           requestId={data.request_id}
           call={call}
           next={(request) => (

@@ -41,7 +41,7 @@ function FreezeForm({ collection }: { collection: Shape<"Collection"> }) {
   }
   if (state.is === "taken") {
     return (
-      <Taken title="The metadata is being frozen" requestId={state.data.request_id} call={state.call}>
+      <Taken title="Your freeze of the metadata" requestId={state.data.request_id} call={state.call}>
         <a class="button" href={href("/collections/:address", { address })}>
           Open the collection
         </a>

@@ -80,7 +80,7 @@ function MintForm({ document, collection }: MintFormProps) {
         })}
         done={({ data, call }, again) => (
           <Taken
-            title={variant === "new" ? "The token is being minted" : "The copies are being minted"}
+            title={variant === "new" ? "Your new token" : "Your new copies"}
             requestId={data.request_id}
             call={call}
             next={({ nft_token_id: id }) =>

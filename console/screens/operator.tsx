@@ -11,7 +11,7 @@ import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
 import { Ether } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
-import { chooseApp } from "../service/session.ts";
+import { chooseApp, CLI } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import { Charts } from "./charts.tsx";
 import { Doctor, OperatorStatus } from "./operator-status.tsx";
@@ -76,7 +76,7 @@ function Apps() {
         pages={pages}
         empty={
           <EmptyState title="No apps yet">
-            Create one on the command line: <code>npm run cli -- app create NAME</code>
+            Create one on the command line: <code>{CLI} app create NAME</code>
           </EmptyState>
         }
       >

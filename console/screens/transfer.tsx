@@ -106,7 +106,7 @@ function TransferForm({ document, holding }: { document: ApiDocument; holding: H
           })
         }
         done={({ data, call }) => (
-          <Taken title="The token is being transferred" requestId={data.request_id} call={call}>
+          <Taken title="Your transfer" requestId={data.request_id} call={call}>
             <a class="button" href={href("/collections/:address/:token_id", { address: contract, token_id: tokenId })}>
               Open the token
             </a>

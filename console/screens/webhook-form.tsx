@@ -67,6 +67,7 @@ export function WebhookForm({ present, onSaved }: Props) {
             value={url}
             onInput={(event) => {
               setUrl(event.currentTarget.value);
+              setError(null);
             }}
           />
         )}

@@ -1,3 +1,5 @@
+import { IDEMPOTENT_CALLS } from "../../client/document.ts";
+import { randomKey } from "../../client/retries.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 
 /* A call as a command or as code. Whoever runs it uses an API token instead of the session of the page. */
@@ -5,18 +7,33 @@ import type { RecordedCall } from "./recorded-calls.ts";
 const WIDTH = 80;
 /** Only console sessions may call these: a token that leaks cannot make further tokens. */
 const OF_SESSIONS = /^\/v1\/tokens(\/|$)/;
-const HOW_TO_SIGN_IN = [
-  "Only a console session can make this call, not an API token.",
-  "Set MONETA_CODE to the code of a new link: npm run cli -- console --app NAME",
-];
+function howToSignIn(cli: string): string[] {
+  const from =
+    cli === "" ? "which the operator of the service gives you." : `which this prints: ${cli} console --app NAME`;
+  return [
+    "Only a console session can make this call, not an API token.",
+    `Set MONETA_CODE to the code of a new link, ${from}`,
+  ];
+}
 /** The file in which curl keeps the cookie of the session. */
 const COOKIES = "moneta-session.txt";
 
-/** @param service URL of the service, with a slash at its end. */
-export function asCurl(call: RecordedCall, service: string): string {
+/** The header with a new key. The copied call is a call of its own: with the key of the page's call it would do nothing. */
+const KEY = "Idempotency-Key";
+
+/** @param service URL of the service, with a slash at its end. @param cli the beginning of a command on a local chain, else empty */
+export function asCurl(call: RecordedCall, service: string, cli = ""): string {
+  const uploads = (call.uploads ?? []).map(({ file }) =>
+    curlOf({ method: "POST", path: "/v1/media", file }, service, cli),
+  );
+  return [...uploads, curlOf(call, service, cli)].join("\n");
+}
+
+function curlOf(call: RecordedCall, service: string, cli: string): string {
   const own = needsSession(call);
   const who = own ? [`-b ${COOKIES}`, ...sessionHeaders(service)] : ['-H "Authorization: Bearer $MONETA_TOKEN"'];
   const lines = [`curl ${quoted(urlOf(call, service))}`, ...who];
+  if (takesKey(call)) lines.push(`-H '${KEY}: ${randomKey()}'`);
   if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
   if (call.file !== undefined) {
     lines.push(
@@ -27,22 +44,23 @@ export function asCurl(call: RecordedCall, service: string): string {
     lines.push("-H 'Content-Type: application/json'", `--data ${quoted(jsonOf(call.body))}`);
   }
   const command = lines.join(" \\\n  ");
-  return own ? `${signInWithCurl(service)}\n${command}` : command;
+  return own ? `${signInWithCurl(service, cli)}\n${command}` : command;
 }
 
-/** @param service URL of the service, with a slash at its end. */
-export function asTypeScript(call: RecordedCall, service: string): string {
+/** @param service URL of the service, with a slash at its end. @param cli the beginning of a command on a local chain, else empty */
+export function asTypeScript(call: RecordedCall, service: string, cli = ""): string {
   const baseUrl = JSON.stringify(service.replace(/\/$/, ""));
+  const uploads = call.file === undefined ? (call.uploads ?? []) : [{ file: call.file, uri: "" }];
   const head = [
+    ...(uploads.length === 0 ? [] : ['import { openAsBlob } from "node:fs";']),
     'import { answerOf, createClient } from "@moneta/client";',
     "",
     ...(needsSession(call)
-      ? signInWithTypeScript(baseUrl, service)
+      ? signInWithTypeScript(baseUrl, service, cli)
       : [`const client = createClient({ baseUrl: ${baseUrl}, token: process.env.MONETA_TOKEN! });`]),
   ];
   if (call.file !== undefined) {
-    const open = `await client.uploadMedia(await openAsBlob(${jsonOf(call.file)}))`;
-    return ['import { openAsBlob } from "node:fs";', ...head, `const answer = ${open};`].join("\n");
+    return [...head, `const answer = ${uploadOf(call.file)};`].join("\n");
   }
   const params = {
     ...(isEmpty(call.pathParams) ? {} : { path: call.pathParams }),
@@ -50,12 +68,30 @@ export function asTypeScript(call: RecordedCall, service: string): string {
   };
   const options = {
     ...(isEmpty(params) ? {} : { params }),
+    ...(takesKey(call) ? { headers: { [KEY]: randomKey() } } : {}),
     ...(call.body === undefined ? {} : { body: call.body }),
   };
-  const rest = isEmpty(options) ? "" : `, ${literal(options)}`;
-  return [...head, `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`].join(
-    "\n",
-  );
+  const files = uploads.map(({ file }, index) => `const { uri: ${nameOf(index)} } = ${uploadOf(file)};`);
+  const written = isEmpty(options) ? "" : `, ${literal(options)}`;
+  const rest = uploads.reduce((text, { uri }, index) => text.replaceAll(jsonOf(uri), nameOf(index)), written);
+  return [
+    ...head,
+    ...files,
+    `const answer = await answerOf(client.${call.method}(${JSON.stringify(call.path)}${rest}));`,
+  ].join("\n");
+}
+
+function takesKey({ method, path }: RecordedCall): boolean {
+  return IDEMPOTENT_CALLS.includes(`${method} ${path}`);
+}
+
+function uploadOf(file: string): string {
+  return `await client.uploadMedia(await openAsBlob(${jsonOf(file)}))`;
+}
+
+/** The name of the constant that has the URI of an uploaded file. */
+function nameOf(index: number): string {
+  return `uri${(index + 1).toString()}`;
 }
 
 function needsSession({ path }: RecordedCall): boolean {
@@ -66,21 +102,21 @@ function sessionHeaders(service: string): string[] {
   return ["-H 'X-Moneta-Console: 1'", `-H ${quoted(`Origin: ${new URL(service).origin}`)}`];
 }
 
-function signInWithCurl(service: string): string {
+function signInWithCurl(service: string, cli: string): string {
   const command = [
     `curl -c ${COOKIES} ${quoted(urlOf({ method: "POST", path: "/v1/console/session" }, service))}`,
     ...sessionHeaders(service),
     "-H 'Content-Type: application/json'",
     '--data "{\\"code\\":\\"$MONETA_CODE\\"}"',
   ].join(" \\\n  ");
-  const notes = [...HOW_TO_SIGN_IN, `The session is then in ${COOKIES}: delete the file afterwards.`];
+  const notes = [...howToSignIn(cli), `The session is then in ${COOKIES}: delete the file afterwards.`];
   return [...notes.map((note) => `# ${note}`), command].join("\n");
 }
 
-function signInWithTypeScript(baseUrl: string, service: string): string[] {
+function signInWithTypeScript(baseUrl: string, service: string, cli: string): string[] {
   const headers = { "X-Moneta-Console": "1", Origin: new URL(service).origin };
   return [
-    ...HOW_TO_SIGN_IN.map((note) => `// ${note}`),
+    ...howToSignIn(cli).map((note) => `// ${note}`),
     `const own = { baseUrl: ${baseUrl}, headers: ${JSON.stringify(headers)} };`,
     "const body = { code: process.env.MONETA_CODE! };",
     'const { response } = await createClient(own).POST("/v1/console/session", { body });',

@@ -18,6 +18,10 @@ type SignIn =
 
 /** The URL of the service, with a slash at its end. The console is at `console/` below it. */
 export const SERVICE_URL = new URL("..", new URL(".", document.baseURI)).href;
+/** On a local chain, the beginning of a command on the machine of the service. Empty elsewhere. */
+export const LOCAL_CLI = document.querySelector<HTMLMetaElement>('meta[name="moneta-cli"]')?.content ?? "";
+/** The beginning of a command, for the operator. Elsewhere than on a local chain it needs the settings of the service. */
+export const CLI = LOCAL_CLI || "npm run cli --";
 /** Proves to the service that a script of this page made the call: no form and no link can set it. */
 export const CONSOLE_HEADER = { "X-Moneta-Console": "1" };
 
@@ -107,7 +111,7 @@ export async function signOut(): Promise<void> {
 export function sessionEnded(): void {
   if (signedIn.value.state !== "signed-in") return;
   localStorage.removeItem(SIGNED_IN);
-  signedIn.value = { state: "signed-out", problem: "Your session has ended. Open a new link." };
+  signedIn.value = { state: "signed-out", problem: "Your session has ended. You need a new link." };
 }
 
 /** The code of the link, which leaves the address at once: it must not stay in the history. */

@@ -5,7 +5,7 @@ import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { listApps } from "../service/apps.ts";
-import { chooseApp } from "../service/session.ts";
+import { chooseApp, CLI } from "../service/session.ts";
 import { usePages } from "../service/use-data.ts";
 
 /** An operator's session sees all apps. The screens show one at a time. The only app is chosen at once. */
@@ -25,7 +25,7 @@ export function ChooseApp() {
         pages={pages}
         empty={
           <EmptyState title="No apps yet">
-            Create one on the command line: <code>npm run cli -- app create NAME</code>
+            Create one on the command line: <code>{CLI} app create NAME</code>
           </EmptyState>
         }
       >

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import { mayUse } from "../service/session.ts";
+import { LOCAL_CLI, mayUse } from "../service/session.ts";
 
 interface NeedsScopeProps {
   scope: string;
@@ -16,5 +16,11 @@ export function NeedsScope({ scope, action, children }: NeedsScopeProps) {
 }
 
 function missingScope(scope: string, action: string): string {
-  return `This session may not ${action}: it does not have the scope “${scope}”. Ask the operator for a link with it (npm run cli -- console --app NAME --scopes …).`;
+  return `This session may not ${action}: it does not have the scope “${scope}”. ${needsLink()}`;
+}
+
+function needsLink(): string {
+  return LOCAL_CLI === ""
+    ? "Ask the operator for a link with it."
+    : `This prints a link with it: ${LOCAL_CLI} console --app NAME --scopes …`;
 }

@@ -1,7 +1,7 @@
 import { useEffect, useId, useState } from "preact/hooks";
 
 import { type Problem, problemsOf } from "../forms/model/check.ts";
-import { NO_PROBLEMS, type PlacedProblems, placeProblems } from "../forms/model/errors.ts";
+import { NO_PROBLEMS, type PlacedProblems, placeProblems, withoutFields } from "../forms/model/errors.ts";
 import type { Field } from "../forms/model/fields.ts";
 import { type AttributeRow, initialValues, type Value, type Values } from "../forms/model/values.ts";
 import { sayProblem } from "../parts/toasts.tsx";
@@ -38,13 +38,13 @@ export interface WriteFormState<T> {
 export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteFormOptions<T>): WriteFormState<T> {
   const id = useId();
   const [values, setValues] = useState<Values>(() => initialValues(fields, known));
-  const [problems, setProblems] = useState<PlacedProblems>(NO_PROBLEMS);
+  const { found, changed, place, change } = usePlaced();
   const [checking, setChecking] = useState(false);
   const write = useWrite(call);
-  useFocusOfFirst(id, problems);
+  useFocusOfFirst(id, found);
 
-  const show = (found: readonly Problem[]) => {
-    setProblems(placeProblems(fields, found));
+  const show = (problems: readonly Problem[]) => {
+    place(placeProblems(fields, problems));
   };
   const settle = (state: WriteState<T>) => {
     if (state.is !== "refused") return;
@@ -54,24 +54,25 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
     const typed = withoutEmptyRows(fields, values);
     setValues(typed);
     const prepared = await (prepare?.(typed) ?? typed);
-    const found = Array.isArray(prepared) ? prepared : problemsOf(fields, prepared);
-    const body = Array.isArray(prepared) || found.length > 0 ? null : bodyOf(prepared);
+    const problems = Array.isArray(prepared) ? prepared : problemsOf(fields, prepared);
+    const body = Array.isArray(prepared) || problems.length > 0 ? null : bodyOf(prepared);
     if (body === null || typeof body === "string") {
-      show(body === null ? found : [{ field: "body", message: body }]);
+      show(body === null ? problems : [{ field: "body", message: body }]);
       return;
     }
-    setProblems(NO_PROBLEMS);
+    place(NO_PROBLEMS);
     settle(await write.send(body));
   };
   const busy = checking || write.state.is === "sending";
   return {
     id,
     values,
-    problems,
+    problems: withoutFields(found, changed),
     busy,
     write,
     set: (name, value) => {
       setValues((now) => ({ ...now, [name]: value }));
+      change(name);
     },
     submit: () => {
       // A second click while the first one is at work.
@@ -88,9 +89,23 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
     },
     again: () => {
       write.reset();
-      setProblems(NO_PROBLEMS);
+      place(NO_PROBLEMS);
     },
   };
+}
+
+/** The problems of the last check, and the fields that were changed since. */
+function usePlaced() {
+  const [found, setFound] = useState<PlacedProblems>(NO_PROBLEMS);
+  const [changed, setChanged] = useState<readonly string[]>([]);
+  const place = (placed: PlacedProblems) => {
+    setFound(placed);
+    setChanged([]);
+  };
+  const change = (name: string) => {
+    setChanged((now) => [...now, name]);
+  };
+  return { found, changed, place, change };
 }
 
 /** Moves the focus to the first wrong field each time problems are found. */

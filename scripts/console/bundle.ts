@@ -11,14 +11,14 @@ export const BUILT = join(SOURCES, "built");
 
 /** Files that become one script: many small ones compress badly. What only one screen needs, such as charts, stays apart. */
 const CHUNKS = [
-  { name: "base", test: /api\/console\/(parts|service|shell)\// },
+  { name: "base", test: /\/console\/(parts|service|shell)\// },
   {
     name: "lists",
-    test: /api\/console\/screens\/(collection\.|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
+    test: /\/console\/screens\/(collection\.|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
   },
   {
     name: "forms",
-    test: /api\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))/,
+    test: /\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))/,
   },
 ] as const;
 

@@ -4,6 +4,7 @@ import { environment } from "../../api/config/environment.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { readSeedFile } from "../../api/keys/seed-file.ts";
+import { MissingSetting } from "./access.ts";
 
 /** What a deployment shall put on the chain. */
 export interface Plan {
@@ -29,7 +30,7 @@ export async function readPlan(
   const { chainId } = await provider.getNetwork();
   const publicUrl = options.publicUrl === "" ? environment()["PUBLIC_URL"] : options.publicUrl;
   if (publicUrl === undefined || publicUrl === "") {
-    throw new Error(
+    throw new MissingSetting(
       "The public URL of the service is missing: pass --public-url https://… or set PUBLIC_URL. The URIs of hosted metadata start with it.",
     );
   }

@@ -1,5 +1,6 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
+import { MissingSetting, requireAccess } from "./access.ts";
 import { administer } from "./administer.ts";
 import { deployContracts } from "./deploy-contracts.ts";
 import { readPlan } from "./plan.ts";
@@ -18,6 +19,17 @@ interface Arguments {
  * wallet delegate, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
+  try {
+    await requireAccess(hre);
+    await run(args, hre);
+  } catch (error) {
+    if (!(error instanceof MissingSetting)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   const connection = await hre.network.create();
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();

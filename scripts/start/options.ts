@@ -1,7 +1,14 @@
 import { join } from "node:path";
 
+import { assignments, localCommandLine } from "../../api/config/command-line.ts";
 import { wholeNumber } from "../../api/config/parsers.ts";
-import { type Environment, parseSettings, type Settings, SettingsError } from "../../api/config/settings.ts";
+import {
+  defaultDatabase,
+  type Environment,
+  parseSettings,
+  type Settings,
+  SettingsError,
+} from "../../api/config/settings.ts";
 
 /** What the variables of `npm start` decide. */
 export interface StartOptions {
@@ -69,19 +76,8 @@ export function commandLine({ port, rpcPort, metricsPort, dataDir, tour }: Start
 
 /** A CLI command that uses the database and the chain of this start. */
 export function cliCommandLine({ port, rpcPort, dataDir }: StartOptions, command: string): string {
-  const variables = { PORT: port.toString(), RPC_URL: `http://127.0.0.1:${rpcPort}`, DATA_DIR: dataDir };
-  // These are the defaults of the CLI. Its DATA_DIR differs, so that one is always printed.
-  const defaults = { PORT: "3000", RPC_URL: "http://127.0.0.1:8545", DATA_DIR: "" };
-  return [...assignments(variables, defaults), `npm run cli -- ${command}`].join(" ");
-}
-
-function assignments<K extends string>(variables: Record<K, string>, defaults: Record<K, string>): string[] {
-  return Object.entries<string>(variables)
-    .filter(([name, value]) => value !== defaults[name as K])
-    .map(([name, value]) => `${name}=${quote(value)}`);
-}
-
-/** For a POSIX shell. */
-function quote(value: string): string {
-  return /^[\w./:@-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`;
+  const publicUrl = `http://localhost:${port.toString()}`;
+  const rpcUrl = `http://127.0.0.1:${rpcPort.toString()}`;
+  const databaseUrl = defaultDatabase(dataDir);
+  return `${localCommandLine({ port, publicUrl, rpcUrl, dataDir, databaseUrl })} ${command}`;
 }

@@ -67,7 +67,9 @@ describe("console: calls to copy", () => {
     it(`quotes ${JSON.stringify(text)} in code`, () => {
       const call = { method: "POST", path: "/v1/nfts", body: { name: text, other: "x".repeat(100) } };
       const [, literal = ""] = /"\/v1\/nfts", ([\s\S]*)\)\);$/.exec(asTypeScript(call, SERVICE)) ?? [];
-      expect(JSON.parse(literal)).to.deep.equal({ body: call.body });
+      const { headers, ...options } = JSON.parse(literal) as { headers: object };
+      expect(options).to.deep.equal({ body: call.body });
+      expect(Object.keys(headers)).to.deep.equal(["Idempotency-Key"]);
     });
   }
 

@@ -86,7 +86,7 @@ describe("the form that mints a token", () => {
     await page.keyboard.type("red");
     await press("Enter");
     await page.getByText(DONE).waitFor();
-    await waitUntil(page, "document.activeElement.textContent === 'The token is being minted'");
+    await waitUntil(page, "document.activeElement.textContent === 'Your new token'");
     expect(await namesOfTokens()).to.include("Typed");
   });
 
@@ -100,6 +100,10 @@ describe("the form that mints a token", () => {
     await waitUntil(page, "document.activeElement.value === 'nobody'");
     expect(await page.getByLabel(/^To/).getAttribute("aria-invalid")).to.equal("true");
     await expectNoAxeViolations(page);
+    // An error is about the text that was sent. It goes as soon as the text is another one, and the focus stays.
+    await page.getByLabel(/^To/).pressSequentially("2");
+    await page.getByText("No wallet of the app has this user identifier.").waitFor({ state: "detached" });
+    await waitUntil(page, "document.activeElement.value === 'nobody2'");
     // The checksum is wrong, which only the service finds.
     await page.getByLabel(/^To/).fill("0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAeD".replace("aA", "Aa"));
     console.allowProblems(/404|422/);

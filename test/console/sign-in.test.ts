@@ -1,15 +1,23 @@
 import { expect } from "chai";
 
+import { ROOT } from "../support/process.ts";
+import { runProgram } from "../scripts/client/support.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
 describe("console: signing in", () => {
   const pages = useConsole();
 
-  it("says which command prints a link when nobody is signed in", async () => {
+  it("prints a command that makes a link when nobody is signed in", async () => {
     // The browser reports the answer 401 as an error.
     pages.allowProblems(/401/);
     const page = await pages.browser.open(`${pages.moneta.baseUrl}/console/`, { viewport: NARROW });
-    await page.getByText("npm run cli -- console", { exact: true }).waitFor();
+    const command = await page.getByText(/npm run cli -- console$/).textContent();
+    // The command names no other database, because its address can contain a password.
+    const { DATABASE_URL: url } = pages.moneta.env;
+    const env = { ...process.env, ...(url === undefined ? {} : { DATABASE_URL: url }) };
+    const { output, errors, code } = await runProgram("sh", ["-c", command!], { cwd: ROOT, env });
+    expect(code, output + errors).to.equal(0);
+    expect(output).to.match(/\/console#code=/);
     await expectNoAxeViolations(page);
     await expectNoSidewaysScrolling(page);
   });
@@ -35,6 +43,19 @@ describe("console: signing in", () => {
     await second.getByRole("alert").waitFor();
     expect(await second.getByRole("heading", { name: "Collections" }).count()).to.equal(0);
     await expectNoAxeViolations(second);
+  });
+
+  it("names the operator on another chain than a local one, and shows no path of the machine", async () => {
+    pages.allowProblems(/401/);
+    const page = await pages.browser.open("about:blank");
+    await page.route("**/console/", async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/(name="moneta-cli" content=)"[^"]*"/, '$1""');
+      await route.fulfill({ response, body });
+    });
+    await page.goto(`${pages.moneta.baseUrl}/console/`);
+    await page.getByText("Ask the operator of this service for a link.").waitFor();
+    expect(await page.getByText("npm run").count()).to.equal(0);
   });
 
   it("signs out", async () => {

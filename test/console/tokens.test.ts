@@ -23,6 +23,11 @@ describe("console > tokens", () => {
     expect(await statusWith(token)).to.equal(200);
     await expectNoAxeViolations(page);
     await expectNoSidewaysScrolling(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    const lines = "[...document.querySelectorAll('td .button')].map((button) => button.scrollHeight <= 40)";
+    expect(await page.evaluate<boolean[]>(lines))
+      .to.include(true)
+      .and.not.include(false);
     const command = await copied(page, "Copy as curl");
     expect(command).to.contain("/v1/console/session").and.not.to.contain(token);
     await page.getByRole("button", { name: "I have stored it" }).click();

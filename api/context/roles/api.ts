@@ -5,6 +5,7 @@ import { type ChainGuard, WrongChain } from "../../chain/chain-guard.ts";
 import type { ChainClient } from "../../chain/client.ts";
 import { describeError, RateLimited } from "../../chain/errors.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
+import { localCommandLine } from "../../config/command-line.ts";
 import type { Settings } from "../../config/settings.ts";
 import { type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
@@ -70,6 +71,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),
+      localCli: parts.local ? localCommandLine(settings) : null,
       chainProblem: () => guard.problem,
     },
     settings,

@@ -9,6 +9,7 @@ import {
   isLowOnFunds,
   LANE_STUCK,
   unknownTransaction,
+  wrongBase,
 } from "../../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../../domain/gas-estimate.ts";
 import { plural } from "../../shared/text.ts";
@@ -70,11 +71,8 @@ function checkBase(base: string | null, expected: string): Finding {
   if (base === null) {
     return problem("The relay did not return the hosted base URI. Check that RPC_URL is a node that is in sync.");
   }
-  if (base === expected) return ok(`hosted metadata is at ${base}`);
-  return warning(
-    `Hosted tokens point at ${base}, but PUBLIC_URL gives ${expected}. Correct PUBLIC_URL, or have the relay's owner call ` +
-      `setHostedBaseURI on the relay.`,
-  );
+  const wrong = wrongBase(base, expected);
+  return wrong === null ? ok(`hosted metadata is at ${base}`) : warning(wrong);
 }
 
 /** The node serves the chain that the database belongs to. */

@@ -4,6 +4,7 @@ import { SCOPES } from "../../commands/api-tokens.ts";
 import { type CodeRefusal, hashOfSecret, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { findConsoleSession, revokeConsoleSession } from "../../store/apps/console-sessions.ts";
+import { newLink } from "../authenticate.ts";
 import { clearSessionCookie, requireOwnPage, sessionSecretOf, setSessionCookie } from "../console-session.ts";
 import { defineServiceEndpoint } from "../endpoint.ts";
 import { consoleSessionExample } from "../examples.ts";
@@ -13,7 +14,7 @@ import { none, noQuery } from "../schemas/params.ts";
 
 const REFUSALS: Record<CodeRefusal, string> = {
   unknown: "No link has this code.",
-  used: "This link was used before. If that was not you, revoke the session with `npm run cli -- console revoke`.",
+  used: "This link was used before. If that was not you, its session must be revoked: tell the operator.",
   expired: `This link is older than ${LINK_MINUTES.toString()} minutes.`,
   revoked: "This link was revoked.",
 };
@@ -43,7 +44,7 @@ export function createConsoleSession() {
       const shown = typeof signedIn === "string" ? undefined : await presentSession(deps, signedIn.session);
       if (typeof signedIn === "string" || shown === undefined) {
         const why = REFUSALS[typeof signedIn === "string" ? signedIn : "unknown"];
-        const message = `${why} Make a new link with \`npm run cli -- console\`.`;
+        const message = `${why} ${newLink(deps)}`;
         throw new ApiError("unauthorized", null, { message });
       }
       await deps.rates.countSession(signedIn.session, response);

@@ -1,8 +1,11 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import express, { type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
+import type { HttpDeps } from "../deps.ts";
 
 const BUILT = fileURLToPath(new URL("../../../console/built", import.meta.url));
 
@@ -22,8 +25,11 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
+/** Where the page finds the beginning of commands. */
+const CLI = '<meta name="moneta-cli" content="" />';
+
 /** `/console/`: the web page of the service. `npm run console:update` builds its files. */
-export function consolePages(): Router {
+export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
   const router = Router();
   router.use("/console", (request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
@@ -32,18 +38,35 @@ export function consolePages(): Router {
     }
     next();
   });
-  router.get("/console", (request, response, next) => {
+  router.get(["/console", "/console/index.html"], async (request, response) => {
     // Relative, so that it works behind a proxy that adds a prefix. The browser keeps the fragment with the sign-in code.
-    if (request.path.endsWith("/")) next();
-    else response.status(308).set("Location", "console/").end();
+    if (request.path === "/console") response.status(308).set("Location", "console/").end();
+    else
+      response
+        .set(pageHeaders("index.html"))
+        .type("html")
+        .send(await page(deps));
   });
-  router.use("/console", express.static(BUILT, { cacheControl: false, redirect: false, setHeaders }));
+  router.use("/console", express.static(BUILT, { cacheControl: false, index: false, redirect: false, setHeaders }));
   return router;
 }
 
+/** The page, with the beginning of commands that work on this machine. */
+async function page({ localCli }: Pick<HttpDeps, "localCli">): Promise<string> {
+  const html = await readFile(join(BUILT, "index.html"), "utf8");
+  const cli = (localCli ?? "").replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0).toString()};`);
+  return html.replace(CLI, () => CLI.replace('""', () => `"${cli}"`));
+}
+
 function setHeaders(response: Response, path: string): void {
-  response.setHeader("Content-Security-Policy", POLICY);
+  response.set(pageHeaders(path));
+}
+
+function pageHeaders(path: string): Record<string, string> {
   // The names of the assets contain a hash of their content. The page is new after each update of the service.
   const isAsset = /[\\/]assets[\\/][^\\/]+$/.test(path);
-  response.setHeader("Cache-Control", isAsset ? "public, max-age=31536000, immutable" : "no-cache");
+  return {
+    "Content-Security-Policy": POLICY,
+    "Cache-Control": isAsset ? "public, max-age=31536000, immutable" : "no-cache",
+  };
 }

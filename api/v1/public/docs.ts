@@ -12,7 +12,6 @@ const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/pa
 const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css", "/favicon-32x32.png"];
 
 const DOCS_FILES = { root: import.meta.dirname };
-const PAGE_FILES = { root: fileURLToPath(new URL("../pages", import.meta.url)) };
 
 /** The page loads everything from this service and nothing from elsewhere. The style sheet holds its pictures as data. */
 const PAGE_POLICY = [
@@ -50,7 +49,7 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
     response.sendFile("docs-init.js", DOCS_FILES);
   });
   router.get("/docs/page.css", (_request, response) => {
-    response.sendFile("html.css", PAGE_FILES);
+    response.sendFile("html.css", DOCS_FILES);
   });
   router.get("/docs/errors", (request, response) => {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();

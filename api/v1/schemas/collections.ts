@@ -94,7 +94,7 @@ export function createCollectionBody(limits: Limits) {
       name: text(limits.name, 1).meta({ description: "Name of the collection." }),
       symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
       mint_supply_count: optional(cap).meta({
-        description: "ERC721 only: the most tokens that can ever be minted. 0 means unlimited.",
+        description: "The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155.",
       }),
       mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
       new_owner: newOwnerInput,
@@ -155,7 +155,10 @@ export const collection = z
     name: z.string().meta({ description: "Name of the collection." }),
     symbol: z.string().meta({ description: "Symbol of the collection." }),
     hosting,
-    mint_supply_count: z.int().nullable().meta({ description: "null means unlimited." }),
+    mint_supply_count: z
+      .int()
+      .nullable()
+      .meta({ description: "The most tokens that can ever be minted. null means unlimited. Always null for ERC1155." }),
     soulbound: z.boolean().meta({ description: "true: the tokens can never be transferred." }),
     minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
     owner: address.meta({ description: "Owner of the contract." }),

@@ -1,7 +1,7 @@
 import { useRef, useState } from "preact/hooks";
 
 import { Prose } from "../../parts/prose.tsx";
-import { client } from "../../service/client.ts";
+import { uploadFile } from "../../service/client.ts";
 import type { TextField } from "../model/fields.ts";
 import { sentenceOf } from "../../write/sentence.ts";
 import type { FormContext } from "./field-control.tsx";
@@ -29,7 +29,7 @@ export function PictureControl({ field, path, value, context, onChange }: Pictur
     setUpload({ is: "running", name: file.name });
     context.onPicture?.(field.name, file);
     try {
-      const { uri } = await client().uploadMedia(file);
+      const uri = await uploadFile(file);
       // Another file was chosen in the meantime.
       if (own !== latest.current) return;
       setUpload({ is: "done", name: file.name });

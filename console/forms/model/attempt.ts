@@ -1,17 +1,13 @@
+import { randomKey } from "../../../client/retries.ts";
+
 /** A call that writes, with the key under which the service does it at most once. */
 export interface Attempt {
   key: string;
   body: string;
 }
 
-/** 128 random bits. `crypto.randomUUID` does not exist on pages without TLS. */
-export function randomId(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
-}
-
 /** The same body keeps its key, so a repetition after a lost answer gets that answer instead of a second token. */
-export function attemptFor(open: Attempt | null, body: string, newKey: () => string = randomId): Attempt {
+export function attemptFor(open: Attempt | null, body: string, newKey: () => string = randomKey): Attempt {
   return open?.body === body ? open : { key: newKey(), body };
 }
 

@@ -25,6 +25,12 @@ export function placeProblems(fields: readonly Field[], problems: readonly Probl
   return { byField, others, first: pathsOf(fields, byField) };
 }
 
+/** The problems without those of fields that were changed since. */
+export function withoutFields(problems: PlacedProblems, changed: readonly string[]): PlacedProblems {
+  const kept = [...problems.byField].filter(([path]) => !changed.includes(path.split(".")[0] ?? path));
+  return { ...problems, byField: new Map(kept) };
+}
+
 /** The API writes a path with dots, `attributes.2.value`. Brackets mean the same. */
 function placeOf(fields: readonly Field[], path: string): string | null {
   const [name = "", ...rest] = path.replace(/\[(\d+)\]/g, ".$1").split(".");

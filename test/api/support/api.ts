@@ -165,6 +165,8 @@ export class TestApi {
 
 interface ApiOptions {
   publicUrl?: string;
+  /** The beginning of a command line, as on a local chain. */
+  localCli?: string;
   limits?: Partial<Limits>;
   appGasPerDay?: number;
   trustProxy?: string[];
@@ -214,7 +216,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     operator: { overview: () => Promise.resolve(null), doctor: () => Promise.resolve(null) },
     chainProblem: () => null,
     apiProcesses: () => 1,
-    chainId: CHAIN_ID,
+    ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },
     relay: RELAY,
   });
   const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });

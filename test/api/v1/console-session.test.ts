@@ -66,7 +66,7 @@ describe("signing in to the console", () => {
     expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 401, 401, 401]);
     const late = await postCode(api, code);
     expectRefusal(late, 401, "unauthorized");
-    expect(late.text).to.contain("was used before").and.to.contain("console revoke");
+    expect(late.text).to.contain("was used before").and.to.contain("its session must be revoked");
     expect(late.headers.getSetCookie()).to.deep.equal([]);
   });
 

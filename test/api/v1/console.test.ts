@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 
 import { expect } from "chai";
 
+import { PAGE } from "../support/console.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 
 const BUILT = new URL("../../../console/built/assets", import.meta.url);
@@ -39,6 +40,28 @@ describe("/console", () => {
     expect(policy.join()).to.not.contain("unsafe");
     const page = await response.text();
     expect(page).to.not.match(/<script(?![^>]*\ssrc=)|<style|\sstyle=|\son[a-z]+=|(src|href)="(https?:|\/)/i);
+  });
+
+  it("has the command line of a local chain in the page, and nothing elsewhere", async () => {
+    expect(await (await get("/console/")).text()).to.contain('<meta name="moneta-cli" content="" />');
+    const local = await startApi({ localCli: `DATA_DIR='/my "<data>&$1' npm run cli --` });
+    try {
+      for (const path of ["/console/", "/console/index.html"]) {
+        expect(await (await fetch(local.baseUrl + path)).text()).to.contain(
+          `<meta name="moneta-cli" content="DATA_DIR='/my &#34;&#60;data&#62;&#38;$1' npm run cli --" />`,
+        );
+      }
+      const { body } = await local.post("/v1/console/session", { code: "x" }, { token: null, headers: PAGE });
+      expect(body)
+        .to.have.property("message")
+        .match(/`DATA_DIR='.*npm run cli -- console` prints a new link\.$/);
+      const other = await api.post("/v1/console/session", { code: "x" }, { token: null, headers: PAGE });
+      expect(other.body)
+        .to.have.property("message")
+        .match(/Ask the operator of this service for a new link to the console\.$/);
+    } finally {
+      await local.close();
+    }
   });
 
   it("lets browsers keep the assets for good, because their names change with their content", async () => {

@@ -67,7 +67,10 @@ describe("copied calls", () => {
   it("of the tokens sign in first, because only sessions may make them", () => {
     const call = { method: "DELETE", path: "/v1/tokens/{token_id}", pathParams: { token_id: "t1" } };
     const command = asCurl(call, SERVICE);
-    expect(command).to.contain("npm run cli -- console --app NAME").and.not.to.contain("MONETA_TOKEN");
+    expect(command).to.contain("the operator of the service gives you").and.not.to.contain("MONETA_TOKEN");
+    const cli = "DATA_DIR=data/local npm run cli --";
+    expect(asCurl(call, SERVICE, cli)).to.contain(`${cli} console --app NAME`);
+    expect(asTypeScript(call, SERVICE, cli)).to.contain(`${cli} console --app NAME`);
     expect(shellArguments(`MONETA_CODE=c0de\n${command}`)).to.deep.equal([
       ...["-c", "moneta-session.txt", "https://nft.example/base/v1/console/session"],
       ...["-H", "X-Moneta-Console: 1", "-H", "Origin: https://nft.example", "-H", "Content-Type: application/json"],

@@ -1,6 +1,6 @@
 import axe, { type AxeResults } from "axe-core";
 import { expect } from "chai";
-import type { BrowserContextOptions, Page } from "playwright-core";
+import type { BrowserContextOptions, Locator, Page } from "playwright-core";
 
 import { type ConsoleLink, createConsoleLink } from "../../../api/commands/console-session.ts";
 import type { Scope } from "../../../api/commands/api-tokens.ts";
@@ -90,12 +90,12 @@ export async function lastCall(page: Page, call: string | RegExp): Promise<void>
   await page.getByRole("region", { name: "Your last call" }).getByText(call).waitFor();
 }
 
-/** Presses a button that copies. @returns what is in the clipboard then */
-export async function copied(page: Page, button: string): Promise<string> {
+/** Presses a button that copies. @param part of the page that has it. @returns what is in the clipboard then */
+export async function copied(page: Page, button: string, part: Page | Locator = page): Promise<string> {
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   // The message of an earlier copy may still be shown.
   await page.evaluate("navigator.clipboard.writeText('')");
-  await page.getByRole("button", { name: button }).click();
+  await part.getByRole("button", { name: button }).click();
   await page
     .getByText(/^Copied /)
     .first()

@@ -1,0 +1,171 @@
+import { createServer } from "node:http";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import type { Locator, Page } from "playwright-core";
+
+import type { Shape } from "../../client/client.ts";
+import type { paths } from "../../client/document.ts";
+import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
+import { useFolder } from "../support/use-folder.ts";
+import { copied, goTo, lastCall, useConsole } from "./support/browser.ts";
+import { runCurl, runTypeScript } from "./support/run-copied.ts";
+
+const DONE = "Done. It is on the chain.";
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><rect width="8" height="8" fill="red"/></svg>';
+const PICTURE = { name: "a cat's.svg", mimeType: "image/svg+xml", buffer: Buffer.from(SVG) };
+const KEY = /Idempotency-Key"?: ?"?([0-9a-f]{32})/;
+
+type CreatedToken = paths["/v1/tokens"]["post"]["responses"]["200"]["content"]["application/json"];
+type Webhook = paths["/v1/webhook"]["put"]["responses"]["200"]["content"]["application/json"];
+
+describe("what the console copies, when it runs", () => {
+  const web = useConsole();
+  const folder = useFolder();
+
+  const options = () => ({ cwd: folder.path, env: { MONETA_TOKEN: web.moneta.app.token } });
+
+  /** Presses both buttons, and runs what they copy. @returns the answers of the service */
+  async function runBoth<T>(page: Page, part: Page | Locator = page): Promise<[curl: T, typeScript: T]> {
+    const command = await copied(page, "Copy as curl", part);
+    const code = await copied(page, "Copy as TypeScript", part);
+    const [one, other] = [KEY.exec(command)?.[1], KEY.exec(code)?.[1]];
+    if (one !== undefined || other !== undefined) expect(one).to.not.equal(other);
+    const answer = JSON.parse(await runCurl(command, options())) as T;
+    return [answer, await runTypeScript<T>(code, options())];
+  }
+
+  async function completed(requestId: string): Promise<Shape<"Request">> {
+    return web.moneta.api.client.waitFor(requestId);
+  }
+
+  it("creates the wallet of the form", async () => {
+    const page = await web.open({ screen: "/wallets" });
+    await page.getByRole("button", { name: "Create a wallet" }).click();
+    await page.getByRole("button", { name: "Create", exact: true }).click();
+    await lastCall(page, "POST /v1/accounts");
+    const [one, other] = await runBoth<Shape<"Wallet">>(page, page.getByRole("region", { name: "Your last call" }));
+    expect(one.address).to.match(/^0x/).and.not.equal(other.address);
+  });
+
+  it("creates the collection of the form", async () => {
+    const page = await web.open({ screen: "/collections/new" });
+    await page.getByLabel(/^Name/).fill("It's $(a) collection");
+    await page.getByLabel(/^Symbol/).fill("CATS");
+    await page.getByRole("button", { name: "Create the collection" }).click();
+    await page.getByText(DONE).waitFor();
+    for (const { request_id } of await runBoth<{ request_id: string }>(page)) {
+      const { nft_collection: address } = await completed(request_id);
+      const { collections } = await web.moneta.api.ok<{ collections: Shape<"Collection">[] }>("GET", "/v1/collections");
+      const made = collections.find((one) => one.address === address);
+      expect(made).to.include({ name: "It's $(a) collection", symbol: "CATS", type: "ERC721" });
+    }
+  });
+
+  it("uploads the picture and mints the token of the form, then transfers it", async () => {
+    const { api } = web.moneta;
+    const collection = await api.collection({ type: "ERC721", name: "Cats" });
+    const user = { user_identifier: "copied-alice" };
+    const alice = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", user)).address;
+    const page = await web.open({ screen: `/collections/${collection}/mint` });
+    await page.getByLabel(/^To/).fill("copied-alice");
+    await page.getByLabel("Drop a file here, or choose one").first().setInputFiles(PICTURE);
+    await page.getByText("is uploaded.").waitFor();
+    await page.getByLabel(/^Name/).fill("Tom");
+    await page.getByRole("button", { name: "Mint", exact: true }).click();
+    await page.getByText(DONE).waitFor();
+    await writeFile(join(folder.path, PICTURE.name), SVG);
+
+    const printed = await runCurl(await copied(page, "Copy as curl"), options());
+    const [, media = "", minted = ""] = /^(\{.*\})(\{.*\})$/.exec(printed)!;
+    const { uri } = JSON.parse(media) as Shape<"UploadedMedia">;
+    const { request_id: first } = JSON.parse(minted) as Shape<"Accepted">;
+    const code = await copied(page, "Copy as TypeScript");
+    expect(code).to.contain("uri1").and.not.to.contain(uri);
+    const { request_id: second } = await runTypeScript<{ request_id: string }>(code, options());
+    for (const [index, id] of [first, second].entries()) {
+      expect(String((await completed(id)).nft_token_id)).to.equal((index + 2).toString());
+      const token = await api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${collection}/${(index + 2).toString()}`);
+      expect(token.owner).to.equal(alice);
+      expect(token.metadata).to.include({ name: "Tom", image: uri });
+    }
+
+    const bob = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "copied-bob" })).address;
+    await goTo(page, `/transfer/${alice}/${collection}/1`);
+    await page.getByRole("combobox", { name: /^To/ }).fill("copied-bob");
+    await page.getByRole("button", { name: "Transfer" }).click();
+    await page.getByText(DONE).waitFor();
+    const back = { contract_address: collection, token_id: "1", from_address: bob, to_address: alice };
+    const moves = [
+      async () => JSON.parse(await runCurl(await copied(page, "Copy as curl"), options())) as { request_id: string },
+      async () => runTypeScript<{ request_id: string }>(await copied(page, "Copy as TypeScript"), options()),
+    ];
+    for (const move of moves) {
+      await api.completed("/v1/transfers", back);
+      await completed((await move()).request_id);
+      const token = await api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${collection}/1`);
+      expect(token.owner).to.equal(bob);
+    }
+  });
+
+  it("registers the webhook of the form", async () => {
+    web.allowProblems(/404/);
+    const receiver = await listenOnLoopback(createServer((_request, response) => response.end()));
+    try {
+      const page = await web.open({ screen: "/webhook" });
+      await page.getByLabel("URL").fill(`${receiver.url}/?a='b'`);
+      await page.getByLabel(/^Sent/).uncheck();
+      await page.getByRole("button", { name: "Save the webhook" }).click();
+      await page.getByRole("button", { name: "I have stored it" }).click();
+      for (const answer of await runBoth<Webhook>(page)) {
+        expect(answer.url).to.equal(`${receiver.url}/?a='b'`);
+        expect(answer.events).to.deep.equal(["completed", "error", "corrected"]);
+      }
+      await web.moneta.api.ok("DELETE", "/v1/webhook");
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it("creates the token of the form, in a session of its own", async () => {
+    const page = await web.open({ screen: "/tokens" });
+    await page.getByRole("button", { name: "Create a token" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Name").fill("Bill's");
+    await dialog.getByLabel("read", { exact: true }).check();
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await page.getByText(/^moneta_/).waitFor();
+    await lastCall(page, "POST /v1/tokens");
+    const codeOf = async () => /code=(.*)$/.exec((await web.link()).url)![1]!;
+    const own = async () => ({ cwd: folder.path, env: { MONETA_CODE: await codeOf() } });
+    const printed = await runCurl(await copied(page, "Copy as curl"), await own());
+    const made = JSON.parse(printed.slice(printed.lastIndexOf('{"token_id"'))) as CreatedToken;
+    const other = await runTypeScript<CreatedToken>(await copied(page, "Copy as TypeScript"), await own());
+    for (const { name, scopes } of [made, other]) {
+      expect({ name, scopes }).to.deep.equal({ name: "Bill's", scopes: ["read"] });
+    }
+  });
+
+  it("reads the wallet, the token and the request of a screen", async () => {
+    const { api } = web.moneta;
+    const wallet = await api.wallet();
+    const collection = await api.collection({ type: "ERC721", name: "Read" });
+    const request = await api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: wallet,
+      name: "Tom",
+    });
+    const id = request.request_id;
+    for (const [screen, path] of [
+      [`/wallets/${wallet}`, `/v1/accounts/${wallet}`],
+      [`/collections/${collection}/1`, `/v1/collections/${collection}/1`],
+      [`/requests/${id}`, `/v1/requests/${id}`],
+    ] as const) {
+      const page = await web.open({ screen });
+      const wanted = await api.ok<object>("GET", path);
+      expect(await runBoth<object>(page)).to.deep.equal([wanted, wanted]);
+    }
+  });
+});
