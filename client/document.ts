@@ -453,7 +453,7 @@ export interface components {
       name: string;
       /** @description Usually three or more capital letters. */
       symbol: string;
-      /** @description ERC721 only: the most tokens that can ever be minted. 0 means unlimited. */
+      /** @description The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155. */
       mint_supply_count?: (number | string) | null;
       /** @description Another name for mint_supply_count. */
       mint_supply_account?: (number | string) | null;
@@ -767,7 +767,7 @@ export interface components {
       /** @description Symbol of the collection. */
       symbol: string;
       hosting: components["schemas"]["Hosting"];
-      /** @description null means unlimited. */
+      /** @description The most tokens that can ever be minted. null means unlimited. Always null for ERC1155. */
       mint_supply_count: number | null;
       /** @description true: the tokens can never be transferred. */
       soulbound: boolean;

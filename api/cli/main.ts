@@ -27,7 +27,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   // Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace.
-  const { sentenceOf } = await import("./program.ts");
+  const { sentenceOf } = await import("./sentence.ts");
   console.error(sentenceOf(error) ?? error);
   process.exitCode = 1;
 }

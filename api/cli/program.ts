@@ -1,22 +1,6 @@
 import { Command } from "commander";
 
-import { ChainUnavailable } from "../chain/errors.ts";
-import { SettingsError } from "../config/settings.ts";
-import { SeedFileError } from "../keys/seed-file.ts";
-import { OperatorError } from "../operate/operator-error.ts";
-import { explainFileError, FolderError } from "../shared/folder.ts";
-import { DatabaseError } from "../store/db/errors.ts";
 import { PROGRAM, type Terminal } from "./terminal.ts";
-
-/** The sentence for an error that the operator can fix. Null: the error is a bug. */
-export function sentenceOf(error: unknown): string | null {
-  if (error instanceof ChainUnavailable) {
-    return `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node.`;
-  }
-  const expected = [OperatorError, SettingsError, DatabaseError, SeedFileError, FolderError];
-  if (error instanceof Error && expected.some((kind) => error instanceof kind)) return error.message;
-  return explainFileError(error);
-}
 
 const AFTER = `
 Commands work while the service runs. They use the database of DATABASE_URL or DATA_DIR.

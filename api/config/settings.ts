@@ -214,7 +214,7 @@ export function parseMediaStoreText(env: Environment, text: string): MediaStoreS
   return setting;
 }
 
-function defaultDatabase(dataDir: string): string {
+export function defaultDatabase(dataDir: string): string {
   return `file:${join(dataDir, "moneta.sqlite")}`;
 }
 
