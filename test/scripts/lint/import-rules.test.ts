@@ -82,7 +82,7 @@ describe("lint: who may import whom", () => {
     [
       "the indexer to contracts",
       "api/indexer/a.ts",
-      "api/chain/local-contracts.ts",
+      "api/chain/call-results.ts",
       "only-chain-encodes-contract-calls",
     ],
     ["the client to the service", "client/retries.ts", "api/shared/pause.ts", "client-stands-alone"],
