@@ -298,7 +298,7 @@ export async function readLaneFunds({
   const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
   const { measurement } = await readGasMeasurement(database.read);
   const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
-  const used = [...addresses].filter(([lane]) => lanes.includes(lane));
+  const used = [...addresses].filter(([lane]) => lanes.includes(lane)).sort(([one], [other]) => one - other);
   const balances = await client.balances(used.map(([, address]) => address));
   return {
     funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
