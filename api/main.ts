@@ -5,4 +5,4 @@ import { cacheCode } from "./shared/code-cache.ts";
 const env = environment();
 cacheCode(env);
 const { run } = await import("./context/run.ts");
-await run(env, new URL("./pipeline-thread.ts", import.meta.url));
+await run(env, new URL("./pipeline-main.ts", import.meta.url));

@@ -132,7 +132,7 @@ export function limitOf(error: { code: number; message: string }, method: string
 const LONGEST_WAIT = 300_000;
 
 /** Milliseconds of a `Retry-After` header: seconds or a date. Null: there is none, or it cannot be read. */
-export function retryAfterOf(header: string | null, now: number): number | null {
+export function waitOfHeader(header: string | null, now: number): number | null {
   if (header === null) return null;
   const text = header.trim();
   const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;

@@ -4,7 +4,7 @@ import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shar
 import { pause } from "../shared/pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
-import { AdaptiveLimit, limitOf, retryAfterOf } from "./limits.ts";
+import { AdaptiveLimit, limitOf, waitOfHeader } from "./limits.ts";
 
 export interface RpcCall {
   method: string;
@@ -215,7 +215,7 @@ export class Rpc {
         body,
         signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
-      const retryAfter = retryAfterOf(response.headers.get("retry-after"), Date.now());
+      const retryAfter = waitOfHeader(response.headers.get("retry-after"), Date.now());
       return { status: response.status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
     } catch (error) {
       if (error instanceof AnswerTooLarge) throw error;

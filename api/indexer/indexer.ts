@@ -19,7 +19,7 @@ import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { closeReverted } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
-import { RangeStore, type SliceSize } from "./store-blocks.ts";
+import { BlockWriter, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead } from "./read-ahead.ts";
 
 interface IndexerDeps {
@@ -63,13 +63,13 @@ export class Indexer {
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
   readonly #ahead: ReadAhead;
-  readonly #store: RangeStore;
+  readonly #store: BlockWriter;
 
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
     this.#ahead = new ReadAhead(deps.client, deps.contracts);
-    this.#store = new RangeStore(this.#deps);
+    this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.signals.blocks,

@@ -31,7 +31,7 @@ const MOST_READS_AGAIN = 3;
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
-interface RangeStoreDeps extends StoreDeps {
+interface BlockWriterDeps extends StoreDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   signals: Signals;
@@ -43,13 +43,13 @@ interface RangeStoreDeps extends StoreDeps {
 }
 
 /** Joins what was read with the database and stores it, slice by slice. Each slice is one commit, with its checkpoint. */
-export class RangeStore {
-  readonly #deps: RangeStoreDeps;
+export class BlockWriter {
+  readonly #deps: BlockWriterDeps;
   readonly #size: Pick<SliceSize, "value" | "took">;
   /** The blocks that were read again because the followed contracts had changed, and how often. */
   #readAgain: { from: number; to: number; times: number } | null = null;
 
-  constructor(deps: RangeStoreDeps) {
+  constructor(deps: BlockWriterDeps) {
     this.#deps = deps;
     this.#size = deps.sliceSize ?? new SliceSize(engineOf(deps.database.read));
   }
@@ -70,7 +70,7 @@ export class RangeStore {
       const times = this.#readsAgain(slice.from);
       const again = times < MOST_READS_AGAIN;
       const started = performance.now();
-      const stored = await storeRange(this.#deps, range, { read: slice.read, watched, facts, again });
+      const stored = await commitWithoutPoisoned(this.#deps, range, { read: slice.read, watched, facts, again });
       if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to, times: times + 1 };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
@@ -160,7 +160,7 @@ class Trial extends Error {
  *   follow them from the next block on, and their wallets are read from the chain in the background.
  * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
  */
-async function storeRange(
+async function commitWithoutPoisoned(
   deps: StoreDeps,
   range: PreparedRange,
   from: From,

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { retryAfterOf } from "../commands/transfer.ts";
+import { secondsUntilRetry } from "../commands/transfer.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 import { BlockStoreUnavailable } from "../content/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
@@ -12,7 +12,7 @@ function toApiError(error: unknown): ApiError {
   // RpcError: a node may refuse a call because of its own limits, so the error proves nothing about the call.
   if (error instanceof ChainUnavailable || error instanceof RpcError || cannotServeNow(error)) {
     return new ApiError("unavailable", null, {
-      retryAfter: retryAfterOf(error instanceof ChainUnavailable ? error : null),
+      retryAfter: secondsUntilRetry(error instanceof ChainUnavailable ? error : null),
     });
   }
   // A path with a malformed percent-escape is answered with 404.

@@ -24,7 +24,7 @@ import {
 } from "../store/outbox/due-deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
 import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
-import { Sender, type Sent } from "./sender.ts";
+import { WebhookSender, type Sent } from "./sender.ts";
 
 interface DispatcherDeps {
   database: Database;
@@ -55,7 +55,7 @@ const LONGEST_UNRECORDED = 50;
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
-  readonly #sender: Sender;
+  readonly #sender: WebhookSender;
   readonly #loop: WorkLoop;
   /** Wakes the loop of this worker alone. */
   readonly #wake = new Signal();
@@ -75,7 +75,7 @@ export class Dispatcher {
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
-    this.#sender = new Sender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
+    this.#sender = new WebhookSender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
     deps.wake.listen(() => {
       this.#wake.raise();
     });

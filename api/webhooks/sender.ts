@@ -20,7 +20,7 @@ function keyOf({ appId, secrets }: DueDelivery): string {
 }
 
 /** Signs and posts deliveries. */
-export class Sender {
+export class WebhookSender {
   readonly #sealer: Sealer;
   readonly #poster: Poster;
   /** By app and the encrypted text of its secrets, the newest last. Decrypting takes as long as the rest of the work for a delivery. */

@@ -45,7 +45,8 @@ export const PIPELINE_ON_BOTH = [
  * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
  */
 const SAME_ON_BOTH = [
-  /^(?:blocks|chain|client|config|ipfs)\//,
+  /^(?:chain|config)\//,
+  /^content\/(?:store\/|[^/]+$)/,
   /^cli\/(?:announced|cli|console|drop(?:-\w+)*|listen|media|quota|top-up)\./,
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
   /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,

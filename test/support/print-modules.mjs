@@ -1,4 +1,4 @@
-// Loaded before a program: prints a line for each package, and for each folder of api/, from which the program loads a module.
+// Loaded before a program: prints a line for each package, and for each folder of api/ and room of content, from which the program loads a module.
 import { writeSync } from "node:fs";
 import { registerHooks } from "node:module";
 import { isMainThread } from "node:worker_threads";
@@ -8,7 +8,7 @@ const printed = new Set();
 
 registerHooks({
   load(url, context, next) {
-    const [, own] = /\/(api\/[^/]+)\/(?!.*node_modules)/.exec(url) ?? [];
+    const [, own] = /\/(api\/(?:content\/(?:copy|node|store)|[^/]+))\/(?!.*node_modules)/.exec(url) ?? [];
     const [, name] = /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(url) ?? [];
     const from = name ?? own;
     if (from !== undefined && !printed.has(from)) {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { limitOf, type ProviderLimit, retryAfterOf } from "../../../api/chain/limits.ts";
+import { limitOf, type ProviderLimit, waitOfHeader } from "../../../api/chain/limits.ts";
 
 /** Answers of providers and nodes to `eth_getLogs`. */
 const LOG_ANSWERS: [string, number, string, ProviderLimit][] = [
@@ -108,7 +108,7 @@ describe("retryAfterOf", () => {
   ];
   for (const [header, wait] of cases) {
     it(`reads ${String(header)} as ${String(wait)} ms`, () => {
-      expect(retryAfterOf(header, now)).to.equal(wait);
+      expect(waitOfHeader(header, now)).to.equal(wait);
     });
   }
 });

@@ -4,7 +4,7 @@ import pino from "pino";
 import { type Block, ChainClient } from "../../../api/chain/client.ts";
 import type { TokenMove } from "../../../api/chain/codec/decode.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { RangeStore } from "../../../api/indexer/store-blocks.ts";
+import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
 import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
 import { createSignals } from "../../../api/shared/signal.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
@@ -49,7 +49,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
 
   const rangeStore = () => {
     const nothing = () => undefined;
-    return new RangeStore({
+    return new BlockWriter({
       database,
       client: new ChainClient(new Rpc("http://127.0.0.1:1")),
       contracts: { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 },
@@ -65,7 +65,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
   const checkpoint = async () => Number(await readMeta(database.read, "checkpoint"));
 
   /** Stores the blocks as often as they must be read again. */
-  const readAgain = async (store: RangeStore) => {
+  const readAgain = async (store: BlockWriter) => {
     for (let times = 0; times < 3; times++) {
       expect(await store.store(blocksWithMoves())).to.equal(false);
       expect(await checkpoint()).to.equal(0);
