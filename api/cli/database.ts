@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
+
 import { type Command, InvalidArgumentError } from "commander";
 import { pino } from "pino";
 

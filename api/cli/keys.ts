@@ -1,4 +1,5 @@
 import { text } from "node:stream/consumers";
+
 import type { Command } from "commander";
 import { Mnemonic } from "ethers";
 

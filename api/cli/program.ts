@@ -14,7 +14,7 @@ Examples:
   ${PROGRAM} token create --help       options and examples of one command`;
 
 /**
- * The command line. Each command has its own file; folders are groups of commands.
+ * The command line. A file has a noun with its verbs, such as `app` with `app create`.
  * @param words of the command line that will be parsed. Only the commands that they name are loaded, because most commands
  * load the whole service. The others are in the list of commands, and cannot run.
  */
@@ -50,50 +50,44 @@ type Verb = (terminal: Terminal) => Command;
 
 /** In the order of the list. The modules are imported only when their command is called. */
 export const NOUNS: readonly Noun[] = [
-  group("app", "Create, list and remove apps (tenants); set their quotas.", async () => [
-    (await import("./app.ts")).appCreate,
-    (await import("./app.ts")).appList,
-    (await import("./app.ts")).appQuota,
-    (await import("./app.ts")).appRemove,
-  ]),
-  group("token", "Create, list, rotate and revoke the API tokens of an app.", async () => [
-    (await import("./token.ts")).tokenCreate,
-    (await import("./token.ts")).tokenList,
-    (await import("./token.ts")).tokenRotate,
-    (await import("./token.ts")).tokenRevoke,
-  ]),
+  group("app", "Create, list and remove apps (tenants); set their quotas.", async () => {
+    const verbs = await import("./app.ts");
+    return [verbs.appCreate, verbs.appList, verbs.appQuota, verbs.appRemove];
+  }),
+  group("token", "Create, list, rotate and revoke the API tokens of an app.", async () => {
+    const verbs = await import("./token.ts");
+    return [verbs.tokenCreate, verbs.tokenList, verbs.tokenRotate, verbs.tokenRevoke];
+  }),
   group(
     "console",
     "Print a link to the console; list and revoke its sessions.",
-    async () => [(await import("./console.ts")).consoleList, (await import("./console.ts")).consoleRevoke],
+    async () => {
+      const verbs = await import("./console.ts");
+      return [verbs.consoleList, verbs.consoleRevoke];
+    },
     // `console` alone prints a link.
     async () => (await import("./console.ts")).consoleLink,
   ),
-  group("keys", "Create, check and restore the seed file; rotate the encryption key.", async () => [
-    (await import("./keys.ts")).keysCreate,
-    (await import("./keys.ts")).keysCheck,
-    (await import("./keys.ts")).keysRestore,
-    (await import("./keys.ts")).keysRotate,
-  ]),
-  group("request", "Show and list requests of all apps.", async () => [
-    (await import("./request.ts")).requestShow,
-    (await import("./request.ts")).requestList,
-  ]),
-  group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => [
-    (await import("./webhook.ts")).webhookShow,
-    (await import("./webhook.ts")).webhookDeliveries,
-    (await import("./webhook.ts")).webhookRedeliver,
-    (await import("./webhook.ts")).webhookDisable,
-  ]),
-  group("contract", "List the contracts of others that apps follow; end the following of one.", async () => [
-    (await import("./contract.ts")).contractList,
-    (await import("./contract.ts")).contractUnfollow,
-  ]),
-  group("media", "Move hosted media, and delete what nothing refers to.", async () => [
-    (await import("./media.ts")).mediaCollect,
-    (await import("./media.ts")).mediaMove,
-    (await import("./media.ts")).mediaRemoveOld,
-  ]),
+  group("keys", "Create, check and restore the seed file; rotate the encryption key.", async () => {
+    const verbs = await import("./keys.ts");
+    return [verbs.keysCreate, verbs.keysCheck, verbs.keysRestore, verbs.keysRotate];
+  }),
+  group("request", "Show and list requests of all apps.", async () => {
+    const verbs = await import("./request.ts");
+    return [verbs.requestShow, verbs.requestList];
+  }),
+  group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => {
+    const verbs = await import("./webhook.ts");
+    return [verbs.webhookShow, verbs.webhookDeliveries, verbs.webhookRedeliver, verbs.webhookDisable];
+  }),
+  group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
+    const verbs = await import("./contract.ts");
+    return [verbs.contractList, verbs.contractUnfollow];
+  }),
+  group("media", "Move hosted media, and delete what nothing refers to.", async () => {
+    const verbs = await import("./media.ts");
+    return [verbs.mediaCollect, verbs.mediaMove, verbs.mediaRemoveOld];
+  }),
   single(
     "listen",
     "",

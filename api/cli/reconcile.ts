@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import type { Command } from "commander";
 import pino from "pino";
 

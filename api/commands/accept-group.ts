@@ -1,8 +1,8 @@
 import type { Command } from "../domain/command.ts";
 import type { ApiError } from "../domain/error-codes.ts";
 import { estimateGas, type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-estimate.ts";
-import type { RequestType } from "../domain/request.ts";
 import type { Quotas, UsedQuota } from "../domain/quota.ts";
+import type { RequestType } from "../domain/request.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
@@ -13,11 +13,12 @@ import {
 } from "../store/apps/idempotency.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { insertMediaJobs } from "../store/media/media-jobs.ts";
-import { GasBudgets, readMeasuredGas } from "../store/requests/gas-usage.ts";
+import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
+import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
-import { Backlog, type BacklogLimits, type BacklogRefusal, RequestQuotas } from "./request-quotas.ts";
 import { type Credential, validCredentials } from "./credential.ts";
+import { Backlog, type BacklogLimits, type BacklogRefusal, RequestQuotas } from "./request-quotas.ts";
 
 /** An item of a call that has passed every check that does not depend on other items and calls. */
 export interface Candidate {

@@ -101,7 +101,7 @@ export class RequestQuotas {
     this.#claims = claims;
   }
 
-  /** @param held the apps that exist. Call it before any other row is locked: see `locks.ts`. */
+  /** @param held the apps that exist. Call it before any other row is locked: see `sql.ts`. */
   static async read(trx: Trx, calls: readonly Call[], held: ReadonlyMap<string, Quotas>): Promise<RequestQuotas> {
     const claims = new Map<Call, readonly Claim[]>();
     const limited = new Set<string>();
@@ -152,7 +152,7 @@ export class Room {
   }
 
   /**
-   * Locks the app if it has this quota. Call it before any other row is locked: see `locks.ts`.
+   * Locks the app if it has this quota. Call it before any other row is locked: see `sql.ts`.
    * @param count how much is used. It is called after the app is locked.
    */
   static async read(trx: Trx, appId: string, name: QuotaName, count: () => Promise<number>): Promise<Room> {

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isIP, isIPv4, isIPv6 } from "node:net";
+
 import { HDNodeVoidWallet, HDNodeWallet } from "ethers";
 import { base58btc } from "multiformats/bases/base58";
 import { CID } from "multiformats/cid";

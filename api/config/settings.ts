@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import type { z } from "zod";
 
 import type { Quotas } from "../domain/quota.ts";

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Dirent } from "node:fs";
 import { mkdir, open, readdir, readFile, rename, rm, rmdir, stat, unlink, utimes } from "node:fs/promises";
 import { dirname, join } from "node:path";
+
 import type { CID } from "multiformats/cid";
 
 import {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+
 import { z } from "zod";
 
 import { ChainGuard } from "../chain/chain-guard.ts";

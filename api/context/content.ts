@@ -1,4 +1,5 @@
 import { join } from "node:path";
+
 import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";

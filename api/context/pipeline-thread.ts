@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { type MessagePort, Worker } from "node:worker_threads";
+
 import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+
 import { Mnemonic, randomBytes } from "ethers";
 import { JWEDecryptionFailed } from "jose/errors";
 import { compactDecrypt } from "jose/jwe/compact/decrypt";

@@ -1,4 +1,5 @@
 import { createHash, hash, randomInt } from "node:crypto";
+
 import { getAddress, getBytes, HDNodeVoidWallet, HDNodeWallet, hexlify, SigningKey } from "ethers";
 
 import { curve, keccak256 } from "../shared/crypto.ts";

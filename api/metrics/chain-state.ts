@@ -3,7 +3,7 @@ import { readRelayStatus } from "../chain/reads.ts";
 import { fullBatchCost, isLowOnFunds } from "../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
-import { readGasMeasurement } from "../store/requests/gas-usage.ts";
+import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
 
 /** What the node says about the installation. */

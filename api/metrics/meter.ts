@@ -1,4 +1,5 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
+
 import { Registry } from "prom-client";
 
 import { type Metrics, UNTRACED } from "../shared/metrics.ts";

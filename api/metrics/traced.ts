@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
+
 import {
   diag,
   type DiagLogger,

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
@@ -11,7 +10,7 @@ import type { Keyring } from "../keys/keyring.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { readGasMeasurement, writeGasMeasurement } from "../store/requests/gas-usage.ts";
+import { readGasMeasurement, writeGasMeasurement } from "../store/requests/gas-measurement.ts";
 
 /** How often the meter looks whether a call ran out of gas. In milliseconds, like the next one. */
 const POLL = 1_000;

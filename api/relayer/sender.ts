@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+
 import { formatEther } from "ethers";
 import type { Logger } from "pino";
 

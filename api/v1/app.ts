@@ -1,5 +1,6 @@
 import { IncomingMessage, ServerResponse } from "node:http";
 import { Socket } from "node:net";
+
 import express, { type Express, type RequestHandler, Router } from "express";
 import helmet from "helmet";
 

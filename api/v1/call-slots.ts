@@ -18,7 +18,7 @@ export interface CallKind {
   hint: string;
 }
 
-/** Milliseconds of work after which other callers come first. */
+/** Milliseconds of work after which the process first reads what other callers send. */
 const HEAVY = 10;
 /** Longest pause in milliseconds. */
 const LONGEST_PAUSE = 200;
@@ -93,13 +93,13 @@ export class CallSlots {
       this.#running.release(appId);
       void this.#startNext();
     };
+    const othersWait = this.#places.has(appId);
     // A call does not overtake those of its app that wait.
-    if (!this.#places.has(appId) && !this.#pause.isDue() && this.#running.take(appId)) {
+    if (!othersWait && !this.#pause.isDue() && this.#running.take(appId)) {
       this.#pause.begin();
       return { waited: false, free };
     }
-    const isFirst = !this.#places.has(appId);
-    if (!this.#places.take(appId)) throw this.#tooMany(!isFirst);
+    if (!this.#places.take(appId)) throw this.#tooMany(othersWait);
     try {
       await this.#wait(appId, closed?.());
     } finally {

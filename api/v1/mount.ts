@@ -12,7 +12,7 @@ import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
 import { addressOf } from "./rate-limit.ts";
-import { answerText } from "./schemas/pages.ts";
+import { answerBody } from "./schemas/pages.ts";
 import { APP_HEADER } from "./console-session.ts";
 import { prefersStream } from "./streams/open-stream.ts";
 import { validate } from "./validate.ts";
@@ -185,7 +185,7 @@ function send(response: Response, answer: unknown): void {
   if (answer instanceof Verbatim && answer.retryAfter !== null) {
     response.setHeader("Retry-After", answer.retryAfter.toString());
   }
-  response.send(answer instanceof Verbatim ? answer.json : answerText(answer));
+  response.send(answer instanceof Verbatim ? answer.json : answerBody(answer));
 }
 
 /** Aborts when the caller closes the connection. */

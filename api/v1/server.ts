@@ -33,7 +33,7 @@ interface ConnectionLimits {
 
 /**
  * An HTTP server that answers every error in the JSON error shape, including errors that Node would answer itself.
- * A missing `Host` and an unknown `Expect` go to the app (`check-request.ts`); HTTP that cannot be parsed, or that does not
+ * A missing `Host` and an unknown `Expect` go to the app (`app.ts`); HTTP that cannot be parsed, or that does not
  * arrive in time, never becomes a request and is answered here.
  */
 export function createHttpServer(

@@ -22,17 +22,24 @@ export interface Upload {
   file: string;
 }
 
+/** How many uploads are remembered: the newest ones. A batch of tokens has no more. */
+const UPLOADS = 1_000;
 const uploads = new Map<string, Upload>();
 
 /** The last call that changed something. null: none yet. */
 export const lastWrite = signal<RecordedCall | null>(null);
 
 export function uploaded(upload: Upload): void {
+  uploads.delete(upload.uri);
   uploads.set(upload.uri, upload);
+  const [oldest] = uploads.keys();
+  if (uploads.size > UPLOADS && oldest !== undefined) uploads.delete(oldest);
 }
 
+/** The uploads that a JSON body names, each once. */
 export function uploadsIn(body: string): Upload[] {
-  return [...uploads.values()].filter(({ uri }) => body.includes(JSON.stringify(uri)));
+  const uris = new Set([...body.matchAll(/"(ipfs:\/\/[^"\\]+)"/g)].map(([, uri = ""]) => uri));
+  return [...uris].flatMap((uri) => uploads.get(uri) ?? []);
 }
 
 export function recorded(call: RecordedCall): void {

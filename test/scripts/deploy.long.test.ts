@@ -150,6 +150,33 @@ describe("npm run deploy", () => {
     });
   });
 
+  describe("given a setting is missing or wrong", () => {
+    for (const [what, env, sentence] of [
+      [
+        "no URL of a node",
+        { BASE_SEPOLIA_RPC_URL: "" },
+        "The URL of a node of baseSepolia is missing. Add this line to your shell: export BASE_SEPOLIA_RPC_URL=https://…",
+      ],
+      [
+        "no key",
+        { DEPLOYER_PRIVATE_KEY: "" },
+        "The private key of the account that pays for the deployment is missing. Store it with `npx hardhat keystore set DEPLOYER_PRIVATE_KEY`, or add this line to your shell: export DEPLOYER_PRIVATE_KEY=0x…",
+      ],
+      [
+        "no valid key",
+        { DEPLOYER_PRIVATE_KEY: "0x12" },
+        "DEPLOYER_PRIVATE_KEY is not a private key: it must be 0x and 64 hexadecimal digits.",
+      ],
+    ] as const) {
+      it(`says in one sentence which line to add: ${what}`, async () => {
+        node = await startAnvil(84_532);
+        const refused = deploy("baseSepolia", [], env);
+        expect(await refused.gone()).to.equal(1);
+        expect(refused.output.trim()).to.equal(sentence);
+      });
+    }
+  });
+
   describe("given the deployer cannot pay", () => {
     it("prints the missing amount and sends nothing", async () => {
       node = await startAnvil(84_532);

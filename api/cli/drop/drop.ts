@@ -1,5 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { getAddress } from "ethers";
 

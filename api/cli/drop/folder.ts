@@ -1,5 +1,6 @@
 import { readdir, realpath } from "node:fs/promises";
 import { join, parse } from "node:path";
+
 import { CsvError, parse as parseCsv } from "csv-parse/sync";
 import { z } from "zod";
 

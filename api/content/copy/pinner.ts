@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+
 import * as raw from "multiformats/codecs/raw";
 import type { Logger } from "pino";
 import { request } from "undici";

@@ -1,4 +1,5 @@
 import { readFile } from "node:fs/promises";
+
 import { bootstrap } from "@libp2p/bootstrap";
 import { generateKeyPair, privateKeyFromProtobuf, privateKeyToProtobuf } from "@libp2p/crypto/keys";
 import { identify } from "@libp2p/identify";

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+
 import { CID } from "multiformats/cid";
 
 import type { Database } from "../../store/db/database.ts";

@@ -1,4 +1,5 @@
 import { createHash, createHmac } from "node:crypto";
+
 import type { Dispatcher } from "undici";
 
 import { pause } from "../../shared/pause.ts";

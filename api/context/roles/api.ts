@@ -1,4 +1,5 @@
 import type { AddressInfo } from "node:net";
+
 import type { Logger } from "pino";
 
 import { type ChainGuard, WrongChain } from "../../chain/chain-guard.ts";

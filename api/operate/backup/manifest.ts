@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
+
 import type { CID } from "multiformats/cid";
 import { z } from "zod";
 

@@ -23,7 +23,7 @@ import {
   unsignedRequests,
 } from "../../store/doctor/numbers.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
-import { readGasMeasurement } from "../../store/requests/gas-usage.ts";
+import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
 

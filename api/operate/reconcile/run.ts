@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../../chain/client.ts";

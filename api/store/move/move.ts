@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+
 import { type RawBuilder, sql } from "kysely";
 
 import { DatabaseError } from "../db/errors.ts";

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+
 import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/request.ts";

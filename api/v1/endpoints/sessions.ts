@@ -98,7 +98,7 @@ export function deleteConsoleSession() {
   });
 }
 
-export const sessionCode = z
+const sessionCode = z
   .strictObject({
     code: z.string().min(1).max(200).meta({
       description: "The code of the link that `npm run cli -- console` prints. It works once, within ten minutes.",
@@ -106,7 +106,7 @@ export const sessionCode = z
   })
   .meta({ id: "CreateSession" });
 
-export const consoleSession = z
+const consoleSession = z
   .object({
     session_id: z
       .string()
@@ -133,4 +133,4 @@ export const consoleSession = z
   })
   .meta({ id: "ConsoleSession", description: "A session of the console." });
 
-export const endedSession = z.object({}).meta({ id: "EndedSession" });
+const endedSession = z.object({}).meta({ id: "EndedSession" });

@@ -79,7 +79,7 @@ function cleanReferences(node: unknown): void {
 const METHODS = ["get", "post", "put", "patch", "delete"] as const;
 
 /** Moves the description of a parameter's schema to the parameter, where generators and pages look for it. */
-export function describeParameters({ paths = {}, components = {} }: ApiDocument): void {
+function describeParameters({ paths = {}, components = {} }: ApiDocument): void {
   const operations = Object.values(paths).flatMap((item) => METHODS.map((method) => item[method]));
   const inOperations = operations.flatMap((operation) => operation?.parameters ?? []);
   for (const parameter of [...inOperations, ...Object.values(components.parameters ?? {})]) {
@@ -90,7 +90,7 @@ export function describeParameters({ paths = {}, components = {} }: ApiDocument)
 }
 
 /** The last operation of the document: its description has the table of all error codes. */
-export function errorsPath(): ZodOpenApiPathsObject {
+function errorsPath(): ZodOpenApiPathsObject {
   return {
     "/docs/errors": {
       get: htmlOperation("getErrorCodes", "Errors", "All error codes as a page", errorTable()),

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -31,6 +31,7 @@ const CLI = '<meta name="moneta-cli" content="" />';
 /** `/console/`: the web page of the service. `npm run console:update` builds its files. */
 export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
   const router = Router();
+  const page = pageOf(deps);
   router.use("/console", (request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       response.set("Allow", "GET, HEAD");
@@ -38,22 +39,18 @@ export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
     }
     next();
   });
-  router.get(["/console", "/console/index.html"], async (request, response) => {
+  router.get(["/console", "/console/index.html"], (request, response) => {
     // Relative, so that it works behind a proxy that adds a prefix. The browser keeps the fragment with the sign-in code.
     if (request.path === "/console") response.status(308).set("Location", "console/").end();
-    else
-      response
-        .set(pageHeaders("index.html"))
-        .type("html")
-        .send(await page(deps));
+    else response.set(pageHeaders("index.html")).type("html").send(page);
   });
   router.use("/console", express.static(BUILT, { cacheControl: false, index: false, redirect: false, setHeaders }));
   return router;
 }
 
 /** The page, with the beginning of commands that work on this machine. */
-async function page({ localCli }: Pick<HttpDeps, "localCli">): Promise<string> {
-  const html = await readFile(join(BUILT, "index.html"), "utf8");
+function pageOf({ localCli }: Pick<HttpDeps, "localCli">): string {
+  const html = readFileSync(join(BUILT, "index.html"), "utf8");
   const cli = (localCli ?? "").replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0).toString()};`);
   return html.replace(CLI, () => CLI.replace('""', () => `"${cli}"`));
 }

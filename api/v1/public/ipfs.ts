@@ -1,4 +1,5 @@
 import { pipeline } from "node:stream/promises";
+
 import { type Request, type Response, Router } from "express";
 
 import { SharedFiles } from "../../content/shared-files.ts";

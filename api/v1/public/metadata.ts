@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+
 import { getAddress } from "ethers";
 import { type Response, Router } from "express";
 

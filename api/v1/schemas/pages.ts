@@ -77,7 +77,7 @@ function refusal(code: string, message: string): ApiError {
   return new ApiError("validation_failed", [{ field: "cursor", code, message }]);
 }
 
-/** What `answerText` needs of an answer that is a page. The key is a symbol, so JSON leaves it out. */
+/** What `answerBody` needs of an answer that is a page. The key is a symbol, so JSON leaves it out. */
 const PAGE = Symbol("page");
 
 interface PageAnswer {
@@ -115,10 +115,10 @@ export function pageAnswer<K extends string, T, R extends object = object>(
 const [COMMA, END_OF_ITEMS, END] = [",", "]", "}"].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer];
 
 /**
- * The JSON text of an answer. A page of more than `MAX_PAGE_BYTES` ends early, but has at least one item: `limit` is then the
+ * The JSON of an answer, as text or bytes. A page of more than `MAX_PAGE_BYTES` ends early, but has at least one item: `limit` is then the
  * number of its items, and `next` goes on after them.
  */
-export function answerText(answer: unknown): string | Buffer {
+export function answerBody(answer: unknown): string | Buffer {
   if (!isPage(answer)) return JSON.stringify(answer);
   const { key, items, shorter } = answer[PAGE];
   let left = MAX_PAGE_BYTES - MAX_CURSOR_LENGTH - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));

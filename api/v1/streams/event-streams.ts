@@ -1,4 +1,5 @@
 import { setImmediate as turn } from "node:timers/promises";
+
 import type { Response } from "express";
 import type { Logger } from "pino";
 

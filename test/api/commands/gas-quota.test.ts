@@ -2,10 +2,11 @@ import { expect } from "chai";
 
 import { secondsOfDayLeft } from "../../../api/domain/day.ts";
 import { estimateGas, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
-import { chargeAgain, writeGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
-import { type TestApi, startApi } from "../support/api.ts";
-import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { chargeAgain } from "../../../api/store/requests/gas-usage.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
+import { startApi, type TestApi } from "../support/api.ts";
+import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { creation, randomAddress } from "../support/rows.ts";
 
 const MINT = estimateGas({ kind: "mint-erc721", collection: "", to: "", metadata: null });

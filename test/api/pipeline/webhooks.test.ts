@@ -1,13 +1,13 @@
 import { expect } from "chai";
 
+import { estimateGas } from "../../../api/domain/gas-estimate.ts";
+import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
-import { estimateGas } from "../../../api/domain/gas-estimate.ts";
-import { readGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
 import { eventually } from "../../support/eventually.ts";
-import { Mode } from "../../support/receiver-mode.ts";
-import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { isSigned } from "../../support/is-signed.ts";
+import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;

@@ -1,10 +1,10 @@
 import { expect } from "chai";
 
 import { type GasMeasurement, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
-import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
+import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import type { ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
-import type { ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Figures of a chain on which everything costs next to nothing. */

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { abi } from "../../../api/chain/abi.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { batchGas, BatchSlots, itemGas } from "../../../api/relayer/gas.ts";
-import { readGasMeasurement } from "../../../api/store/requests/gas-usage.ts";
+import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { useService } from "../../support/use-service.ts";

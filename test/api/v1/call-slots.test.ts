@@ -1,3 +1,5 @@
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
 import { expect } from "chai";
 
 import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
@@ -111,5 +113,26 @@ describe("CallSlots", () => {
     const second = slots.take("busy");
     first.free();
     expect([first.waited, (await second).waited]).to.deep.equal([false, true]);
+  });
+
+  // Node accepts one connection in each turn of the event loop.
+  it("lets the process accept other callers after heavy work, before the next call begins", async () => {
+    let accepted = 0;
+    const server = createServer(() => {
+      accepted += 1;
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const callers: Socket[] = [];
+    try {
+      await slots.take("busy");
+      for (let count = 0; count < 10; count++) callers.push(connect(port, "127.0.0.1"));
+      for (const end = performance.now() + 50; performance.now() < end;);
+      await slots.take("other");
+      expect(accepted).to.be.at.least(2);
+    } finally {
+      for (const caller of callers) caller.destroy();
+      server.close();
+    }
   });
 });

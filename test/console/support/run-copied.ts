@@ -9,7 +9,7 @@ import { ROOT } from "../../support/process.ts";
 
 const CLIENT = pathToFileURL(join(ROOT, "client/entry.ts")).href;
 
-export interface RunOptions {
+interface RunOptions {
   /** The folder in which the person who copied has the uploaded files. */
   cwd: string;
   env: Record<string, string>;

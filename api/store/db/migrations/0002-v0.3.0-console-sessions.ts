@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 
 import { INT, schemaKit } from "./kit.ts";
 
-/** The console's links and sessions. `schema-console.ts` says what the columns mean. */
+/** The console's links and sessions. `schema.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { TEXT, create, index } = schemaKit(db);
   await create("console_sessions")

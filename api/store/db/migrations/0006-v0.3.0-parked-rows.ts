@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 
 import { INT, schemaKit } from "./kit.ts";
 
-/** Rows that a worker leaves alone for a while. `schema-processes.ts` says what the columns mean. */
+/** Rows that a worker leaves alone for a while. `schema.ts` says what the columns mean. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const { TEXT, create } = schemaKit(db);
   await create("parked_rows")

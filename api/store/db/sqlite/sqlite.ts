@@ -1,5 +1,6 @@
 import { accessSync, closeSync, constants, lstatSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+
 import BetterSqlite3 from "better-sqlite3";
 import {
   CompiledQuery,

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
+
 import { expect } from "chai";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";

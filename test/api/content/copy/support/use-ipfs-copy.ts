@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+
 import * as dagPb from "@ipld/dag-pb";
 import { expect } from "chai";
 import { importer } from "ipfs-unixfs-importer";
