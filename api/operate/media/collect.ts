@@ -23,6 +23,9 @@ export const KEPT = 7 * 24 * 3_600_000;
 /** Blocks per transaction. */
 const CHUNK = 200;
 
+/** A file system may write the time of its last tick for a new file, some milliseconds ago; a few count seconds only. */
+const COARSE_TIMES_MS = 2_000;
+
 /**
  * Garbage collection: removes the blocks that no metadata refers to, such as those of replaced or failed media. Any number
  * of processes may run meanwhile. A block that a committed row refers to is never removed.
@@ -42,7 +45,8 @@ export async function collectMedia(
   const { database, blocks } = deps;
   const started = Date.now();
   // Media of a waiting request is newer than its job.
-  const limit = Math.min(before, started, (await oldestMediaJob(database.read)) ?? Infinity);
+  const oldestJob = (await oldestMediaJob(database.read)) ?? Infinity;
+  const limit = Math.min(before, started, oldestJob - COARSE_TIMES_MS);
   await blocks.restoreQuarantined();
   const needed = new Set<string>();
   await addNeeded(deps, blocks, needed, abort);

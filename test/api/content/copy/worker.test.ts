@@ -35,12 +35,13 @@ class SlowBlocks extends BlockFiles {
 
 /** @returns the ids of their requests. */
 async function addJobs(database: Database, count: number): Promise<string[]> {
-  const ids: string[] = [];
-  for (let job = 0; job < count; job++) {
-    const metadata = { image: `data:,${(job % JOBS).toString()}` };
-    const mint = { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata } as const;
-    ids.push((await addRequest(database, mint)).id);
-  }
+  const requests = await Promise.all(
+    Array.from({ length: count }, (_, job) => {
+      const metadata = { image: `data:,${(job % JOBS).toString()}` };
+      return addRequest(database, { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata });
+    }),
+  );
+  const ids = requests.map(({ id }) => id);
   await database.write(async (trx) => {
     // As a call that accepts a request with media leaves it.
     await trx.updateTable("requests").set({ ready_at: null }).execute();
