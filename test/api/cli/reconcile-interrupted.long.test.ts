@@ -20,7 +20,7 @@ const RANGE = 10;
 /** Blocks of the chain: many ranges, most of them far below the head. */
 const BLOCKS = 200;
 /** Log queries after which a run has searched all blocks for unknown transactions, and read a part of the chain. */
-const QUERIES = BLOCKS / RANGE + 12;
+const QUERIES = BLOCKS / RANGE + 20;
 
 describe("reconcile behind a provider with limits, interrupted", () => {
   // Each test interrupts the comparison of the whole database, which remembers how far it came.
@@ -117,7 +117,7 @@ describe("reconcile behind a provider with limits, interrupted", () => {
       const second = await killed(QUERIES);
       expect(second.from[0]).to.be.within(reached - RANGE, reached);
       const replayed = second.from.at(-1) ?? 0;
-      expect(replayed).to.be.within(start + 50, start + BLOCKS - 64);
+      expect(replayed).to.be.within(start + 20, start + BLOCKS - 64);
       const last = nothing();
       moneta.intercept = limited(last);
       const result = await run();

@@ -164,16 +164,17 @@ describe("AcceptQueue", () => {
           return result;
         });
       const queue = queueOf({ write, writeGroup: slow }, { waitSeconds: 0.05 });
-      async function begin(): Promise<Promise<CallDecision>[]> {
-        const call = queue.accept(callOf("busy"));
-        const isRefused = call.then(
+      /** @returns its decision. */
+      async function begin(): Promise<{ first: Promise<CallDecision> }> {
+        const first = queue.accept(callOf("busy"));
+        const isRefused = first.then(
           () => false,
           () => true,
         );
         const hasBegun = begun.promise.then(() => false);
-        return (await Promise.race([hasBegun, isRefused])) ? begin() : [call];
+        return (await Promise.race([hasBegun, isRefused])) ? begin() : { first };
       }
-      const [first] = await begin();
+      const { first } = await begin();
       // It came later and waits as long as it may: so has the first one.
       const second = await refusalOf(queue.accept(callOf("busy")));
       expect(second).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
