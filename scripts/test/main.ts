@@ -29,8 +29,8 @@ if (jobs.length === 0) {
 const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFiles() : 1), 0);
 const results: Result[] = [];
 const began = performance.now();
-// The tests of the contracts take longest, so they begin first. Tests wait for blocks and processes for half of their time, so
-// two workers for each core keep it busy.
+// The tests of the contracts take longest, so they begin first. Tests wait for blocks and processes for a part of their time,
+// so one worker more than the machine has cores keeps them busy.
 const order = [
   ...jobs.filter(isContracts),
   ...jobs.filter(({ compiled }) => !compiled),
@@ -38,7 +38,7 @@ const order = [
 ];
 await runJobs(
   order,
-  2 * availableParallelism(),
+  availableParallelism() + 1,
   (result) => {
     results.push(result);
     console.log(fileLines(result, results.length, all));

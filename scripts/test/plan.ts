@@ -27,9 +27,6 @@ export const CONTRACTS = "test/contracts";
 const LONG = /\.long\.test\.ts$/;
 const API = "test/api/";
 const STORE = /^test\/api\/store\//;
-/** Files of more than a minute. They begin first, so that none of them is still running alone at the end. */
-const LONGEST =
-  /\/(?:campaign|deploy|drill|hard-forks|ipfs-node|package|provider-limits|reconcile-interrupted|start|testnet)\.long\./;
 /** What Hardhat writes when it compiles. */
 const BUILT = /^types\/|\bartifacts\b/;
 
@@ -54,8 +51,7 @@ const SAME_ON_BOTH = [
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
   /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,
   /^pipeline\/(?:api-without-seed|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
-  /^context\/threads\./,
-  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|refused-transactions|unmined-transactions)\./,
+  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|unmined-transactions)\./,
   /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
 ];
@@ -83,25 +79,16 @@ export function jobsOf(tier: Tier): Job[] {
   }
   const storeTests = byEngine.filter((path) => STORE.test(path));
   return [
-    ...longestFirst(
-      on(
-        "sqlite",
-        files.filter((path) => !isShort(path)),
-      ),
+    ...on(
+      "sqlite",
+      files.filter((path) => !isShort(path)),
     ),
-    ...longestFirst(
-      on(
-        "postgres",
-        byEngine.filter((path) => !onBoth(path)),
-      ),
+    ...on(
+      "postgres",
+      byEngine.filter((path) => !onBoth(path)),
     ),
     ...on("embedded", storeTests),
   ];
-}
-
-function longestFirst(jobs: readonly Job[]): Job[] {
-  const isLongest = ({ path }: Job) => LONGEST.test(path);
-  return [...jobs.filter(isLongest), ...jobs.filter((job) => !isLongest(job))];
 }
 
 function isSameOnBoth(path: string): boolean {

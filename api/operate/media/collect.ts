@@ -22,8 +22,7 @@ interface Collected {
 export const KEPT = 7 * 24 * 3_600_000;
 /** Blocks per transaction. */
 const CHUNK = 200;
-
-/** A file system may write the time of its last tick for a new file, some milliseconds ago; a few count seconds only. */
+/** A new file can have a time from before it was written: some milliseconds, or a second where a file system counts seconds. */
 const COARSE_TIMES_MS = 2_000;
 
 /**

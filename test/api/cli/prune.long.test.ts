@@ -1,12 +1,10 @@
-import { randomUUID } from "node:crypto";
-
 import { expect } from "chai";
 
 import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
-import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
 import { TestProcess } from "../../support/process.ts";
 import { type TestApi, startApi } from "../support/api.ts";
+import { addTestEvents } from "../support/rows.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -43,21 +41,8 @@ describe("command line: prune", () => {
   /** Deliveries of test events that were accepted that many days ago. */
   async function addDelivered(count: number, age: number): Promise<void> {
     const now = Date.now();
-    const event = {
-      app_id: api.app.id,
-      position: null,
-      request_id: null,
-      type: "test",
-      body: "{}",
-      created_at: now,
-    } as const;
     await api.database.write(async (trx) => {
-      const events = await trx
-        .insertInto("events")
-        .values(Array.from({ length: count }, () => ({ id: randomUUID(), ...event })))
-        .returning(["seq", "app_id", "request_id"])
-        .execute();
-      await insertDeliveries(trx, events, now);
+      await addTestEvents(trx, api.app.id, count, now);
       await trx
         .updateTable("deliveries")
         .set({ status: "delivered", next_at: null, updated_at: now - age * DAY })

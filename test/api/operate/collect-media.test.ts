@@ -219,6 +219,16 @@ for (const store of BLOCK_STORES)
       expect(await run({})).to.include({ removed: 1 });
     });
 
+    it("keeps such media also when its file has a time from just before the request", async () => {
+      const body = { collection_address: collection, to_address: randomAddress(), image: "data:,x", copy_media: true };
+      const id = expectAccepted(await api.post("/v1/nfts", body));
+      const copied = await add(Buffer.from("half of it"));
+      const created_at = Date.now() + 1_000;
+      await api.database.write((trx) => trx.updateTable("requests").set({ created_at }).where("id", "=", id).execute());
+      await run({});
+      expect(await api.blocks.has(copied)).to.equal(true);
+    });
+
     it("removes waiting pins of removed content, unless the content was stored again meanwhile", async () => {
       const pins = () => api.database.read.selectFrom("pins").select("cid").execute();
       const name = cid.toString();

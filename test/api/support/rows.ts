@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, randomUUID } from "node:crypto";
 
 import { getAddress, hexlify } from "ethers";
 
@@ -9,6 +9,7 @@ import type { Database } from "../../../api/store/db/database.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollection } from "../../../api/store/listings/collections.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
+import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
 import {
   type ReservationRefusal,
   ReservationSet,
@@ -145,4 +146,15 @@ export async function reserve(
   const result = set.take(requestId, command);
   await set.store(trx);
   return result;
+}
+
+/** Adds test events of an app, each with a delivery that is due, as the service adds one. */
+export async function addTestEvents(trx: Trx, app: string, count: number, now: number): Promise<void> {
+  const fields = { app_id: app, position: null, request_id: null, type: "test", body: "{}", created_at: now } as const;
+  const events = await trx
+    .insertInto("events")
+    .values(Array.from({ length: count }, () => ({ id: randomUUID(), ...fields })))
+    .returning(["seq", "app_id", "request_id"])
+    .execute();
+  await insertDeliveries(trx, events, now);
 }

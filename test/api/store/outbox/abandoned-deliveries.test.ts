@@ -1,21 +1,13 @@
-import { randomUUID } from "node:crypto";
-
 import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import {
-  findDelivery,
-  insertDeliveries,
-  recordTries,
-  redeliver,
-  type TryResult,
-} from "../../../../api/store/outbox/deliveries.ts";
+import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, insertWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+import { addApp, addRequest, addTestEvents, APP, creation } from "../../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
 const URL = "https://app.example/";
@@ -47,24 +39,7 @@ describe("abandoned deliveries", () => {
   /** @returns the id of its delivery. */
   const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
   /** Adds events as `emit` does, all at once. */
-  async function emitMany(count: number): Promise<void> {
-    const fields = {
-      app_id: APP,
-      position: null,
-      request_id: null,
-      type: "test",
-      body: "{}",
-      created_at: NOW,
-    } as const;
-    await database.write(async (trx) => {
-      const events = await trx
-        .insertInto("events")
-        .values(Array.from({ length: count }, () => ({ id: randomUUID(), ...fields })))
-        .returning(["seq", "app_id", "request_id"])
-        .execute();
-      await insertDeliveries(trx, events, NOW);
-    });
-  }
+  const emitMany = (count: number) => database.write((trx) => addTestEvents(trx, APP, count, NOW));
   const slots = () => new FairSlots({ shared: 200, ofApp: 100, most: 200 });
   const take = async () =>
     (await database.write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: slots() })))
