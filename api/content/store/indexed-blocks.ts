@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 
 import { CID } from "multiformats/cid";
 
+import { forEachAtOnce } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import {
   announceObject,
@@ -200,14 +201,8 @@ export class IndexedBlocks implements BlockStore {
   }
 
   async adopt(draft: BlockFiles): Promise<void> {
-    let group: Promise<void>[] = [];
-    for await (const { cid } of draft.all()) {
-      group.push(draft.get(cid).then((bytes) => this.put(cid, bytes)));
-      if (group.length < WRITES) continue;
-      await settled(group);
-      group = [];
-    }
-    await settled(group);
+    // None may go on after the draft is removed.
+    await forEachAtOnce(draft.all(), WRITES, async ({ cid }) => this.put(cid, await draft.get(cid)));
     await draft.drop();
   }
 
@@ -240,11 +235,6 @@ export class IndexedBlocks implements BlockStore {
       await database.write((trx) => forgetObjects(trx, this.name, doomed));
     }
   }
-}
-
-/** Waits for all, also when one fails: none may go on after its draft is removed. */
-async function settled(work: Promise<void>[]): Promise<void> {
-  for (const result of await Promise.allSettled(work)) if (result.status === "rejected") throw result.reason;
 }
 
 /** A place for bytes under names. Names are never used twice, so an object never changes. */

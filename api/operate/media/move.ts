@@ -2,6 +2,7 @@ import type { CID } from "multiformats/cid";
 
 import type { BlockStore } from "../../content/block-store.ts";
 import { isDamage } from "../../content/content.ts";
+import { forEachAtOnce } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { finishMediaMove, readMediaPlace, switchMediaStore } from "../../store/media/media-store.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -84,19 +85,12 @@ async function copyBlocks({ source, target, progress }: MoveDeps): Promise<Moved
     counts.copied += 1;
     counts.copiedBytes += bytes.length;
   };
-  let group: Promise<void>[] = [];
-  const finishGroup = async () => {
-    for (const result of await Promise.allSettled(group)) {
-      if (result.status === "rejected") throw explained(result.reason);
-    }
-    group = [];
+  await forEachAtOnce(source.all(), AT_ONCE, async ({ cid }) => {
+    await copy(cid).catch((error: unknown) => {
+      throw explained(error);
+    });
     progress(counts.copied + counts.present);
-  };
-  for await (const { cid } of source.all()) {
-    group.push(copy(cid));
-    if (group.length === AT_ONCE) await finishGroup();
-  }
-  await finishGroup();
+  });
   return counts;
 }
 

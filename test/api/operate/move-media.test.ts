@@ -1,3 +1,5 @@
+import { setImmediate as turn } from "node:timers/promises";
+
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
@@ -109,5 +111,25 @@ for (const from of BLOCK_STORES)
         const refusal = await move().catch(String);
         expect(refusal).to.contain(`The move stopped: block ${all.at(-1)!.cid.toString()} is corrupt`);
         expect(await readMediaPlace(database.read)).to.deep.equal({ store: null, movingFrom: null });
+      });
+
+      it("stops at a damaged block while the next page of blocks is being read", async () => {
+        const all = await collect(source.blocks.all());
+        await source.corrupt(all.at(-1)!.cid, "other bytes");
+        const refused = Promise.withResolvers<null>();
+        const slowlyListed = withMethods(source.blocks, {
+          async *all() {
+            yield* source.blocks.all();
+            await refused.promise;
+            // Node reports a rejection that nobody has handled by now.
+            await turn();
+          },
+          get: (block: CID) =>
+            source.blocks.get(block).catch((error: unknown) => {
+              refused.resolve(null);
+              throw error;
+            }),
+        });
+        expect(await move({ source: slowlyListed }).catch(String)).to.contain("is corrupt");
       });
     });
