@@ -773,6 +773,12 @@ export interface components {
       soulbound: boolean;
       /** @description Tokens (ERC721) or distinct ids (ERC1155) ever minted. */
       minted: number;
+      /** @description ERC1155 only. Copies of all its ids that exist: without burnt ones. */
+      copies?: components["schemas"]["Integer"];
+      /** @description Whether the metadata is frozen. pending: a freeze was accepted, and is not on chain yet. Unless this is no, metadata cannot be changed, and no token with hosted metadata can be minted; copies of ERC1155 ids that exist can. */
+      metadata_frozen: "no" | "pending" | "yes";
+      /** @description true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it. */
+      royalty_frozen: boolean | null;
       /** @description Owner of the contract. */
       owner: components["schemas"]["Address"];
       /** @description URI of the metadata of the collection. */

@@ -257,6 +257,8 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
       return [{ ...collection, column: "base_uri", value: event.baseUri }];
     case "metadata-frozen":
       return [{ ...collection, column: "metadata_frozen", value: FROZEN }];
+    case "royalty-frozen":
+      return [{ ...collection, column: "royalty_frozen", value: 1 }];
     case "token-uri-changed":
       return [{ contract, tokenId: event.tokenId, blockNumber, column: "token_uri", value: event.uri }];
   }

@@ -42,6 +42,8 @@ export const collectionExample = {
   mint_supply_count: 1000,
   soulbound: false,
   minted: 12,
+  metadata_frozen: "no" as const,
+  royalty_frozen: false,
   owner: ALICE,
   collection_uri: `https://nft.example/metadata/1/${COLLECTION}`,
   description: "A thousand cats",

@@ -14,6 +14,7 @@ import type { HeldNft, Holder } from "../store/listings/holdings.ts";
 import type { CollectionNft, NftView } from "../store/listings/nfts.ts";
 import type { LoggedDelivery } from "../store/outbox/deliveries.ts";
 import type { StoredWebhook } from "../store/outbox/webhooks.ts";
+import { metadataFrozen } from "../store/requests/freezing.ts";
 import type { StoredRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { token } from "./schemas/tokens.ts";
@@ -102,6 +103,9 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     mint_supply_count: row.max_supply,
     soulbound: row.soulbound === 1,
     minted: row.minted,
+    ...(row.copies === null ? {} : { copies: toWireInteger(row.copies) }),
+    metadata_frozen: metadataFrozen(row),
+    royalty_frozen: row.royalty_frozen === null ? null : row.royalty_frozen === 1,
     owner: row.owner,
     collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),
     ...(hosted ? presentHostedMetadata(row) : { base_uri: row.base_uri }),

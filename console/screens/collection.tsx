@@ -28,7 +28,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
   return (
     <Screen
       title={data?.name ?? "Collection"}
-      actions={data === null ? undefined : <CollectionOffers address={address} hosting={data.hosting} />}
+      actions={data === null ? undefined : <CollectionOffers collection={data} />}
       trail={
         <>
           <a href="#/">Collections</a>
@@ -47,6 +47,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
 
 function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
   const { address, name, symbol, type, hosting, minted, mint_supply_count: cap, owner, soulbound } = collection;
+  const { copies, metadata_frozen: frozen } = collection;
   return (
     <section class="detail detail-small card" aria-label="About the collection">
       <Picture source={collection.image} label={`Picture of ${name}`} seed={address} eager />
@@ -58,11 +59,14 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
           <Badge>{type}</Badge>
           <Badge>{hosting === "hosted" ? "Hosted" : "Self-hosted"}</Badge>
           {soulbound && <Badge kind="warning">Soulbound</Badge>}
+          {frozen !== "no" && <Badge>{frozen === "yes" ? "Metadata frozen" : "Metadata being frozen"}</Badge>}
+          {collection.royalty_frozen === true && <Badge>Royalty frozen</Badge>}
         </div>
         <Facts
           facts={[
             ["Symbol", <bdi key="symbol">{symbol}</bdi>],
             ["Minted", cap === null ? `${minted.toString()}, no limit` : `${minted.toString()} of ${cap.toString()}`],
+            ["Copies", copies === undefined ? null : copies.toString()],
             ["Contract", <Address key="contract" value={address} link={explorerLink({ address })} />],
             [
               "Owner",

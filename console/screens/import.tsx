@@ -5,7 +5,7 @@ import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
 import { fieldsOfVariant, mintVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
-import { readCollection } from "../service/collections.ts";
+import { closedBecause, readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { WithLoaded } from "../write/with-loaded.tsx";
 import { Screen } from "../parts/screen.tsx";
@@ -46,6 +46,8 @@ function Import({ document, collection }: ImportProps) {
   );
   const [choices, change] = useChoices();
   const dryRun = useDryRun(collection, fields, choices);
+  const closed = closedBecause(collection);
+  if (closed !== null) return <p class="note">{closed} No new token can be minted.</p>;
   return (
     <div class="stack">
       <ImportChoices collection={collection} fields={fields} choices={choices} onChange={change} />

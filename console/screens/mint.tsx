@@ -6,7 +6,7 @@ import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
 import { fieldsOfVariant, type MintVariant, mintVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
-import { readCollection } from "../service/collections.ts";
+import { closedBecause, readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { RECEIVER_HELP, withReceivers } from "../write/receivers.ts";
 import { Taken } from "../write/taken.tsx";
@@ -34,7 +34,12 @@ export function MintScreen({ params }: ScreenProps<"address">) {
     >
       <NeedsScope scope="mint" action="mint tokens">
         <WithLoaded loaded={loaded}>
-          {([document, collection]) => <MintForm document={document} collection={collection} />}
+          {([document, collection]) => {
+            const closed = closedBecause(collection);
+            if (closed !== null && collection.type === "ERC721")
+              return <p class="note">{closed} No new token can be minted.</p>;
+            return <MintForm document={document} collection={collection} closed={closed} />;
+          }}
         </WithLoaded>
       </NeedsScope>
     </Screen>
@@ -44,14 +49,16 @@ export function MintScreen({ params }: ScreenProps<"address">) {
 interface MintFormProps {
   document: ApiDocument;
   collection: Shape<"Collection">;
+  /** Why there can be no new ids; null when there can. */
+  closed: string | null;
 }
 
-function MintForm({ document, collection }: MintFormProps) {
-  const [variant, setVariant] = useState<MintVariant>("new");
+function MintForm({ document, collection, closed }: MintFormProps) {
+  const [variant, setVariant] = useState<MintVariant>(closed === null ? "new" : "copies");
   const wallets = useId();
   const fields = fieldsOfVariant(fieldsOf(document, CALL), mintVariant(collection, variant));
   const isHosted = collection.hosting === "hosted" && variant === "new";
-  const { address, name } = collection;
+  const { address, name, type } = collection;
   return (
     <>
       <p class="muted">
@@ -100,29 +107,37 @@ function MintForm({ document, collection }: MintFormProps) {
           </Taken>
         )}
       >
-        {collection.type === "ERC1155" && <VariantChoice variant={variant} onChange={setVariant} />}
+        {type === "ERC1155" && <VariantChoice variant={variant} closed={closed} onChange={setVariant} />}
       </WriteForm>
     </>
   );
 }
 
-interface VariantProps {
+interface VariantProps extends Pick<MintFormProps, "closed"> {
   variant: MintVariant;
   onChange: (variant: MintVariant) => void;
 }
 
-function VariantChoice({ variant, onChange }: VariantProps) {
-  const option = (value: MintVariant, label: string) => (
+function VariantChoice({ variant, closed, onChange }: VariantProps) {
+  const option = (value: MintVariant, label: string, disabled = false) => (
     <label class="form-option">
-      <input type="radio" name="variant" value={value} checked={variant === value} onChange={() => onChange(value)} />
+      <input
+        type="radio"
+        name="variant"
+        value={value}
+        checked={variant === value}
+        disabled={disabled}
+        onChange={() => onChange(value)}
+      />
       {label}
     </label>
   );
   return (
     <fieldset class="form-options">
       <legend>What to mint</legend>
-      {option("new", "A new token id")}
+      {option("new", "A new token id", closed !== null)}
       {option("copies", "More copies of an existing id")}
+      {closed !== null && <p class="muted">{closed} There can be no new ids.</p>}
     </fieldset>
   );
 }

@@ -1,6 +1,14 @@
 import { answerOf, type Shape } from "../../client/client.ts";
 import { client } from "./client.ts";
 
+/** Why no token with hosted metadata can be minted, and no metadata be changed; null when both are possible. */
+export function closedBecause({ hosting, metadata_frozen: frozen }: Shape<"Collection">): string | null {
+  if (hosting !== "hosted" || frozen === "no") return null;
+  return frozen === "yes"
+    ? "The metadata of this collection is frozen."
+    : "The metadata of this collection is being frozen.";
+}
+
 /** A collection of the app. @throws Error when the app has none at this address */
 export async function readCollection(address: string): Promise<Shape<"Collection">> {
   let cursor: string | undefined;

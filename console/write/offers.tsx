@@ -1,4 +1,7 @@
+import { useId } from "preact/hooks";
+
 import type { Shape } from "../../client/client.ts";
+import { closedBecause } from "../service/collections.ts";
 import { mayUse } from "../service/session.ts";
 import { href } from "../shell/href.ts";
 
@@ -13,29 +16,44 @@ export function CollectionsOffers() {
   );
 }
 
-export function CollectionOffers({ address, hosting }: Pick<Shape<"Collection">, "address" | "hosting">) {
-  const change = mayUse("collections") && hosting === "hosted";
+export function CollectionOffers({ collection }: { collection: Shape<"Collection"> }) {
+  const { address, type, hosting } = collection;
+  const closed = closedBecause(collection);
+  const reason = useId();
+  const offer = (label: string, to: string, { primary = false, open = closed === null } = {}) => {
+    const name = primary ? "button button-primary" : "button";
+    return open ? (
+      <a class={name} href={to}>
+        {label}
+      </a>
+    ) : (
+      <button type="button" class={name} disabled aria-describedby={reason}>
+        {label}
+      </button>
+    );
+  };
   return (
     <>
       {mayUse("mint") && (
         <>
-          <a class="button button-primary" href={href("/collections/:address/mint", { address })}>
-            Mint
-          </a>
-          <a class="button" href={href("/collections/:address/import", { address })}>
-            Mint many
-          </a>
+          {/* Copies of an ERC1155 id that exists bring no metadata. */}
+          {offer("Mint", href("/collections/:address/mint", { address }), {
+            primary: true,
+            open: closed === null || type === "ERC1155",
+          })}
+          {offer("Mint many", href("/collections/:address/import", { address }))}
         </>
       )}
-      {change && (
+      {mayUse("collections") && hosting === "hosted" && (
         <>
-          <a class="button" href={href("/collections/:address/change", { address })}>
-            Change
-          </a>
-          <a class="button" href={href("/collections/:address/freeze", { address })}>
-            Freeze
-          </a>
+          {offer("Change", href("/collections/:address/change", { address }))}
+          {offer("Freeze", href("/collections/:address/freeze", { address }))}
         </>
+      )}
+      {closed !== null && (
+        <span class="muted" id={reason}>
+          {closed}
+        </span>
       )}
       <Missing scopes={["mint", "collections"]} />
     </>

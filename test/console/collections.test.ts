@@ -74,6 +74,38 @@ describe("console: collections and tokens", () => {
     await expectNoAxeViolations(page);
   });
 
+  it("disables what a frozen collection refuses, and says why", async () => {
+    const { api } = pages.moneta;
+    const [frozen, editions] = await Promise.all([
+      api.collection({ type: "ERC721", name: "Frozen" }),
+      api.collection({ type: "ERC1155", name: "Frozen editions" }),
+    ]);
+    for (const address of [frozen, editions]) {
+      await api.settled(await api.accept(`/v1/collections/${address}/freeze`, {}));
+    }
+    const page = await pages.open({ screen: `/collections/${frozen}` });
+    await page.getByText("Metadata frozen", { exact: true }).waitFor();
+    for (const name of ["Mint", "Mint many", "Change", "Freeze"]) {
+      const button = page.getByRole("button", { name, exact: true });
+      expect(await button.isDisabled(), name).to.equal(true);
+      const reason = await button.getAttribute("aria-describedby");
+      expect(await page.locator(`[id="${reason ?? ""}"]`).innerText()).to.equal(
+        "The metadata of this collection is frozen.",
+      );
+    }
+    await expectNoAxeViolations(page);
+    for (const screen of ["mint", "import"]) {
+      await goTo(page, `/collections/${frozen}/${screen}`);
+      await page.getByText("The metadata of this collection is frozen. No new token can be minted.").waitFor();
+    }
+    // Copies of ids that exist can still be minted.
+    await goTo(page, `/collections/${editions}`);
+    await page.getByRole("link", { name: "Mint", exact: true }).click();
+    expect(await page.getByLabel("A new token id").isDisabled()).to.equal(true);
+    expect(await page.getByLabel("More copies of an existing id").isChecked()).to.equal(true);
+    await expectNoAxeViolations(page);
+  });
+
   it("shows a token that is minted while the page is open", async () => {
     const page = await pages.open({ screen: `/collections/${cats}` });
     await page.getByText("Live", { exact: true }).waitFor();

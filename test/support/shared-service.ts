@@ -47,6 +47,8 @@ async function start(): Promise<Shared> {
     const env = { ...databaseSettings(database), METRICS_PORT: "0" };
     const service = await startTestService({ rpcUrl: proxy.url, dataDir: folder.path, env });
     cleanups.add(() => service.stop());
+    // After what it needs, such as a database server, has registered its own end: that comes later.
+    atEndOfRun(stopShared);
     return { node, proxy, folder: folder.path, database, service, stop: () => cleanups.run() };
   } catch (error) {
     await cleanups.run();
@@ -127,12 +129,8 @@ export class SharedFixture extends ServiceFixture {
 
   /** For `useService` only, as the one below. */
   async open(): Promise<void> {
-    if (starting === null) {
-      starting = start();
-      atEndOfRun(stopShared);
-    }
     try {
-      this.#shared = await starting;
+      this.#shared = await (starting ??= start());
     } catch (error) {
       starting = null;
       throw error;

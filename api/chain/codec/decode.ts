@@ -39,6 +39,7 @@ export type CollectionEvent = LogPosition & { contract: string } & (
     | { kind: "cap-lowered"; maxSupply: number | null }
     | { kind: "base-uri-changed"; baseUri: string }
     | { kind: "metadata-frozen" }
+    | { kind: "royalty-frozen" }
     | { kind: "token-uri-changed"; tokenId: string; uri: string }
   );
 
@@ -52,7 +53,8 @@ const collectionTopics = {
   cap: abi.erc721.getEvent("MaxSupplyLowered").topicHash,
   baseUri: abi.erc721.getEvent("BaseURIUpdated").topicHash,
   tokenUri: abi.erc1155.getEvent("URI").topicHash,
-  frozen: abi.erc721.getEvent("MetadataFrozen").topicHash,
+  metadataFrozen: abi.erc721.getEvent("MetadataFrozen").topicHash,
+  royaltyFrozen: abi.erc721.getEvent("RoyaltyFrozen").topicHash,
 } as const;
 
 /** Topics of the transfer events of ERC-721 and ERC-1155. */
@@ -144,8 +146,10 @@ export function decodeCollectionEvent(log: RawLog): CollectionEvent | null {
       const [uri] = decode(["bytes"], log.data) ?? [];
       return typeof uri === "string" ? { kind: "base-uri-changed", ...at, baseUri: uriOf(uri) } : null;
     }
-    case collectionTopics.frozen:
+    case collectionTopics.metadataFrozen:
       return { kind: "metadata-frozen", ...at };
+    case collectionTopics.royaltyFrozen:
+      return { kind: "royalty-frozen", ...at };
     case collectionTopics.tokenUri: {
       const [uri] = decode(["bytes"], log.data) ?? [];
       if (first === undefined || typeof uri !== "string") return null;

@@ -46,11 +46,15 @@ export function makePlan(contents: FolderContents, target: Target): Plan {
   };
 }
 
-/** A message when the collection has too little room, or null. @param count tokens that are still to be minted. */
+/** A message when the collection cannot take these tokens, or null. @param count tokens that are still to be minted. */
 export function lackOfRoom(
-  { type, mint_supply_count: cap, minted }: Shape<"Collection">,
+  { type, mint_supply_count: cap, minted, metadata_frozen: frozen }: Shape<"Collection">,
   count: number,
 ): string | null {
+  if (frozen !== "no") {
+    const state = frozen === "yes" ? "is frozen" : "is being frozen";
+    return `The metadata of the collection ${state}, so no new token can be minted into it. Choose another collection.`;
+  }
   if (type === "ERC1155" || cap === null || minted + count <= cap) return null;
   return `The collection has room for ${Math.max(0, cap - minted).toString()} more tokens (mint_supply_count ${cap.toString()}), but ${count.toString()} are to be minted.`;
 }

@@ -249,6 +249,10 @@ interface CollectionsTable {
   service_is_steward: number;
   /** 0: may change. 1: a request to freeze it was accepted. 2: frozen on chain. */
   metadata_frozen: number;
+  /** 1: frozen on chain. null: not known, in a collection of 0.2.0 that `reconcile` has not compared since. */
+  royalty_frozen: number | null;
+  /** ERC1155: copies of all ids that exist, minted and not burnt; null for ERC721. */
+  copies: string | null;
   /** 0 until its block is deep enough to be listed. */
   listed: number;
   block_number: number;
@@ -323,6 +327,7 @@ interface ChainEditsTable {
     | "base_uri"
     | "collection_uri"
     | "metadata_frozen"
+    | "royalty_frozen"
     | "token_uri";
   /** JSON. */
   previous: string;

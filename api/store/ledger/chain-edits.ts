@@ -71,6 +71,7 @@ async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | 
       "base_uri",
       "collection_uri",
       "metadata_frozen",
+      "royalty_frozen",
     ])
     .where("address", "=", place.contract)
     .executeTakeFirst();

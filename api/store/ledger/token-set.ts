@@ -128,6 +128,7 @@ export class TokenSet {
       trx,
       entries.filter(({ first }) => first),
     );
+    await countCopies(trx, entries);
   }
 }
 
@@ -191,6 +192,29 @@ async function countMinted(trx: Trx, entries: readonly Entry[]): Promise<void> {
   await sql`
     update collections set minted = minted + input.count
       from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+     where collections.address = input.address`.execute(trx);
+}
+
+/** The caller holds the lock of the ledger, so nobody else changes these columns. */
+async function countCopies(trx: Trx, entries: readonly Entry[]): Promise<void> {
+  const added = new Map<string, bigint>();
+  for (const { contract, supply, stored } of entries) {
+    added.set(contract, (added.get(contract) ?? 0n) + supply - (stored?.supply ?? 0n));
+  }
+  const changed = [...added].flatMap(([address, copies]) => (copies === 0n ? [] : [{ address }]));
+  if (changed.length === 0) return;
+  const { rows } = await sql<{ address: string; copies: string }>`
+    select collections.address, collections.copies
+      from collections join ${rowSet(trx, { address: "text" }, changed)} as input on collections.address = input.address
+     where collections.copies is not null`.execute(trx);
+  if (rows.length === 0) return;
+  const sums = rows.map(({ address, copies }) => ({
+    address,
+    copies: (BigInt(copies) + (added.get(address) ?? 0n)).toString(),
+  }));
+  await sql`
+    update collections set copies = input.copies
+      from ${rowSet(trx, { address: "text", copies: "text" }, sums)} as input
      where collections.address = input.address`.execute(trx);
 }
 

@@ -91,6 +91,8 @@ export async function insertCollection(
       service_may_mint: 1,
       service_is_steward: command.newOwner === null ? 1 : 0,
       metadata_frozen: 0,
+      royalty_frozen: 0,
+      copies: command.type === "ERC1155" ? "0" : null,
       listed: 0,
       block_number: made.blockNumber,
       created_at: made.createdAt,

@@ -7,9 +7,13 @@ import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schem
 import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
+import { FREEZING } from "../requests/freezing.ts";
 
 const COLLECTION_COLUMNS = [
   "minted",
+  "copies",
+  "metadata_frozen",
+  "royalty_frozen",
   "max_supply",
   "base_uri",
   "service_may_mint",
@@ -31,14 +35,21 @@ export async function compareCollection(
   await lockCollections(trx, [address]);
   const [stored, replayed] = [await collectionAt(trx, address), await collectionAt(chain, address)];
   if (stored === undefined || replayed === undefined) return [];
-  const real = { ...replayed, owner: owner ?? stored.owner };
+  const real = {
+    ...replayed,
+    owner: owner ?? stored.owner,
+    // An accepted freeze that is not on chain stays accepted.
+    metadata_frozen: Math.max(replayed.metadata_frozen, stored.metadata_frozen === FREEZING ? FREEZING : 0),
+  };
   const wrong = COLLECTION_COLUMNS.filter((column) => stored[column] !== real[column]);
   if (wrong.length === 0) return [];
   if (repair) {
     const change = Object.fromEntries(wrong.map((column) => [column, real[column]]));
     await trx.updateTable("collections").set(change).where("address", "=", address).execute();
   }
-  return wrong.map((column) => ({
+  // What no version has stored yet is found, not corrected.
+  const told = wrong.filter((column) => column !== "royalty_frozen" || stored.royalty_frozen !== null);
+  return told.map((column) => ({
     what: `${column} of collection ${address}`,
     stored: String(stored[column]),
     chain: String(real[column]),

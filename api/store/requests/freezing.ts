@@ -6,7 +6,7 @@ import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
 
 /** Values of `collections.metadata_frozen`. */
 const OPEN = 0;
-const FREEZING = 1;
+export const FREEZING = 1;
 export const FROZEN = 2;
 
 /** Tokens read at once. */
@@ -31,6 +31,11 @@ export async function stopFreezing(trx: Trx, collection: string): Promise<void> 
     .where("address", "=", collection)
     .where("metadata_frozen", "=", FREEZING)
     .execute();
+}
+
+/** How an answer names the state of a collection's metadata. */
+export function metadataFrozen({ metadata_frozen: state }: { metadata_frozen: number }): "no" | "pending" | "yes" {
+  return state === OPEN ? "no" : state === FREEZING ? "pending" : "yes";
 }
 
 /** Whether a collection that exists can still change its metadata, or add to it. */

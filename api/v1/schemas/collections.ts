@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
 import { count, destination, optional, refuse, text } from "./inputs.ts";
 import { attributes, tokenMetadata } from "./nfts.ts";
-import { address, collectionType, hosting, requestId, time } from "./outputs.ts";
+import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
@@ -161,6 +161,17 @@ export const collection = z
       .meta({ description: "The most tokens that can ever be minted. null means unlimited. Always null for ERC1155." }),
     soulbound: z.boolean().meta({ description: "true: the tokens can never be transferred." }),
     minted: z.int().meta({ description: "Tokens (ERC721) or distinct ids (ERC1155) ever minted." }),
+    copies: integer
+      .optional()
+      .meta({ description: "ERC1155 only. Copies of all its ids that exist: without burnt ones." }),
+    metadata_frozen: z.enum(["no", "pending", "yes"]).meta({
+      description:
+        "Whether the metadata is frozen. pending: a freeze was accepted, and is not on chain yet. Unless this is no, metadata cannot be changed, and no token with hosted metadata can be minted; copies of ERC1155 ids that exist can.",
+    }),
+    royalty_frozen: z.boolean().nullable().meta({
+      description:
+        "true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it.",
+    }),
     owner: address.meta({ description: "Owner of the contract." }),
     collection_uri: z.string().nullable().meta({ description: "URI of the metadata of the collection." }),
     base_uri: z.string().nullable().optional().meta({ description: "Self-hosted only." }),

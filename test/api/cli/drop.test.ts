@@ -66,6 +66,15 @@ describe("command line: drop", () => {
       expect((await moneta.api.send("GET", "/v1/accounts/user/alice")).status).to.equal(404);
     });
 
+    it("refuses a frozen collection before it sends anything", async () => {
+      await moneta.api.settled(await moneta.api.accept(`/v1/collections/${collection}/freeze`, {}));
+      const refusal =
+        "collection: The metadata of the collection is frozen, so no new token can be minted into it. Choose another collection.";
+      expect(await problems()).to.deep.equal([refusal]);
+      expect(await problems("--yes")).to.deep.equal([refusal]);
+      expect((await moneta.api.send("GET", "/v1/accounts/user/alice")).status).to.equal(404);
+    });
+
     it("uploads, mints and reports, and says so when it is run again", async () => {
       expect(await json("--yes")).to.include({ state: "finished", completed: 3, failed: 0, exit: 0 });
       const tokens = await minted();

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
@@ -94,6 +95,22 @@ describe("reconcile", () => {
       });
     });
   }
+
+  describe("given a collection of which nobody knows whether its royalty is frozen, as after an upgrade", () => {
+    it("finds it, and reports no difference", async () => {
+      const right = await state();
+      const contract = ERC1155Collection__factory.connect(erc1155, await moneta.provider.getSigner(0));
+      const unknown = { royalty_frozen: null };
+      const { database } = moneta.service;
+      await database.write((trx) => trx.updateTable("collections").set(unknown).execute());
+      const listed = await api.ok<{ collections: object[] }>("GET", "/v1/collections");
+      for (const one of listed.collections) expect(one).to.include({ royalty_frozen: null });
+      expect((await run("--dry-run")).comparison.told).to.deep.equal([]);
+      expect((await run()).comparison.told).to.deep.equal([]);
+      expect(await contract.royaltyFrozen()).to.equal(false);
+      expect(await state()).to.deep.equal(right);
+    });
+  });
 
   describe("given a backup that knows another attempt of a mined transaction", () => {
     it("adds the mined attempt, reads its block again, and emits no event twice", async () => {

@@ -19,6 +19,10 @@ describe("metadata changes and the freeze on a real node", () => {
     expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
     return completed(answer.body.request_id);
   };
+  const record = async (address: string) => {
+    const { collections } = await api.ok<{ collections: { address: string }[] }>("GET", "/v1/collections?limit=30");
+    return collections.find((one) => one.address === address);
+  };
   const fetchIpfs = (uri: string) => fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
 
   it("announces changes on chain", async () => {
@@ -75,6 +79,23 @@ describe("metadata changes and the freeze on a real node", () => {
     }
   });
 
+  it("shows a freeze as pending until it is on chain", async () => {
+    const address = await api.collection({ type: "ERC721" });
+    expect(await record(address)).to.include({ metadata_frozen: "no", royalty_frozen: false });
+    await moneta.provider.send("evm_setAutomine", [false]);
+    let id: string;
+    try {
+      id = await api.accept(`/v1/collections/${address}/freeze`, {});
+      expect(await record(address)).to.include({ metadata_frozen: "pending" });
+    } finally {
+      await moneta.provider.send("evm_setAutomine", [true]);
+    }
+    // The transaction may have been sent before.
+    await moneta.provider.send("evm_mine", []);
+    await completed(id);
+    expect(await record(address)).to.include({ metadata_frozen: "yes", royalty_frozen: false });
+  });
+
   it("freezes an ERC1155 collection", async () => {
     const address = await api.collection({ type: "ERC1155" });
     const to = await api.wallet();
@@ -86,5 +107,6 @@ describe("metadata changes and the freeze on a real node", () => {
     expect(await (await fetchIpfs(uri)).json()).to.deep.equal({ name: "Gem 255" });
     expect(await api.ok("GET", `/v1/collections/${address}/255`)).to.include({ token_uri: uri });
     await api.completed("/v1/nfts", { collection_address: address, token_id: "255", quantity: 2, to_address: to });
+    expect(await record(address)).to.include({ metadata_frozen: "yes", minted: 1, copies: 5 });
   });
 });

@@ -99,12 +99,16 @@ describe("transactions that others send to the service's collections", () => {
       await (await contract.setMinter(owner.address, true)).wait();
       for (let count = 0; count < 3; count++) await (await contract.mint(owner.address)).wait();
       await (await contract.burn(2)).wait();
+      expect(await record(collection)).to.include({ metadata_frozen: "no", royalty_frozen: false });
+      await (await contract.freezeMetadata()).wait();
+      await (await contract.freezeRoyalty()).wait();
       await (await contract.lowerMaxSupply(4)).wait();
       const seen = await eventually(async () => {
         const found = await record(collection);
         return found?.["mint_supply_count"] === 4 && found["minted"] === 3 ? found : undefined;
       });
       expect(seen).to.include({ base_uri: "\ufffd\ufffd", owner: owner.address });
+      expect(seen).to.include({ metadata_frozen: "yes", royalty_frozen: true }).and.not.have.property("copies");
 
       const last = await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
       expect(last.nft_token_id).to.equal(4);
@@ -182,6 +186,13 @@ describe("transactions that others send to the service's collections", () => {
       const rest = (2n ** 128n - 3n).toString();
       await api.completed("/v1/nfts", { collection_address: collection, to_address: to, token_id: 5, quantity: rest });
       expect(await contract.totalSupply(5)).to.equal(2n ** 128n - 1n);
+      await (await contract.create(to, 6, 7, "")).wait();
+      const copies = async () => (await record(collection))?.["copies"];
+      await eventually(async () => ((await copies()) === (2n ** 128n + 6n).toString() ? true : undefined));
+      // The wallet of the owner of the contract burns its own copies.
+      await (await contract.create(owner.address, 8, 10, "")).wait();
+      await (await contract.burn(owner.address, 8, 4)).wait();
+      await eventually(async () => ((await copies()) === (2n ** 128n + 12n).toString() ? true : undefined));
     });
   });
 });

@@ -69,6 +69,7 @@ for (const released of Released.all()) {
       const [stored, onChain] = [await completedMints(upgraded), await mintsOnChain(upgraded)];
       expect(stored.size).to.be.greaterThan(1);
       expect(onChain).to.deep.equal(stored);
+      expect(await copiesCounted(upgraded)).to.deep.equal(copiesIn(onChain));
     });
 
     it("decrypts what the old version has encrypted", async () => {
@@ -84,6 +85,7 @@ for (const released of Released.all()) {
       const { comparison, recovery } = await jsonOfCli<Reconciliation>(env, "reconcile");
       expect(comparison.told).to.deep.equal([]);
       expect(recovery).to.equal(null);
+      expect(await upgraded.count("collections where royalty_frozen is null")).to.equal(0);
       const [run] = await rawSql(url, "select value from meta where key = 'reconcile'");
       expect(JSON.parse(String(run?.["value"]))).to.include({ holder: null });
       const { findings } = await jsonOfCli<Examination>(env, "doctor", "--media");
@@ -136,6 +138,22 @@ async function completedMints({ parts }: Upgraded): Promise<Map<string, bigint>>
     totals.set(key, (totals.get(key) ?? 0n) + BigInt(String(row["quantity"])));
   }
   return totals;
+}
+
+/** Copies by ERC1155 collection, as the collections' records have them. */
+async function copiesCounted({ parts }: Upgraded): Promise<Map<string, bigint>> {
+  const rows = await rawSql(parts.url, "select address, copies from collections where copies <> '0'");
+  return new Map(rows.map((row) => [String(row["address"]), BigInt(String(row["copies"]))]));
+}
+
+/** The same from the copies of each token. */
+function copiesIn(tokens: ReadonlyMap<string, bigint>): Map<string, bigint> {
+  const sums = new Map<string, bigint>();
+  for (const [key, copies] of tokens) {
+    const [address = "", token] = key.split(" ");
+    if (token !== undefined) sums.set(address, (sums.get(address) ?? 0n) + copies);
+  }
+  return sums;
 }
 
 /** The same from the chain, for every collection and token that the database has. */

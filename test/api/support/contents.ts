@@ -26,7 +26,8 @@ export async function contents(database: Database) {
     history: await read.selectFrom("wallet_history").selectAll().orderBy("transfer_id").orderBy("wallet").execute(),
     collections: await read
       .selectFrom("collections")
-      .select(["address", "minted", "reserved", "owner", "max_supply", "base_uri", "service_may_mint", "listed"])
+      .select(["address", "minted", "copies", "reserved", "owner", "max_supply", "base_uri", "service_may_mint"])
+      .select(["metadata_frozen", "royalty_frozen", "listed"])
       .orderBy("address")
       .execute(),
     counters: [...(await totals(database))].filter(([, value]) => value !== 0).sort(),

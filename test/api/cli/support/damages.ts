@@ -54,6 +54,12 @@ export const DAMAGES: Record<string, (trx: Trx, at: DamagedRows) => Promise<unkn
       .set({ max_supply: 3, minted: 1, owner: erc1155, service_may_mint: 0 })
       .where("address", "=", erc721)
       .execute(),
+  "a collection with other copies, and other things frozen": (trx, { erc1155 }) =>
+    trx
+      .updateTable("collections")
+      .set({ copies: "3", metadata_frozen: 2, royalty_frozen: 1 })
+      .where("address", "=", erc1155)
+      .execute(),
   "a missing transfer in the middle": async (trx) => {
     const first = await trx.selectFrom("transfers").select("id").orderBy("id").limit(1).executeTakeFirstOrThrow();
     await trx.deleteFrom("wallet_history").where("transfer_id", "=", first.id).execute();

@@ -83,6 +83,8 @@ describe("rollback", () => {
             expect(await apply(database, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
             states.push(await contents(database));
             expect(await countedTotals(database)).to.deep.equal([]);
+            const held = [...ledger.balances.values()].reduce((sum, quantity) => sum + quantity, 0n);
+            expect(states.at(-1)?.collections[0]?.copies).to.equal(held.toString());
           }
           const fork = Math.min(keep, blocks.length);
           await database.write((trx) => rollback(trx, fork));
@@ -107,6 +109,8 @@ describe("rollback", () => {
           { ...edit, column: "owner", value: randomAddress() },
           { ...edit, column: "service_may_mint", value: 0 },
           { ...edit, column: "base_uri", value: "ipfs://b/" },
+          { ...edit, column: "metadata_frozen", value: 2 },
+          { ...edit, column: "royalty_frozen", value: 1 },
         ],
       });
       const changed = await database.read
@@ -115,6 +119,7 @@ describe("rollback", () => {
         .where("address", "=", contract)
         .executeTakeFirstOrThrow();
       expect(changed).to.include({ max_supply: 40, service_may_mint: 0, base_uri: "ipfs://b/" });
+      expect(changed).to.include({ metadata_frozen: 2, royalty_frozen: 1 });
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);
     });
