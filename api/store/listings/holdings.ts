@@ -4,7 +4,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { type NftView, toNft } from "./nfts.ts";
+import { METADATA, type NftView, toNft, withLargeMetadata } from "./nfts.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { type HoldingKey, storedHoldings } from "./stored-holdings.ts";
@@ -83,7 +83,7 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "collections.hosting as hosting",
         "collections.base_uri as baseUri",
         "nfts.token_uri as tokenUri",
-        "nfts.metadata as metadata",
+        ...METADATA,
         "nfts.minted_at as mintedAt",
         "requests.unlockable as unlockable",
         "requests.id as requestId",
@@ -107,7 +107,7 @@ export async function listContents(
   filter: ContentsFilter | null,
   page: PageQuery,
 ): Promise<Page<HeldNft>> {
-  const rows = await readContents(db, {
+  const fetched = await readContents(db, {
     owner,
     contract: filter?.contract ?? null,
     tokenId: filter?.tokenId ?? null,
@@ -116,7 +116,9 @@ export async function listContents(
     offset: rowsToSkip(page),
   });
   const checkpoint = Number((await readMeta(db, "checkpoint")) ?? 0);
-  return pageOf(rows.map(toHeld(checkpoint)), await totalOfContents(db, owner, filter), page, (row) => row.seq);
+  const total = await totalOfContents(db, owner, filter);
+  const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
+  return pageOf(rows.map(toHeld(checkpoint)), total, fitting, (row) => row.seq);
 }
 
 /** @param checkpoint the last block whose logs are stored. */

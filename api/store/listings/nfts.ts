@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { MAX_PAGE_BYTES } from "../../config/limits.ts";
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
@@ -46,6 +47,57 @@ export interface CollectionNft extends NftView {
   owner: string | null;
 }
 
+/** Metadata up to this size comes with the rows of a page. Only older versions accepted larger ones than a few of these. */
+const INLINE_BYTES = 262_144;
+
+/** Columns of a listing: the metadata unless it is large, and its size in bytes. `withLargeMetadata` reads the rest. */
+export const METADATA = [
+  sql<string | null>`case when octet_length(nfts.metadata) <= ${sql.lit(INLINE_BYTES)} then nfts.metadata end`.as(
+    "metadata",
+  ),
+  sql<number | null>`octet_length(nfts.metadata)`.as("metadataBytes"),
+] as const;
+
+interface MetadataColumns {
+  contract: string;
+  tokenId: string;
+  metadata: string | null;
+  metadataBytes: number | null;
+}
+
+/**
+ * Reads large metadata one by one until a page is full, so that no page is many times as large in memory as it may be.
+ * @param rows as fetched for the page.
+ * @returns these rows, or the first ones and a shorter page.
+ */
+export async function withLargeMetadata<Row extends MetadataColumns>(
+  db: Db,
+  rows: readonly Row[],
+  page: PageQuery,
+): Promise<{ rows: Omit<Row, "metadataBytes">[]; page: PageQuery }> {
+  const complete: Omit<Row, "metadataBytes">[] = [];
+  let left = MAX_PAGE_BYTES;
+  for (const { metadataBytes, ...row } of rows) {
+    complete.push(row);
+    const count = complete.length;
+    left -= metadataBytes ?? 0;
+    // The last row of all only says that there are more.
+    if (row.metadata !== null || metadataBytes === null || count > page.limit) continue;
+    if (left < 0 && count > 1) return { rows: complete, page: { ...page, limit: count - 1 } };
+    row.metadata = await metadataOf(db, row);
+  }
+  return { rows: complete, page };
+}
+
+async function metadataOf(db: Db, { contract, tokenId }: Pick<MetadataColumns, "contract" | "tokenId">) {
+  const query = db
+    .selectFrom("nfts")
+    .select("metadata")
+    .where("contract", "=", contract)
+    .where("token_id", "=", tokenId);
+  return (await query.executeTakeFirst())?.metadata ?? null;
+}
+
 /** Tokens that are on chain and not burnt. */
 function collectionNfts(db: Db, contract: string) {
   return (
@@ -61,7 +113,7 @@ function collectionNfts(db: Db, contract: string) {
         "collections.hosting as hosting",
         "collections.base_uri as baseUri",
         "nfts.token_uri as tokenUri",
-        "nfts.metadata as metadata",
+        ...METADATA,
         "nfts.minted_at as mintedAt",
         "nfts.supply as supply",
         // An ERC1155 id can have many holders. They have a listing of their own.
@@ -90,13 +142,16 @@ function collectionNfts(db: Db, contract: string) {
 export async function listNfts(db: Db, contract: string, page: PageQuery): Promise<Page<CollectionNft>> {
   let query = collectionNfts(db, contract);
   if (page.after !== null) query = query.where("nfts.seq", ">", page.after);
-  const rows = await query.orderBy("nfts.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows.map(toNft), await readCounter(db, counterKeys.nfts(contract)), page, (row) => row.seq);
+  const fetched = await query.orderBy("nfts.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  const total = await readCounter(db, counterKeys.nfts(contract));
+  const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
+  return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
 }
 
 export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {
-  const row = await collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).executeTakeFirst();
-  return row && toNft(row);
+  const found = await collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).execute();
+  const { rows } = await withLargeMetadata(db, found, { limit: 1, offset: 0, after: null });
+  return rows.map(toNft)[0];
 }
 
 /** The token, as soon as its mint is in a block. Burnt tokens are included. */

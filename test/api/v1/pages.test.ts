@@ -1,6 +1,8 @@
 import { expect } from "chai";
 
 import { MAX_PAGE_BYTES } from "../../../api/config/limits.ts";
+import { listContents } from "../../../api/store/listings/holdings.ts";
+import { listNfts } from "../../../api/store/listings/nfts.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid } from "../support/expect.ts";
 import { addCollection, addMint, addWallet, confirmUpTo } from "../support/api-rows.ts";
@@ -135,6 +137,20 @@ describe("pages", () => {
         }
       });
     }
+
+    it("read only the large metadata that fit", async () => {
+      const [holder, single] = [await addWallet(api), await addCollection(api)];
+      // As an older version stored it.
+      const metadata = { description: "a".repeat(2_000_000) };
+      for (const tokenId of [1, 2, 3, 4]) await addMint(api, { contract: single, to: holder, tokenId, metadata });
+      const page = { limit: 30, offset: 0, after: null };
+      const { read } = api.database;
+      for (const listed of [listNfts(read, single, page), listContents(read, holder, null, page)]) {
+        const { items, limit, next, total } = await listed;
+        expect(items.map((item) => item.metadata?.description?.length)).to.deep.equal([2_000_000, 2_000_000]);
+        expect({ limit, total, offset: next?.offset }).to.deep.equal({ limit: 2, total: 4, offset: 2 });
+      }
+    });
 
     it("have one item that is larger than a page", async () => {
       const single = await addCollection(api);

@@ -1,3 +1,4 @@
+import { MAX_PAGE_BYTES } from "../../../../api/config/limits.ts";
 import { seriesSpan } from "../../../../api/domain/series.ts";
 import type { PageQuery } from "../../../../api/store/db/pages.ts";
 import {
@@ -8,7 +9,7 @@ import {
 } from "../../../../api/store/listings/collections.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
-import { findMintedNft, findNft, listNfts } from "../../../../api/store/listings/nfts.ts";
+import { findMintedNft, findNft, listNfts, withLargeMetadata } from "../../../../api/store/listings/nfts.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
@@ -58,6 +59,8 @@ export async function runListings(tour: Tour): Promise<void> {
   const { read } = tour;
   const { app, wallet, collection } = BUSY;
   for (const list of listings(tour).values()) for (const page of PAGES) await list(page);
+  const large = { contract: collection, tokenId: "8", metadata: null, metadataBytes: MAX_PAGE_BYTES };
+  for (const page of PAGES) await withLargeMetadata(read, [large], page);
   for (const tokenId of ["7", "none"]) {
     await listContents(read, wallet, { contract: collection, tokenId }, { limit: 30, offset: 0, after: null });
   }

@@ -14,6 +14,7 @@ const BUILDS =
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "db/migrations/kit.ts": "creates the schema",
   "db/migrate.ts": "reads the list of migrations",
+  "db/migrations/0011-v0.3.0-frozen-and-copies.ts": "counts, once, the copies in a database of an earlier version",
   "db/sqlite/group-commit.ts": "begins and ends transactions",
   "db/postgres/concurrent-writes.ts": "begins and ends transactions on PostgreSQL",
   "db/postgres/open.ts": "checks the server of a PostgreSQL database",
