@@ -39,7 +39,9 @@ export class ApiRefusal extends Error {
 
 function describe(status: number, body: ErrorBody | null): string {
   if (body === null) return `HTTP status ${status.toString()}, without an error body of the service`;
-  const fields = (body.errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+  // The message of `validation_failed` has the first field already.
+  const others = (body.errors ?? []).filter(({ field, message }) => !body.message.includes(`\`${field}\`: ${message}`));
+  const fields = others.map(({ field, message }) => `${field}: ${message}`);
   return [`${status.toString()} ${body.error_code}: ${body.message}`, ...fields].join(" ");
 }
 

@@ -237,9 +237,31 @@ interface ErrorOptions {
   /** Seconds for the `Retry-After` header, where the code has one. */
   retryAfter?: number;
   /** Replaces the code's own message where more is known. */
-  message?: string;
+  message?: string | null;
   /** For the log. */
   cause?: Error;
+}
+
+/** Most characters of a field's name in a message: the caller may have chosen it. */
+const MAX_NAME_LENGTH = 60;
+
+/**
+ * The message of a refusal for its fields: the first one with its reason, and how many others there are.
+ * @param total problems that were found. `errors` may have fewer.
+ */
+export function firstOf(errors: readonly FieldError[], total = errors.length): string | null {
+  const [first] = errors;
+  if (first === undefined) return null;
+  const { field, message } = first;
+  const name = field.length > MAX_NAME_LENGTH ? `${field.slice(0, MAX_NAME_LENGTH)}...` : field;
+  const others = total > 1 ? ` ... and ${(total - 1).toString()} more: see \`errors\`.` : "";
+  return `\`${name}\`: ${message}${others}`;
+}
+
+function messageOf(errorCode: HttpErrorCode, errors: readonly FieldError[] | null): string {
+  // The other codes have a message that says what happened.
+  const first = errorCode === "validation_failed" ? firstOf(errors ?? []) : null;
+  return first ?? ERRORS[errorCode].message;
 }
 
 /** An answer that refuses the call. Thrown by commands and routes; becomes the error body. */
@@ -250,7 +272,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | null;
 
   constructor(errorCode: HttpErrorCode, errors: FieldError[] | null = null, options: ErrorOptions = {}) {
-    super(options.message ?? ERRORS[errorCode].message, options.cause === undefined ? {} : { cause: options.cause });
+    super(options.message ?? messageOf(errorCode, errors), options.cause === undefined ? {} : { cause: options.cause });
     this.errorCode = errorCode;
     this.errors = errors;
     this.retryAfter = options.retryAfter ?? null;
