@@ -113,7 +113,8 @@ const ERROR_ENTRIES = {
   },
   wrong_hosting: {
     status: 422,
-    message: "The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.",
+    message:
+      "The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.",
   },
   not_transferable: {
     status: 422,
@@ -175,7 +176,8 @@ const ERROR_ENTRIES = {
   },
   media_blocked: {
     failsRequest: true,
-    message: "The media is at an address that the service does not contact. Use a public address.",
+    message:
+      "The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.",
   },
   transaction_refused: {
     failsRequest: true,
@@ -242,6 +244,8 @@ interface ErrorOptions {
   cause?: Error;
 }
 
+/** Codes that say too little: the reason is in the first field. */
+const TOLD_BY_FIELDS: readonly HttpErrorCode[] = ["validation_failed", "wrong_hosting"];
 /** Most characters of a field's name in a message: the caller may have chosen it. */
 const MAX_NAME_LENGTH = 60;
 
@@ -259,8 +263,7 @@ export function firstOf(errors: readonly FieldError[], total = errors.length): s
 }
 
 function messageOf(errorCode: HttpErrorCode, errors: readonly FieldError[] | null): string {
-  // The other codes have a message that says what happened.
-  const first = errorCode === "validation_failed" ? firstOf(errors ?? []) : null;
+  const first = TOLD_BY_FIELDS.includes(errorCode) ? firstOf(errors ?? []) : null;
   return first ?? ERRORS[errorCode].message;
 }
 
