@@ -75,12 +75,24 @@ export function refusalOfText(response: Response, text: string): ApiRefusal {
 export class ConnectionFailed extends Error {
   override readonly name = "ConnectionFailed";
 
+  /** The code of the network's error, such as `ECONNREFUSED`. null when it has none, as in browsers. */
+  readonly code: string | null;
+
   constructor(tries: number, cause: unknown) {
+    const code = networkCodeOf(cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`No answer from the service after ${tries === 1 ? "one try" : `${tries.toString()} tries`}: ${reason}`, {
+    const details = code === null || reason.includes(code) ? reason : `${reason} (${code})`;
+    super(`No answer from the service after ${tries === 1 ? "one try" : `${tries.toString()} tries`}: ${details}`, {
       cause,
     });
+    this.code = code;
   }
+}
+
+/** The code of a network's error. Node's `fetch` puts that error into `cause`. */
+export function networkCodeOf(error: unknown): string | null {
+  const inner = error instanceof Error ? (error.cause ?? error) : error;
+  return inner instanceof Error && "code" in inner && typeof inner.code === "string" ? inner.code : null;
 }
 
 type Request = Schemas["Request"];
