@@ -40,7 +40,7 @@ export interface paths {
     get: operations["listAccounts"];
     /**
      * Create a wallet
-     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction.
+     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.
      */
     post: operations["createAccount"];
   }>;
@@ -154,7 +154,7 @@ export interface paths {
   "/v1/transfers": Path<{
     /**
      * Transfer a token out of a wallet
-     * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
+     * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on. A transfer to the same wallet is accepted like any other: it costs gas, appears in the histories and leaves the holding as it is.
      */
     post: operations["transferNft"];
   }>;
@@ -444,7 +444,7 @@ export interface webhooks {
 export interface components {
   schemas: {
     CreateWallet: {
-      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. */
+      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever. */
       user_identifier?: string | null;
     };
     CreateCollection: {
