@@ -40,7 +40,7 @@ export interface paths {
     get: operations["listAccounts"];
     /**
      * Create a wallet
-     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction.
+     * @description The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.
      */
     post: operations["createAccount"];
   }>;
@@ -154,7 +154,7 @@ export interface paths {
   "/v1/transfers": Path<{
     /**
      * Transfer a token out of a wallet
-     * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.
+     * @description The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on. A transfer to the same wallet is accepted like any other: it costs gas, appears in the histories and leaves the holding as it is.
      */
     post: operations["transferNft"];
   }>;
@@ -404,7 +404,7 @@ export interface paths {
      *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
      *     | 422, request | `supply_exceeded` | The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer. | [docs/errors#supply_exceeded](docs/errors#supply_exceeded) |
      *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
-     *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
+     *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
      *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
      *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
      *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
@@ -418,7 +418,7 @@ export interface paths {
      *     | request | `out_of_gas` | The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS. | [docs/errors#out_of_gas](docs/errors#out_of_gas) |
      *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
-     *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address. | [docs/errors#media_blocked](docs/errors#media_blocked) |
+     *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
@@ -444,7 +444,7 @@ export interface webhooks {
 export interface components {
   schemas: {
     CreateWallet: {
-      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. */
+      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever. */
       user_identifier?: string | null;
     };
     CreateCollection: {
@@ -597,7 +597,7 @@ export interface components {
      *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
      *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
-     *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address.
+     *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
@@ -1430,7 +1430,7 @@ export interface components {
     >;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-     *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+     *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
      *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
      */
     ValidationFailedOrWrongHostingOrMetadataFrozen: Answer<
@@ -1891,7 +1891,7 @@ export interface operations {
        *     - `token_already_exists`: This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies.
        *     - `supply_exceeded`: The mint exceeds the collection's maximum supply, or the most copies that an id can have. Mint fewer.
        *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
-       *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.
+       *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
        *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
        *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
        */

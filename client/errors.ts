@@ -39,7 +39,9 @@ export class ApiRefusal extends Error {
 
 function describe(status: number, body: ErrorBody | null): string {
   if (body === null) return `HTTP status ${status.toString()}, without an error body of the service`;
-  const fields = (body.errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+  // The message of `validation_failed` has the first field already.
+  const others = (body.errors ?? []).filter(({ field, message }) => !body.message.includes(`\`${field}\`: ${message}`));
+  const fields = others.map(({ field, message }) => `${field}: ${message}`);
   return [`${status.toString()} ${body.error_code}: ${body.message}`, ...fields].join(" ");
 }
 
@@ -73,12 +75,24 @@ export function refusalOfText(response: Response, text: string): ApiRefusal {
 export class ConnectionFailed extends Error {
   override readonly name = "ConnectionFailed";
 
+  /** The code of the network's error, such as `ECONNREFUSED`. null when it has none, as in browsers. */
+  readonly code: string | null;
+
   constructor(tries: number, cause: unknown) {
+    const code = networkCodeOf(cause);
     const reason = cause instanceof Error ? cause.message : String(cause);
-    super(`No answer from the service after ${tries === 1 ? "one try" : `${tries.toString()} tries`}: ${reason}`, {
+    const details = code === null || reason.includes(code) ? reason : `${reason} (${code})`;
+    super(`No answer from the service after ${tries === 1 ? "one try" : `${tries.toString()} tries`}: ${details}`, {
       cause,
     });
+    this.code = code;
   }
+}
+
+/** The code of a network's error. Node's `fetch` puts that error into `cause`. */
+export function networkCodeOf(error: unknown): string | null {
+  const inner = error instanceof Error ? (error.cause ?? error) : error;
+  return inner instanceof Error && "code" in inner && typeof inner.code === "string" ? inner.code : null;
 }
 
 type Request = Schemas["Request"];

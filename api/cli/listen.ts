@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { createClient } from "../../client/client.ts";
-import { ApiRefusal } from "../../client/errors.ts";
+import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { StreamedEvent } from "../../client/events.ts";
 import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
@@ -175,8 +175,6 @@ function aborted(signal: AbortSignal): boolean {
 }
 
 function reasonOf(error: unknown): string {
-  // `fetch` puts the network's error into `cause`.
   const cause = error instanceof Error ? (error.cause ?? error) : error;
-  if (!(cause instanceof Error)) return String(cause);
-  return "code" in cause && typeof cause.code === "string" ? cause.code : cause.message;
+  return networkCodeOf(error) ?? (cause instanceof Error ? cause.message : String(cause));
 }

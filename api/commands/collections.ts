@@ -75,8 +75,13 @@ export async function changeTokenMetadata(
 async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
-  if (collection.hosting !== "hosted")
-    throw fieldError("wrong_hosting", "address", "The collection is self-hosted: its metadata is not stored here.");
+  if (collection.hosting !== "hosted") {
+    throw fieldError(
+      "wrong_hosting",
+      "address",
+      "The collection is self-hosted: the service does not store its metadata. Change the files at its base_uri and collection_uri instead.",
+    );
+  }
   return collection;
 }
 
@@ -101,7 +106,13 @@ async function apply<M extends object>(
     const room = await Room.read(trx, appId, "stored_bytes", () => readCounter(trx, counterKeys.storedBytes(appId)));
     await lockCollections(trx, [collection.address]);
     const stored = await change.read(trx);
-    if (stored === null) throw fieldError("wrong_hosting", "token_id", "The token has no hosted metadata.");
+    if (stored === null) {
+      throw fieldError(
+        "wrong_hosting",
+        "token_id",
+        "The collection is hosted, but not this token: it has a URI of its own. Change the file at its `token_uri` instead.",
+      );
+    }
     if (!(await isMetadataOpen(trx, collection.address))) {
       throw fieldError(
         "metadata_frozen",
@@ -177,8 +188,19 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.metadata_frozen !== 0) throw frozen();
-  if (collection.hosting !== "hosted" || collection.base_uri !== null) {
-    throw fieldError("wrong_hosting", "address", "The service does not host this collection's metadata.");
+  if (collection.hosting !== "hosted") {
+    throw fieldError(
+      "wrong_hosting",
+      "address",
+      "The collection is self-hosted: the service has no metadata of it to freeze. Only hosted collections can be frozen.",
+    );
+  }
+  if (collection.base_uri !== null) {
+    throw fieldError(
+      "wrong_hosting",
+      "address",
+      "The collection was hosted, but its owner has replaced the base URI. Only that owner can freeze it.",
+    );
   }
   if (collection.service_is_steward === 0) {
     throw fieldError(

@@ -182,9 +182,14 @@ function mintErc721(collection: StoredCollection, fields: MintFields): Mint {
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
 }
 
+/* What the fields of ERC1155 are required for: a call with too few of them may mean either. */
+const NEW_ID = "This field is required: a new id needs token_id, initial_supply and initial_owner.";
+const MORE_COPIES =
+  "This field is required: more copies of an id need token_id, quantity and to_address. A new id needs token_id, initial_supply and initial_owner instead.";
+
 function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
   const hosted = checkHosting(collection, fields);
-  requireAll(fields, ["token_id", "initial_supply", "initial_owner"]);
+  requireAll(fields, ["token_id", "initial_supply", "initial_owner"], NEW_ID);
   const uri = fields.uri ?? null;
   if (uri !== null) {
     const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";
@@ -208,9 +213,9 @@ function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
     fields,
     otherVariants,
     "validation_failed",
-    "Minting more copies takes only token_id, quantity and to_address.",
+    "More copies of an id take only token_id, quantity and to_address. A new id needs initial_supply and initial_owner instead of quantity and to_address.",
   );
-  requireAll(fields, ["token_id", "quantity", "to_address"]);
+  requireAll(fields, ["token_id", "quantity", "to_address"], MORE_COPIES);
   return {
     kind: "mint-erc1155",
     collection: collection.address,
@@ -223,7 +228,12 @@ function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
 /** @returns whether the service hosts the metadata. */
 function checkHosting(collection: StoredCollection, fields: MintFields): boolean {
   if (collection.hosting === "hosted") return true;
-  refuse(fields, HOSTED_ONLY, "wrong_hosting", "Self-hosted collections do not take this field.");
+  refuse(
+    fields,
+    HOSTED_ONLY,
+    "wrong_hosting",
+    "The collection is self-hosted: its app publishes the metadata at base_uri. Send the mint without this field. Hosted collections, which are created without base_uri and collection_uri, take it.",
+  );
   return false;
 }
 
@@ -251,9 +261,9 @@ function refusal(errorCode: Refusal, names: readonly Field[], code: string, mess
 }
 
 /** @throws ApiError `validation_failed`, naming every missing field. */
-function requireAll(fields: MintFields, names: readonly Field[]): void {
+function requireAll(fields: MintFields, names: readonly Field[], message: string): void {
   const absent = names.filter((name) => fields[name] === undefined);
-  if (absent.length > 0) throw new ApiError("validation_failed", absent.map(requiredField));
+  if (absent.length > 0) throw refusal("validation_failed", absent, "required", message);
 }
 
 function required<F extends Field>(fields: MintFields, name: F): NonNullable<MintFields[F]> {

@@ -2,7 +2,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import type { RequestEvent } from "../domain/request.ts";
 import type { Sealer } from "../keys/sealer.ts";
 import { newWebhookSecret, openSecrets, rotateSecrets, sealSecrets, SECRET_OVERLAP } from "../keys/webhook-secrets.ts";
-import { type AddressPolicy, isForbiddenUrl } from "../outbound/addresses.ts";
+import { type AddressPolicy, HOW_TO_ALLOW, isForbiddenUrl } from "../outbound/addresses.ts";
 import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import type { DeliveryRow } from "../store/db/schema.ts";
@@ -90,7 +90,7 @@ export async function registerWebhook(
   events: RequestEvent[] | null,
 ): Promise<{ webhook: StoredWebhook; secret: string | null }> {
   if (isForbiddenUrl(new URL(url), deps.addressPolicy)) {
-    const message = "Must resolve to public addresses only.";
+    const message = `The address is not public, and the service calls public addresses only. ${HOW_TO_ALLOW}`;
     throw new ApiError("validation_failed", [{ field: "url", code: "private_address", message }]);
   }
   const secret = newWebhookSecret();

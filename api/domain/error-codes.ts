@@ -113,7 +113,8 @@ const ERROR_ENTRIES = {
   },
   wrong_hosting: {
     status: 422,
-    message: "The call needs the other kind of hosting (hosted or self-hosted). `errors` names the fields concerned.",
+    message:
+      "The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.",
   },
   not_transferable: {
     status: 422,
@@ -175,7 +176,8 @@ const ERROR_ENTRIES = {
   },
   media_blocked: {
     failsRequest: true,
-    message: "The media is at an address that the service does not contact. Use a public address.",
+    message:
+      "The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.",
   },
   transaction_refused: {
     failsRequest: true,
@@ -237,9 +239,32 @@ interface ErrorOptions {
   /** Seconds for the `Retry-After` header, where the code has one. */
   retryAfter?: number;
   /** Replaces the code's own message where more is known. */
-  message?: string;
+  message?: string | null;
   /** For the log. */
   cause?: Error;
+}
+
+/** Codes that say too little: the reason is in the first field. */
+const TOLD_BY_FIELDS: readonly HttpErrorCode[] = ["validation_failed", "wrong_hosting"];
+/** Most characters of a field's name in a message: the caller may have chosen it. */
+const MAX_NAME_LENGTH = 60;
+
+/**
+ * The message of a refusal for its fields: the first one with its reason, and how many others there are.
+ * @param total problems that were found. `errors` may have fewer.
+ */
+export function firstOf(errors: readonly FieldError[], total = errors.length): string | null {
+  const [first] = errors;
+  if (first === undefined) return null;
+  const { field, message } = first;
+  const name = field.length > MAX_NAME_LENGTH ? `${field.slice(0, MAX_NAME_LENGTH)}...` : field;
+  const others = total > 1 ? ` ... and ${(total - 1).toString()} more: see \`errors\`.` : "";
+  return `\`${name}\`: ${message}${others}`;
+}
+
+function messageOf(errorCode: HttpErrorCode, errors: readonly FieldError[] | null): string {
+  const first = TOLD_BY_FIELDS.includes(errorCode) ? firstOf(errors ?? []) : null;
+  return first ?? ERRORS[errorCode].message;
 }
 
 /** An answer that refuses the call. Thrown by commands and routes; becomes the error body. */
@@ -250,7 +275,7 @@ export class ApiError extends Error {
   readonly retryAfter: number | null;
 
   constructor(errorCode: HttpErrorCode, errors: FieldError[] | null = null, options: ErrorOptions = {}) {
-    super(options.message ?? ERRORS[errorCode].message, options.cause === undefined ? {} : { cause: options.cause });
+    super(options.message ?? messageOf(errorCode, errors), options.cause === undefined ? {} : { cause: options.cause });
     this.errorCode = errorCode;
     this.errors = errors;
     this.retryAfter = options.retryAfter ?? null;

@@ -8,6 +8,9 @@ export interface AddressPolicy {
   allowLoopback: boolean;
 }
 
+/** For messages about a forbidden address. */
+export const HOW_TO_ALLOW = "The operator can allow its host with ALLOWED_PRIVATE_HOSTS.";
+
 /** Azure's machines reach their platform at this address of a public range: metadata, keys and DNS. */
 const AZURE_PLATFORM = "168.63.129.16";
 

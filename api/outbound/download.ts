@@ -3,6 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 
 import { type Dispatcher, request } from "undici";
 
+import { HOW_TO_ALLOW } from "./addresses.ts";
+
 /** Why a download failed: a forbidden address or scheme, too many bytes, or any other failure. */
 type DownloadProblem = "blocked" | "too_large" | "unavailable";
 
@@ -153,7 +155,7 @@ function describe(error: unknown, signal: AbortSignal): DownloadError {
   if (signal.aborted) return new DownloadError("unavailable", "The download did not finish in time.", { cause: error });
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : null;
   if (code === "BLOCKED_ADDRESS") {
-    return new DownloadError("blocked", "It leads to an address that is not public.", { cause: error });
+    return new DownloadError("blocked", `It leads to an address that is not public. ${HOW_TO_ALLOW}`, { cause: error });
   }
   if (code?.startsWith("Z_") === true || code?.startsWith("ERR_") === true) {
     return new DownloadError("unavailable", "The bytes do not match the declared content coding.", { cause: error });

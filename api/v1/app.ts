@@ -13,7 +13,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
 import { endpointsOf } from "./endpoints.ts";
-import { errorHandler } from "./errors.ts";
+import { errorHandler, noSuchPath, refuseMethod } from "./errors.ts";
 import { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
@@ -67,7 +67,7 @@ export function createApp(parts: AppDeps): Express {
   app.use("/metadata", hostedMetadata(deps));
   app.use("/ipfs", ipfsGateway(deps));
   app.use(() => {
-    throw new ApiError("not_found");
+    throw noSuchPath();
   });
   app.use(errorHandler);
   return app;
@@ -123,8 +123,7 @@ export function health(deps: Pick<HttpDeps, "readiness">): Router {
     response.set("Cache-Control", "no-store").json({ status: "ready", checks });
   });
   router.all(["/healthz", "/readyz"], (_request, response) => {
-    response.set("Allow", "GET, HEAD");
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, "GET, HEAD");
   });
   return router;
 }

@@ -5,6 +5,7 @@ import express, { type Request, type RequestHandler, type Response } from "expre
 import { BODY_SECONDS, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
+import { faultOfJson } from "../shared/json-fault.ts";
 import { discardRest } from "./file-body.ts";
 import type { OpenBodies } from "./held-bytes.ts";
 
@@ -57,7 +58,7 @@ export function bodyReader(
 
 function jsonOf(bytes: unknown): Omit<JsonBody, "handled"> {
   if (!Buffer.isBuffer(bytes) || bytes.length === 0) return NO_BODY;
-  if (!isUtf8(bytes)) throw new ApiError("malformed_json");
+  if (!isUtf8(bytes)) throw notUtf8(bytes);
   refuseManyValues(bytes);
   const text = bytes.toString("utf8");
   return { value: parse(text), text };
@@ -100,9 +101,25 @@ function tooManyValues(): ApiError {
 function parse(text: string): unknown {
   try {
     return parseExact(text);
-  } catch {
-    throw new ApiError("malformed_json");
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    const fault = faultOfJson(text);
+    if (fault === null) throw new ApiError("malformed_json");
+    const { line, column, reason } = fault;
+    const message = `The body is not valid JSON: line ${line.toString()}, column ${column.toString()}: ${reason}. Correct the body and send it again.`;
+    throw new ApiError("malformed_json", null, { message });
   }
+}
+
+function notUtf8(bytes: Buffer): ApiError {
+  // Decoding replaces what is wrong, so the first difference is there.
+  const replaced = Buffer.from(bytes.toString("utf8"));
+  const differs = bytes.findIndex((byte, index) => byte !== replaced[index]);
+  // A character that is cut off at the end can look like the beginning of its replacement.
+  const at = differs === -1 ? bytes.length - 1 : differs;
+  const found = `0x${(bytes[at] ?? 0).toString(16).padStart(2, "0")}`;
+  const message = `The body is not valid UTF-8: byte ${(at + 1).toString()} is ${found}. Send the JSON in UTF-8.`;
+  return new ApiError("malformed_json", null, { message });
 }
 
 /** JSON is always UTF-8 (RFC 8259), so any other charset is refused. */

@@ -15,9 +15,22 @@ function toApiError(error: unknown): ApiError {
       retryAfter: secondsUntilRetry(error instanceof ChainUnavailable ? error : null),
     });
   }
-  // A path with a malformed percent-escape is answered with 404.
-  if (error instanceof URIError) return new ApiError("not_found");
+  // The router throws it for a path with a malformed percent-escape.
+  if (error instanceof URIError) return noSuchPath();
   return new ApiError(codeOfHttpError(error) ?? "internal_error");
+}
+
+/** For a path that no endpoint has. A path with ids of something that does not exist has the message of `not_found`. */
+export function noSuchPath(): ApiError {
+  const message = "This path does not exist. The paths of the API begin with `/v1`, and `/docs` lists all of them.";
+  return new ApiError("not_found", null, { message });
+}
+
+/** @param allowed the methods of the path, for `Allow`. @throws ApiError `method_not_allowed` */
+export function refuseMethod(response: Response, allowed: string): never {
+  response.set("Allow", allowed);
+  const message = `This path does not support ${response.req.method}. It supports ${allowed}.`;
+  throw new ApiError("method_not_allowed", null, { message });
 }
 
 /** Errors of Express's body reader carry their status. */

@@ -8,6 +8,7 @@ import { type Identity, identityFor, requireStillValid } from "./authenticate.ts
 import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
 import { type CallKind, type CallSlot, CallSlots } from "./call-slots.ts";
 import type { HttpDeps } from "./deps.ts";
+import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
@@ -111,7 +112,7 @@ function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading)
     router[endpoint.method](endpoint.path, handlerOf(endpoint, deps, read));
   }
   for (const path of new Set(endpoints.map((endpoint) => endpoint.path))) {
-    router.all(path, refuseMethod(path, methodsOf(endpoints, path)));
+    router.all(path, otherMethods(path, methodsOf(endpoints, path)));
   }
   return router;
 }
@@ -233,10 +234,9 @@ function methodsOf(endpoints: readonly Endpoint[], path: string): string {
   return (methods.includes("GET") ? [...methods, "HEAD"] : methods).join(", ");
 }
 
-function refuseMethod(path: string, allowed: string): RequestHandler {
+function otherMethods(path: string, allowed: string): RequestHandler {
   return (_request, response) => {
     nameRoute(response, `/v1${path}`);
-    response.set("Allow", allowed);
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, allowed);
   };
 }

@@ -1,6 +1,7 @@
-import type { z } from "zod";
+import { z } from "zod";
 
-import { ApiError, type FieldError, requiredField } from "../domain/error-codes.ts";
+import { ApiError, type FieldError, firstOf, requiredField } from "../domain/error-codes.ts";
+import { nearest } from "../shared/nearest.ts";
 
 /** Most entries in `errors`, and the longest field name there: the caller chooses both. */
 const MAX_ERRORS = 100;
@@ -10,16 +11,32 @@ const MAX_FIELD_LENGTH = 200;
 export function validate<S extends z.ZodType>(schema: S, input: unknown, most = MAX_ERRORS): z.output<S> {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const errors = result.error.issues.flatMap((issue) => fieldErrors(issue, input));
-  throw new ApiError("validation_failed", errors.slice(0, most));
+  const { issues } = result.error;
+  const errors: FieldError[] = [];
+  const valid = fieldsOf(schema);
+  for (const issue of issues) {
+    if (errors.length >= most) break;
+    errors.push(...fieldErrors(issue, { input, valid, most: most - errors.length }));
+  }
+  const total = issues.reduce((sum, issue) => sum + (issue.code === "unrecognized_keys" ? issue.keys.length : 1), 0);
+  throw new ApiError("validation_failed", errors, { message: firstOf(errors, total) });
 }
 
-function fieldErrors(issue: z.core.$ZodIssue, input: unknown): FieldError[] {
+interface Context {
+  input: unknown;
+  /** Names of the fields that the input may have. */
+  valid: readonly string[];
+  most: number;
+}
+
+function fieldErrors(issue: z.core.$ZodIssue, { input, valid, most }: Context): FieldError[] {
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => ({
+    // All input schemas that refuse unknown fields are those of a whole body or query.
+    const known = issue.path.length === 0 ? valid : [];
+    return issue.keys.slice(0, most).map((key, index) => ({
       field: nameOf([...issue.path, key]),
       code: "unknown_field",
-      message: "There is no such field. Remove it, or correct its name.",
+      message: unknownField(key, known, index),
     }));
   }
   const field = nameOf(issue.path);
@@ -27,6 +44,31 @@ function fieldErrors(issue: z.core.$ZodIssue, input: unknown): FieldError[] {
     return [requiredField(field)];
   }
   return [{ field, ...wordsOf(issue) }];
+}
+
+/** Most unknown fields of a call for which a similar name is looked for. */
+const MAX_SUGGESTIONS = 10;
+/** Most characters of the list of valid names. */
+const MAX_LIST_LENGTH = 400;
+
+/** What `errors` says of an unknown field. The first one also lists the valid names. */
+function unknownField(name: string, valid: readonly string[], index: number): string {
+  const similar = index < MAX_SUGGESTIONS ? nearest(name, valid) : null;
+  const advice = similar === null ? "Remove it, or correct its name." : `Did you mean \`${similar}\`?`;
+  return ["There is no such field.", advice, ...(index === 0 ? [listOf(valid)] : [])].join(" ").trimEnd();
+}
+
+function listOf(names: readonly string[]): string {
+  if (names.length === 0) return "";
+  let length = 0;
+  const listed = names.filter((name) => (length += name.length + 2) <= MAX_LIST_LENGTH);
+  const rest = names.length - listed.length;
+  return `Valid fields: ${listed.join(", ")}${rest > 0 ? ` and ${rest.toString()} more` : ""}.`;
+}
+
+function fieldsOf(schema: z.ZodType): string[] {
+  if (schema instanceof z.ZodPipe) return fieldsOf(schema.in as z.ZodType);
+  return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
 }
 
 function isAbout(issue: z.core.$ZodIssue, ...codes: z.core.$ZodIssue["code"][]): boolean {

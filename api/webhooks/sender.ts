@@ -2,6 +2,7 @@ import type { Dispatcher as Agent } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
 import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
+import { HOW_TO_ALLOW } from "../outbound/addresses.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";
 
 /** How long a receiver has to answer, in milliseconds. */
@@ -70,7 +71,8 @@ function describeFailure(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   if (error instanceof NoAnswerInTime)
     return `the receiver did not answer within ${(TIMEOUT / 1_000).toString()} seconds`;
-  if ("code" in error && error.code === "BLOCKED_ADDRESS") return "the URL leads to an address that is not public";
+  if ("code" in error && error.code === "BLOCKED_ADDRESS")
+    return `the URL leads to an address that is not public. ${HOW_TO_ALLOW}`;
   return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : "connection failed";
 }
 

@@ -73,10 +73,13 @@ describe("the typed client", () => {
   });
 
   it("names the wrong fields in the message of ApiRefusal", async () => {
-    const body = { user_identifier: "" };
-    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body })));
-    expect((refusal as ApiRefusal).message).to.equal(
-      `422 validation_failed: ${ERRORS.validation_failed.message} user_identifier: Must not be empty.`,
+    const wallet = { user_identifier: "" };
+    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body: wallet })));
+    expect((refusal as ApiRefusal).message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
+    const collection = { type: "ERC721" as const, name: "", symbol: "" };
+    const two = await caught(answerOf(client.POST("/v1/collections", { body: collection })));
+    expect((two as ApiRefusal).message).to.equal(
+      "422 validation_failed: `name`: Must not be empty. ... and 1 more: see `errors`. symbol: Must not be empty.",
     );
   });
 

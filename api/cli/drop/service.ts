@@ -14,6 +14,9 @@ const PATIENCE = 600_000;
 /** Timeout for an answer, in milliseconds. The service waits 300,000 for a file, and ends first. */
 const TIMEOUT = 330_000;
 
+/** Errors of a connection to a wrong address: no service listens there, or its name is unknown. */
+const NOBODY_THERE: readonly (string | null)[] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
+
 /** Answers to a batch before the service looks at its items. Proxies give these, too. */
 const REFUSES_BEFORE_KEY = [408, 413];
 /** The service finds the answer to an earlier call with the same key before it gives one of these. */
@@ -40,6 +43,8 @@ interface Connection {
 export class DropService {
   readonly #client: Client;
   readonly #connection: Connection;
+  /** Whether the service has answered a call. Before, a failed connection means that its URL is wrong. */
+  #answered = false;
 
   constructor(connection: Connection) {
     const { url, token, signal } = connection;
@@ -159,6 +164,7 @@ export class DropService {
       let [wait, reason] = [growingWait(tries), ""];
       try {
         const { data, error, response } = await send();
+        this.#answered = true;
         if (data !== undefined) return data;
         const refusal = refusalOf(response, error);
         if (!isBusy(response)) {
@@ -168,6 +174,7 @@ export class DropService {
       } catch (error) {
         this.#connection.signal.throwIfAborted();
         if (!(error instanceof ConnectionFailed)) throw error;
+        if (!this.#answered && NOBODY_THERE.includes(error.code)) throw this.#notFound(error);
         reason = error.message;
       }
       if (performance.now() - since + wait > PATIENCE) {
@@ -176,6 +183,13 @@ export class DropService {
       if (wait > 5_000) this.#connection.remark(`Waiting ${Math.ceil(wait / 1000).toString()} s to ${what}: ${reason}`);
       await this.wait(wait);
     }
+  }
+
+  #notFound(error: ConnectionFailed): OperatorError {
+    return new OperatorError(
+      `No service answers at ${this.#connection.url} (${error.code ?? error.message}). Start it, or name its URL with --url.`,
+      { cause: error },
+    );
   }
 }
 

@@ -27,7 +27,7 @@ export function createAccount(limits: Limits) {
     summary: "Create a wallet",
     name: "createAccount",
     description:
-      "The same user of the same app always gets the same address. The wallet exists at once, without a transaction.",
+      "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.",
     examples: {
       bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
       answer: walletExample,
@@ -228,7 +228,8 @@ function createAccountBody(limits: Limits) {
           if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
         }),
       ).meta({
-        description: "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`.",
+        description:
+          "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever.",
       }),
     })
     .meta({ id: "CreateWallet" });

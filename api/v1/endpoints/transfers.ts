@@ -16,7 +16,7 @@ export function transferNft() {
     summary: "Transfer a token out of a wallet",
     name: "transferNft",
     description:
-      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on.",
+      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on. A transfer to the same wallet is accepted like any other: it costs gas, appears in the histories and leaves the holding as it is.",
     examples: {
       bodies: {
         ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },

@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 
 import express, { type Response, Router } from "express";
 
-import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
+import { refuseMethod } from "../errors.ts";
 
 const BUILT = fileURLToPath(new URL("../../../console/built", import.meta.url));
 
@@ -34,8 +34,7 @@ export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
   const page = pageOf(deps);
   router.use("/console", (request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
-      response.set("Allow", "GET, HEAD");
-      throw new ApiError("method_not_allowed");
+      refuseMethod(response, "GET, HEAD");
     }
     next();
   });

@@ -3,8 +3,8 @@ import { fileURLToPath } from "node:url";
 
 import express, { type RequestHandler, Router } from "express";
 
-import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
+import { refuseMethod } from "../errors.ts";
 import { sendErrorsPage } from "./errors-page.ts";
 
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
@@ -56,8 +56,7 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
     else sendErrorsPage(response);
   });
   router.all(["/openapi.json", "/docs", "/docs/errors"], (_request, response) => {
-    response.set("Allow", "GET, HEAD");
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, "GET, HEAD");
   });
   router.use("/docs", only(SWAGGER_UI_FILES), express.static(SWAGGER_UI, { index: false }));
   return router;

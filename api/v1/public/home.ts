@@ -1,8 +1,8 @@
 import { Router } from "express";
 
 import packageJson from "../../../package.json" with { type: "json" };
-import { ApiError } from "../../domain/error-codes.ts";
 import type { HttpDeps } from "../deps.ts";
+import { refuseMethod } from "../errors.ts";
 import { escapeHtml, sendPage } from "./html.ts";
 
 /** The links of `/`: a name for programs, a path without the leading slash, and a text for people. */
@@ -35,8 +35,7 @@ export function home(deps: Pick<HttpDeps, "settings">): Router {
       .json({ name: NAME, version: packageJson.version, links: Object.fromEntries(links) as Record<string, string> });
   });
   router.all("/", (_request, response) => {
-    response.set("Allow", "GET, HEAD");
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, "GET, HEAD");
   });
   return router;
 }

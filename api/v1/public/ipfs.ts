@@ -9,6 +9,7 @@ import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../conten
 import { ApiError } from "../../domain/error-codes.ts";
 import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
+import { refuseMethod } from "../errors.ts";
 
 type IpfsDeps = Pick<HttpDeps, "database" | "logger"> & { files: SharedFiles };
 
@@ -41,8 +42,7 @@ export function ipfsGateway({ database, blocks, logger }: Pick<HttpDeps, "databa
       .end();
   });
   router.all(paths, (_request, response) => {
-    response.set("Allow", "GET, HEAD, OPTIONS");
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, "GET, HEAD, OPTIONS");
   });
   return router;
 }

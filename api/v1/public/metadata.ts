@@ -10,6 +10,7 @@ import type { Db } from "../../store/db/sql.ts";
 import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
 import type { HttpDeps } from "../deps.ts";
+import { refuseMethod } from "../errors.ts";
 import { presentMetadata } from "../present.ts";
 
 /** Seconds for which others may cache final metadata: its app can still change it. */
@@ -44,8 +45,7 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
       .end();
   });
   router.all(paths, (_request, response) => {
-    response.set("Allow", "GET, HEAD, OPTIONS");
-    throw new ApiError("method_not_allowed");
+    refuseMethod(response, "GET, HEAD, OPTIONS");
   });
   return router;
 }

@@ -94,6 +94,41 @@ describe("minting and transferring on a real node", () => {
     });
   });
 
+  describe("a transfer to the same wallet", () => {
+    for (const type of ["ERC721", "ERC1155"] as const) {
+      it(`runs on chain for ${type}, completes, and leaves the holding as it is`, async () => {
+        const alice = await api.wallet();
+        const collection = await api.collection({ type });
+        const id = { token_id: 1, initial_supply: 5, initial_owner: alice };
+        await api.completed("/v1/nfts", {
+          collection_address: collection,
+          ...(type === "ERC721" ? { to_address: alice } : id),
+        });
+        const before = (await contents(alice, collection)).nfts;
+        const transfer = {
+          from_address: alice,
+          to_address: alice,
+          contract_address: collection,
+          token_id: 1,
+          amount: 1,
+        };
+        const request = await api.completed("/v1/transfers", transfer);
+        expect(BigInt(request.gas_used ?? 0) > 0n).to.equal(true);
+        expect((await contents(alice, collection)).nfts).to.deep.equal(before);
+        const path = { address: collection, token_id: "1" };
+        const { history } = await answerOf(
+          api.client.GET("/v1/collections/{address}/{token_id}/history", { params: { path } }),
+        );
+        expect(history[0]).to.include({ type: "transfer", from_address: alice, to_address: alice, quantity: 1 });
+        expect(history[0]).to.include({ request_id: request.request_id });
+        const wallet = await answerOf(
+          api.client.GET("/v1/accounts/{address}/history", { params: { path: { address: alice } } }),
+        );
+        expect(wallet.history.map((entry) => entry.type)).to.deep.equal(["transfer", "mint"]);
+      });
+    }
+  });
+
   describe("a transfer", () => {
     it("moves the token, its unlockable content and the listing", async () => {
       const [alice, bob] = [await api.wallet(), await api.wallet()];

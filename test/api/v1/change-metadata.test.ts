@@ -98,9 +98,9 @@ describe("changing metadata", () => {
       expectInvalid(await patch(contract, { seller_fee_basis_points: 100 }), { fee_recipient: "required" });
       const fee = { seller_fee_basis_points: 100, fee_recipient: RELAY.toLowerCase() };
       expectInvalid(await patch(contract, fee), { fee_recipient: "relay_address" });
-      expectRefusal(await patch(await addCollection(api, { hosting: "self-hosted" }), {}), 422, "wrong_hosting", {
-        address: "wrong_hosting",
-      });
+      const own = await patch(await addCollection(api, { hosting: "self-hosted" }), {});
+      expectRefusal(own, 422, "wrong_hosting", { address: "wrong_hosting" });
+      expect(own.text).to.contain("The collection is self-hosted").and.to.contain("Change the files at its base_uri");
       expectRefusal(await patch(randomAddress(), {}), 404, "not_found");
       expectRefusal(await patch(contract, {}, { token: api.other.token }), 404, "not_found");
     });
@@ -194,10 +194,14 @@ describe("changing metadata", () => {
     });
 
     it("refuses collections that the service does not host or may not freeze", async () => {
-      for (const options of [{ hosting: "self-hosted" as const }, { steward: false }, { baseUri: "ipfs://owners/" }]) {
-        expectRefusal(await freeze(await addCollection(api, options)), 422, "wrong_hosting", {
-          address: "wrong_hosting",
-        });
+      for (const [options, reason] of [
+        [{ hosting: "self-hosted" as const }, "The collection is self-hosted"],
+        [{ steward: false }, "The collection has its own owner"],
+        [{ baseUri: "ipfs://owners/" }, "The collection was hosted, but its owner has replaced the base URI."],
+      ] as const) {
+        const answer = await freeze(await addCollection(api, options));
+        expectRefusal(answer, 422, "wrong_hosting", { address: "wrong_hosting" });
+        expect((answer.body as { message: string }).message).to.contain(reason);
       }
       expectRefusal(await freeze(randomAddress()), 404, "not_found");
       expectRefusal(await freeze(await addCollection(api), { token: api.other.token }), 404, "not_found");

@@ -64,20 +64,51 @@ describe("field errors", () => {
     });
   }
 
-  it("names each unknown field", () => {
-    const message = "There is no such field. Remove it, or correct its name.";
-    expect(errorsOf(z.strictObject({}), { a: 1, b: 2 })).to.deep.equal([
-      { field: "a", code: "unknown_field", message },
-      { field: "b", code: "unknown_field", message },
+  it("names each unknown field, with the similar name, and lists the valid ones once", () => {
+    const schema = z.strictObject({ user_identifier: z.string().optional(), name: z.string().optional() });
+    const none = "There is no such field.";
+    expect(errorsOf(schema, { userIdentifer: 1, nam: 2, other: 3 })).to.deep.equal([
+      {
+        field: "userIdentifer",
+        code: "unknown_field",
+        message: `${none} Did you mean \`user_identifier\`? Valid fields: user_identifier, name.`,
+      },
+      { field: "nam", code: "unknown_field", message: `${none} Did you mean \`name\`?` },
+      { field: "other", code: "unknown_field", message: `${none} Remove it, or correct its name.` },
     ]);
+    const message = `${none} Remove it, or correct its name.`;
+    expect(errorsOf(z.strictObject({}), { a: 1 })).to.deep.equal([{ field: "a", code: "unknown_field", message }]);
+  });
+
+  it("bounds the list of valid names", () => {
+    const names = Array.from({ length: 100 }, (_, n) => `field_${n.toString().padStart(3, "0")}`);
+    const schema = z.strictObject(Object.fromEntries(names.map((name) => [name, z.string().optional()])));
+    const [error] = errorsOf(schema, { x: 1 }) ?? [];
+    expect(error?.message).to.match(/Valid fields: field_000, .*, field_035 and 64 more\.$/);
+  });
+
+  it("says the first field and its reason in the message, and counts the others", () => {
+    const schema = z.strictObject({ name: z.string(), symbol: z.string(), type: z.enum(["ERC721"]) });
+    expect(refusalOf(schema, { name: 1, symbol: "A", type: "ERC721" }).message).to.equal("`name`: Must be a string.");
+    expect(refusalOf(schema, { type: "x" }).message).to.equal(
+      "`name`: This field is required. ... and 2 more: see `errors`.",
+    );
+    const many = refusalOf(schema, Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`x${n.toString()}`, 1])));
+    expect(many.message).to.contain("... and 502 more: see `errors`.");
+    expect(many.errors).to.have.length(100);
+    expect(refusalOf(z.strictObject({}), { ["x".repeat(500)]: 1 }).message).to.have.length.below(200);
   });
 });
 
 function errorsOf(schema: z.ZodType, value: unknown): FieldError[] | null {
+  return refusalOf(schema, value).errors;
+}
+
+function refusalOf(schema: z.ZodType, value: unknown): ApiError {
   try {
     validate(schema, value);
   } catch (error) {
-    if (error instanceof ApiError) return error.errors;
+    if (error instanceof ApiError) return error;
     throw error;
   }
   throw new Error("the value was accepted");

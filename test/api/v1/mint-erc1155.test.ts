@@ -129,6 +129,9 @@ describe("POST /v1/nfts, ERC1155", () => {
     it("refuses hosted fields in a self-hosted collection", async () => {
       const answer = await api.post("/v1/nfts", create(own1155, { description: "x" }));
       expectRefusal(answer, 422, "wrong_hosting", { description: "wrong_hosting" });
+      expect((answer.body as { message: string }).message).to.match(
+        /^`description`: The collection is self-hosted: .* Send the mint without this field\./,
+      );
     });
   });
 
@@ -166,6 +169,18 @@ describe("POST /v1/nfts, ERC1155", () => {
       const answer = await api.post("/v1/nfts", more({ quantity: MAX_COPIES.toString() }));
       expectRefusal(answer, 422, "supply_exceeded", { quantity: "supply_exceeded" });
     });
+
+    for (const [title, fields] of [
+      ["without any field of a variant", { token_id: 80 }],
+      ["with a destination only", { token_id: 80, to_address: to }],
+      ["with metadata", { token_id: 80, to_address: to, name: "Gem" }],
+    ] as const) {
+      it(`says what a new id needs in the refusal of a mint ${title}`, async () => {
+        const answer = await api.post("/v1/nfts", { collection_address: hosted1155, ...fields });
+        expectRefusal(answer, 422, "validation_failed");
+        expect((answer.body as { message: string }).message).to.match(/A new id needs (token_id, )?initial_supply/);
+      });
+    }
 
     for (const [title, fields, refusal] of [
       ["without its fields", { token_id: null, quantity: null }, { token_id: "required", quantity: "required" }],

@@ -36,6 +36,13 @@ describe("the URL of a webhook", () => {
     });
   }
 
+  it("is refused with the setting that allows it", async () => {
+    expect((await put("http://10.0.0.1/hook")).body).to.include({
+      message:
+        "`url`: The address is not public, and the service calls public addresses only. The operator can allow its host with ALLOWED_PRIVATE_HOSTS.",
+    });
+  });
+
   it("may have a public address, an address that the operator allows, or any host name", async () => {
     for (const host of [
       "93.184.216.34",

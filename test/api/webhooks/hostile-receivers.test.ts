@@ -14,6 +14,9 @@ import { useDispatcher } from "./support/use-dispatcher.ts";
 
 const HOUR = 3_600_000;
 
+const BLOCKED =
+  "the URL leads to an address that is not public. The operator can allow its host with ALLOWED_PRIVATE_HOSTS.";
+
 describe("Dispatcher: receivers that misbehave, and addresses that are not public", () => {
   const fixture = useDispatcher();
 
@@ -48,7 +51,7 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     expect(fixture.receiver.calls).to.deep.equal([]);
     expect((await fixture.deliveries())[0]).to.include({
       response_status: null,
-      error: "the URL leads to an address that is not public",
+      error: BLOCKED,
     });
   });
 
@@ -68,7 +71,7 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
       await fixture.emit(["completed"]);
       await fixture.reach([["pending", 1]]);
       expect(fixture.receiver.calls).to.deep.equal([]);
-      expect((await fixture.deliveries())[0]?.error).to.equal("the URL leads to an address that is not public");
+      expect((await fixture.deliveries())[0]?.error).to.equal(BLOCKED);
     });
   }
 

@@ -1,0 +1,121 @@
+/** Where a text stops being JSON, and why. */
+export interface JsonFault {
+  /** Both count from 1; a column counts characters. */
+  line: number;
+  column: number;
+  /** Such as "expected a value, found `}`". It repeats at most a few characters of the text. */
+  reason: string;
+}
+
+/** Most characters of the text that a reason repeats. */
+const MOST_REPEATED = 10;
+
+/** What may come next. */
+type Place = "value" | "value or ]" | "name" | "name or }" | ":" | ", or ]" | ", or }" | "end";
+
+const EXPECTED: Record<Place, string> = {
+  value: "a value",
+  "value or ]": "a value or `]`",
+  name: "a field name in double quotes",
+  "name or }": "a field name in double quotes, or `}`",
+  ":": "`:` after the field name",
+  ", or ]": "`,` or `]`",
+  ", or }": "`,` or `}`",
+  end: "nothing more after the end of the JSON value",
+};
+
+const SPACE = /[ \t\n\r]*/y;
+const SCALAR = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)(?![\w.+-])/y;
+/** Up to what ends a string, or is wrong in it. */
+const PLAIN = /[^"\\\u0000-\u001f]*/y;
+const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
+
+/**
+ * Finds the first fault of a text that `JSON.parse` refuses. The parser's own message has it too, but its form differs
+ * between versions, and it repeats more of the text.
+ * @returns null when the text is JSON.
+ */
+export function faultOfJson(text: string): JsonFault | null {
+  const open: ("[" | "{")[] = [];
+  let place: Place = "value";
+  let at = after(SPACE, text, 0);
+  while (at < text.length) {
+    const char = text[at] ?? "";
+    const takesValue: boolean = place === "value" || place === "value or ]";
+    const takesName: boolean = place === "name" || place === "name or }";
+    if (char === '"' && (takesValue || takesName)) {
+      const end = endOfString(text, at);
+      if (typeof end !== "number") return faultAt(text, end.at, end.reason);
+      at = end;
+      place = takesName ? ":" : afterValue(open);
+    } else if (takesValue && (char === "[" || char === "{")) {
+      open.push(char);
+      at += 1;
+      place = char === "[" ? "value or ]" : "name or }";
+    } else if ((char === "]" || char === "}") && place.endsWith(char)) {
+      open.pop();
+      at += 1;
+      place = afterValue(open);
+    } else if (char === "," && place.startsWith(",")) {
+      at += 1;
+      place = open.at(-1) === "[" ? "value" : "name";
+    } else if (char === ":" && place === ":") {
+      at += 1;
+      place = "value";
+    } else {
+      const end = takesValue ? after(SCALAR, text, at) : at;
+      if (end === at) break;
+      at = end;
+      place = afterValue(open);
+    }
+    at = after(SPACE, text, at);
+  }
+  return at === text.length && place === "end"
+    ? null
+    : faultAt(text, at, `expected ${EXPECTED[place]}, found ${foundAt(text, at)}`);
+}
+
+function afterValue(open: readonly ("[" | "{")[]): Place {
+  const inner = open.at(-1);
+  if (inner === undefined) return "end";
+  return inner === "[" ? ", or ]" : ", or }";
+}
+
+/** @returns the position after the closing quote, or what is wrong in the string. */
+function endOfString(text: string, start: number): number | { at: number; reason: string } {
+  let at = after(PLAIN, text, start + 1);
+  while (at < text.length) {
+    if (text[at] === '"') return at + 1;
+    if (text[at] !== "\\") return { at, reason: `${foundAt(text, at)} in a string must be written as an escape` };
+    const end = after(ESCAPE, text, at);
+    if (end === at) return { at, reason: `${foundAt(text, at, 2)} is not an escape of JSON` };
+    at = after(PLAIN, text, end);
+  }
+  return { at: start, reason: "the string that begins here has no closing quote" };
+}
+
+/** @returns the position after what the pattern matches here. */
+function after(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+function foundAt(text: string, at: number, length = 1): string {
+  if (at >= text.length) return "the end of the text";
+  const word = /^[\w.+-]+/.exec(text.slice(at, at + MOST_REPEATED))?.[0];
+  const found =
+    word ??
+    Array.from(text.slice(at, at + 2 * length))
+      .slice(0, length)
+      .join("");
+  return /^[!-~]+$/.test(found) ? `\`${found}\`` : `U+${codeOf(found)}`;
+}
+
+function codeOf(found: string): string {
+  return (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
+}
+
+function faultAt(text: string, at: number, reason: string): JsonFault {
+  const lines = text.slice(0, at).split("\n");
+  return { line: lines.length, column: Array.from(lines.at(-1) ?? "").length + 1, reason };
+}

@@ -1,0 +1,69 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+
+import { expect } from "chai";
+
+import { DropService } from "../../../api/cli/drop/service.ts";
+import { OperatorError } from "../../../api/operate/operator-error.ts";
+import { freePort } from "../../../scripts/scene/loopback.ts";
+import { eventually } from "../../support/eventually.ts";
+import { refusalOf } from "./support/refusal.ts";
+import { runCli } from "./support/run.ts";
+
+const ADDRESS = "0x00000000000000000000000000000000000A11cE";
+
+describe("command line: drop without a service", () => {
+  it("ends at the first call when nothing listens at the URL", async () => {
+    const url = `http://127.0.0.1:${(await freePort()).toString()}`;
+    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice", "--url", url];
+    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x" }, ...words));
+    expect(refusal).to.be.instanceOf(OperatorError);
+    expect(refusal.message).to.equal(
+      `No service answers at ${url} (ECONNREFUSED). Start it, or name its URL with --url.`,
+    );
+  });
+
+  it("ends at the first call when nobody knows the name of the host", async () => {
+    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice", "--url", "http://moneta.invalid"];
+    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x" }, ...words));
+    expect(refusal.message).to.match(/^No service answers at http:\/\/moneta\.invalid \((ENOTFOUND|EAI_AGAIN)\)\./);
+  });
+
+  it("goes on after an interruption of a service that has answered", async () => {
+    const page = JSON.stringify({ collections: [], total: 0, limit: 30, offset: 0, next: null });
+    const start = async (port: number) => {
+      const server = createServer((_request, response) => {
+        response.setHeader("connection", "close").setHeader("content-type", "application/json").end(page);
+      });
+      server.listen(port, "127.0.0.1");
+      await once(server, "listening");
+      return server;
+    };
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port.toString()}`;
+    const service = new DropService({ url, token: "x", signal: new AbortController().signal, remark: () => undefined });
+    const first = await start(port);
+    expect(await service.collection(ADDRESS)).to.equal(null);
+    first.close();
+    await once(first, "close");
+    const sent = globalThis.fetch;
+    let failures = 0;
+    globalThis.fetch = async (...call) => {
+      try {
+        return await sent(...call);
+      } catch (error) {
+        failures += 1;
+        throw error;
+      }
+    };
+    try {
+      const again = service.collection(ADDRESS);
+      await eventually(() => Promise.resolve(failures > 0 ? true : undefined));
+      const second = await start(port);
+      expect(await again).to.equal(null);
+      second.close();
+    } finally {
+      globalThis.fetch = sent;
+    }
+  });
+});

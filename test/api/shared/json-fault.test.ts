@@ -1,0 +1,64 @@
+import { expect } from "chai";
+
+import { faultOfJson } from "../../../api/shared/json-fault.ts";
+import { Random } from "../support/random.ts";
+
+describe("faultOfJson", () => {
+  for (const [text, line, column, reason] of [
+    ["", 1, 1, "expected a value, found the end of the text"],
+    ['{"a": ', 1, 7, "expected a value, found the end of the text"],
+    ['{"a": }', 1, 7, "expected a value, found `}`"],
+    ['{"a": 1', 1, 8, "expected `,` or `}`, found the end of the text"],
+    ['{"a": 1,}', 1, 9, "expected a field name in double quotes, found `}`"],
+    ["[1, 2,]", 1, 7, "expected a value, found `]`"],
+    ["[1 2]", 1, 4, "expected `,` or `]`, found `2`"],
+    ["[1}", 1, 3, "expected `,` or `]`, found `}`"],
+    ["[)", 1, 2, "expected a value or `]`, found `)`"],
+    ["{'a': 1}", 1, 2, "expected a field name in double quotes, or `}`, found `'`"],
+    ["{a: 1}", 1, 2, "expected a field name in double quotes, or `}`, found `a`"],
+    ['{"a" 1}', 1, 6, "expected `:` after the field name, found `1`"],
+    ['{\n  "a": 1\n  "b": 2\n}', 3, 3, 'expected `,` or `}`, found `"`'],
+    ['{\r\n"é🐈": undefined}', 2, 7, "expected a value, found `undefined`"],
+    ["[01]", 1, 2, "expected a value or `]`, found `01`"],
+    ["[1.]", 1, 2, "expected a value or `]`, found `1.`"],
+    ["[nullable_value_of_mine]", 1, 2, "expected a value or `]`, found `nullable_v`"],
+    ["{} {}", 1, 4, "expected nothing more after the end of the JSON value, found `{`"],
+    ["]", 1, 1, "expected a value, found `]`"],
+    ["\ufeff{}", 1, 1, "expected a value, found U+FEFF"],
+    ["[“a”]", 1, 2, "expected a value or `]`, found U+201C"],
+    ['["a]', 1, 2, "the string that begins here has no closing quote"],
+    ['["a\nb"]', 1, 4, "U+000A in a string must be written as an escape"],
+    ['["a\\xb"]', 1, 4, "`\\x` is not an escape of JSON"],
+    ['["\\u00g0"]', 1, 3, "`\\u` is not an escape of JSON"],
+  ] as const) {
+    it(`names the place and the reason in ${JSON.stringify(text)}`, () => {
+      expect(faultOfJson(text)).to.deep.equal({ line, column, reason });
+    });
+  }
+
+  it("agrees with JSON.parse about what is JSON, and stays short", () => {
+    const random = new Random(7);
+    const sample = ' {"a":[1,-2.5e+3,"x\\n\\u00e9",true],"b":{"":null,"c":{}}} ';
+    const parts = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "null", " ", "\n", "é"];
+    for (let round = 0; round < 20_000; round++) {
+      const at = random.below(sample.length);
+      const text = sample.slice(0, at) + random.of(parts) + sample.slice(at + random.below(3));
+      const fault = faultOfJson(text);
+      expect(fault === null, text).to.equal(isJson(text));
+      expect(fault?.reason.length ?? 0).to.be.below(100);
+    }
+  });
+
+  it("reads a long string", () => {
+    expect(faultOfJson(`["${"ab\\n".repeat(250_000)}", ]`)).to.deep.include({ line: 1, column: 1_000_006 });
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
