@@ -26,6 +26,8 @@ export interface Candidate {
   appId: string;
   type: RequestType;
   command: Command;
+  /** The app's own text for it. */
+  reference?: string | null;
   /** Encrypted. */
   unlockable: string | null;
   collection: string | null;
@@ -177,9 +179,9 @@ class Group {
     }
     this.#backlog.add(appId, waitsForMedia);
     this.#quotas.add(candidate);
-    const { id, type, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
-    const now = this.#now;
-    this.#accepted.push({ id, appId, type, command, unlockable, collection, tokenId, waits, gas: gas ?? null, now });
+    const { id, type, reference, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
+    const content = { command, reference: reference ?? null, unlockable, collection, tokenId };
+    this.#accepted.push({ id, appId, type, ...content, waits, gas: gas ?? null, now: this.#now });
     return { kind: "accepted" };
   }
 

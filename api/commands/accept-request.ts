@@ -47,6 +47,8 @@ export interface Acceptance {
   id?: string;
   type: RequestType;
   command: Command;
+  /** The app's own text for the request. */
+  reference?: string | undefined;
   /** Encrypted. */
   unlockable?: string | null;
   collection?: string | null;
@@ -160,6 +162,7 @@ function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance
     appId,
     type: acceptance.type,
     command: acceptance.command,
+    reference: acceptance.reference ?? null,
     unlockable: acceptance.unlockable ?? null,
     collection: acceptance.collection ?? null,
     tokenId: acceptance.tokenId ?? null,

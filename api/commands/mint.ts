@@ -68,6 +68,7 @@ function acceptanceOf(collections: ReadonlyMap<string, StoredCollection>, fields
   return {
     type: "mint",
     command,
+    reference: fields.reference,
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
     waitsForMedia: fields.copy_media === true && checkMedia(command),
@@ -142,6 +143,7 @@ interface MintFields {
   youtube_url?: string | undefined;
   copy_media?: boolean | undefined;
   unlockable_content?: string | undefined;
+  reference?: string | undefined;
 }
 type Field = keyof MintFields;
 

@@ -41,6 +41,7 @@ interface TransferFields {
   token_id: bigint;
   /** undefined when it is blank. */
   amount?: bigint | undefined;
+  reference?: string | undefined;
 }
 
 /**
@@ -124,7 +125,9 @@ function acceptanceOf(fields: TransferFields, type: Checked<CollectionType>, for
     quantity: quantityOf(type, fields.amount).toString(),
   };
   const { contract: collection, tokenId } = command;
-  return { id: randomId(), type: "transfer", command, collection, tokenId, refusal: refusalOf } satisfies Acceptance;
+  const { reference } = fields;
+  const acceptance = { id: randomId(), type: "transfer", command, reference, collection, tokenId } satisfies Acceptance;
+  return { ...acceptance, refusal: refusalOf };
 }
 
 function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {

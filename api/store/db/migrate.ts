@@ -17,6 +17,7 @@ import * as boundValues from "./migrations/0007-v0.3.0-bound-values.ts";
 import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts";
 import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
+import * as references from "./migrations/0012-v0.3.0-references.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -37,6 +38,7 @@ export const MIGRATIONS: Migrations = {
   "0008-v0.3.0-broadcast-answers": broadcastAnswers,
   "0009-v0.3.0-quotas": quotas,
   "0010-v0.3.0-limits-and-collections": limitsAndCollections,
+  "0012-v0.3.0-references": references,
 };
 
 /** PostgreSQL's code: this user may not do that. */

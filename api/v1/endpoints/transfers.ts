@@ -5,7 +5,7 @@ import { transfer } from "../../commands/transfer.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
-import { address, destination, integerForms, optional, quantity, tokenId } from "../schemas/inputs.ts";
+import { address, destination, integerForms, optional, quantity, reference, tokenId } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
 
@@ -95,5 +95,6 @@ const transferBody = z
         description: "Number of copies. ERC721: blank or 1.",
         override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
       }),
+    reference,
   })
   .meta({ id: "Transfer" });

@@ -2,7 +2,18 @@ import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
-import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId, UNICODE } from "./inputs.ts";
+import {
+  address,
+  destination,
+  optional,
+  quantity,
+  reference,
+  refuse,
+  text,
+  textOfBytes,
+  tokenId,
+  UNICODE,
+} from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
@@ -44,6 +55,7 @@ export function mintBody(limits: Limits) {
       unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
       }),
+      reference,
     })
     .meta({ id: "Mint" });
 }
