@@ -136,7 +136,7 @@ export interface paths {
   "/v1/nfts": Path<{
     /**
      * Mint a token, or more copies of one
-     * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.
+     * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. `to_user` names a user of the app in place of the address. Only hosted collections take metadata fields and `unlockable_content`.
      */
     post: operations["mintNft"];
   }>;
@@ -515,6 +515,8 @@ export interface components {
       to_address?: string | null;
       /** @description Destination of a new ERC1155 id. */
       initial_owner?: string | null;
+      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      to_user?: string | null;
       /** @description ERC1155 only. */
       token_id?: (number | string) | null;
       /** @description Number of copies of a new ERC1155 id. */
@@ -546,7 +548,9 @@ export interface components {
       /** @description The wallet of the app that holds the token. */
       from_address: string;
       /** @description Who gets the token: any address that can hold it. */
-      to_address: string;
+      to_address?: string | null;
+      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      to_user?: string | null;
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */

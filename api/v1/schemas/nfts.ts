@@ -12,6 +12,7 @@ import {
   text,
   textOfBytes,
   tokenId,
+  toUser,
   UNICODE,
 } from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
@@ -27,6 +28,7 @@ export function mintBody(limits: Limits) {
         description: "Destination of an ERC721 token, or of more ERC1155 copies.",
       }),
       initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
+      to_user: toUser(limits.userIdentifier, "`to_address` or `initial_owner`"),
       token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
       initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
       quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
