@@ -136,7 +136,7 @@ export interface paths {
   "/v1/nfts": Path<{
     /**
      * Mint a token, or more copies of one
-     * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.
+     * @description The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. `to_user` names a user of the app in place of the address. Only hosted collections take metadata fields and `unlockable_content`.
      */
     post: operations["mintNft"];
   }>;
@@ -186,7 +186,7 @@ export interface paths {
   "/v1/requests": Path<{
     /**
      * List the app's requests, newest first
-     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.
+     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`.
      */
     get: operations["listRequests"];
   }>;
@@ -471,6 +471,8 @@ export interface components {
       fee_recipient?: string | null;
       base_uri?: string | null;
       collection_uri?: string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
     };
     /** @description Kind of the contract. */
     CollectionType: "ERC721" | "ERC1155";
@@ -483,6 +485,12 @@ export interface components {
       seller_fee_basis_points?: (number | string) | null;
       /** @description Who gets the royalty. */
       fee_recipient?: string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
+    };
+    FreezeCollection: {
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
     };
     ChangeToken: {
       /** @description `{token_id}` stands for the token id. */
@@ -497,6 +505,8 @@ export interface components {
       background_color?: string | null;
       animation_url?: string | null;
       youtube_url?: string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
     };
     Mint: {
       /** @description The collection of the token. */
@@ -505,6 +515,8 @@ export interface components {
       to_address?: string | null;
       /** @description Destination of a new ERC1155 id. */
       initial_owner?: string | null;
+      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      to_user?: string | null;
       /** @description ERC1155 only. */
       token_id?: (number | string) | null;
       /** @description Number of copies of a new ERC1155 id. */
@@ -529,18 +541,24 @@ export interface components {
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
       unlockable_content?: string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
     };
     Transfer: {
       /** @description The wallet of the app that holds the token. */
       from_address: string;
       /** @description Who gets the token: any address that can hold it. */
-      to_address: string;
+      to_address?: string | null;
+      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      to_user?: string | null;
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
       token_id: number | string;
       /** @description Number of copies. ERC721: blank or 1. */
       amount?: number | string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
     };
     SetWebhook: {
       /** @description http(s) URL that resolves to public addresses. */
@@ -570,6 +588,8 @@ export interface components {
       request_id: components["schemas"]["RequestId"];
       /** @description What the request does. */
       request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+      /** @description Present when the call that created the request had a `reference`. */
+      reference?: string;
       /** @description null when the request was never sent. */
       transaction_hash: string | null;
       /** @description Present when a collection or a token was created. */
@@ -1014,6 +1034,8 @@ export interface components {
       type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
       /** @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change. */
       status: "pending" | "processing" | "completed" | "failed";
+      /** @description The `reference` of the call that created the request. null when it had none. */
+      reference: string | null;
       /** @description The collection that the request concerns. null while a collection is being created. */
       nft_collection: components["schemas"]["Address"] | null;
       /** @description The token that the request concerns. null for a collection, and until the id of a new token is known. */
@@ -1769,7 +1791,7 @@ export interface operations {
         address: components["parameters"]["Address"];
       };
     }>;
-    requestBody?: { content: { "application/json": Record<string, never> } };
+    requestBody?: { content: { "application/json": components["schemas"]["FreezeCollection"] } };
     responses: AnyCall & {
       /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
@@ -2056,6 +2078,8 @@ export interface operations {
         type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
         /** @description Only requests that this transaction carries. In any case. */
         transaction_hash?: string;
+        /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with `status` or `type`, only so many of the newest are searched. */
+        reference?: string;
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */

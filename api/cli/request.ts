@@ -78,6 +78,7 @@ function describeRequest(row: StoredRequest) {
     app_id: row.app_id,
     type: row.type,
     status: row.status,
+    reference: row.reference,
     nft_collection: row.nft_collection,
     nft_token_id: row.nft_token_id,
     number: row.number?.toString() ?? null,

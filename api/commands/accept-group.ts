@@ -3,6 +3,7 @@ import type { ApiError } from "../domain/error-codes.ts";
 import { estimateGas, type GasMeasurement, UNMEASURED_GAS } from "../domain/gas-estimate.ts";
 import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import type { RequestType } from "../domain/request.ts";
+import { crashPoint } from "../shared/crash-point.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
@@ -17,6 +18,7 @@ import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { GasBudgets } from "../store/requests/gas-usage.ts";
 import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
+import { type NewWallet, storeWallets } from "./create-wallet.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { Backlog, type BacklogLimits, type BacklogRefusal, RequestQuotas } from "./request-quotas.ts";
 
@@ -26,12 +28,16 @@ export interface Candidate {
   appId: string;
   type: RequestType;
   command: Command;
+  /** The app's own text for it. */
+  reference?: string | null;
   /** Encrypted. */
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
   /** Whether content must be copied before the request may be sent. */
   waitsForMedia: boolean;
+  /** The wallet of a user who had none when the call was checked. It is created with the request. */
+  newWallet?: NewWallet | undefined;
 }
 
 /** A call with its items: one, or those of a batch. All of them belong to the call's app. */
@@ -88,6 +94,7 @@ export async function acceptGroup(
   const group = await Group.read(trx, calls, limits, now, prepare);
   const decisions = calls.map((call) => group.decideCall(call));
   await group.store(trx);
+  crashPoint("request:written");
   return decisions;
 }
 
@@ -104,6 +111,8 @@ class Group {
   #measured: GasMeasurement = UNMEASURED_GAS;
   #failed: ReadonlyMap<string, ApiError> = new Map();
   readonly #accepted: NewRequest[] = [];
+  /** By address. */
+  readonly #newWallets = new Map<string, NewWallet>();
   readonly #newAnswers: NewAnswer[] = [];
 
   private constructor(now: number) {
@@ -177,13 +186,17 @@ class Group {
     }
     this.#backlog.add(appId, waitsForMedia);
     this.#quotas.add(candidate);
-    const { id, type, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
-    const now = this.#now;
-    this.#accepted.push({ id, appId, type, command, unlockable, collection, tokenId, waits, gas: gas ?? null, now });
+    if (candidate.newWallet !== undefined) this.#newWallets.set(candidate.newWallet.address, candidate.newWallet);
+    const { id, type, reference, unlockable, collection, tokenId, waitsForMedia: waits } = candidate;
+    const content = { command, reference: reference ?? null, unlockable, collection, tokenId };
+    this.#accepted.push({ id, appId, type, ...content, waits, gas: gas ?? null, now: this.#now });
     return { kind: "accepted" };
   }
 
   async store(trx: Trx): Promise<void> {
+    // In one order everywhere, so that two processes that create the same wallets do not lock each other out.
+    const wallets = [...this.#newWallets.values()].sort((a, b) => (a.address < b.address ? -1 : 1));
+    await storeWallets(trx, wallets, this.#now);
     await insertRequests(trx, this.#accepted);
     await this.#reservations.store(trx);
     await this.#budgets?.store(trx);

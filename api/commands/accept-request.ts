@@ -11,6 +11,7 @@ import type { Trx } from "../store/db/sql.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import type { Candidate, Decision, Prepare } from "./accept-group.ts";
 import type { AcceptQueue } from "./accept-queue.ts";
+import type { NewWallet } from "./create-wallet.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, keyOf, replay } from "./idempotency.ts";
 import { overQuota } from "./quota-room.ts";
 import { refuseRelay } from "./refuse-relay.ts";
@@ -47,12 +48,16 @@ export interface Acceptance {
   id?: string;
   type: RequestType;
   command: Command;
+  /** The app's own text for the request. */
+  reference?: string | undefined;
   /** Encrypted. */
   unlockable?: string | null;
   collection?: string | null;
   tokenId?: string | null;
   /** Whether content must be copied before the request may be sent. */
   waitsForMedia?: boolean;
+  /** The wallet of a user who has none yet. It is created with the request. */
+  newWallet?: NewWallet | undefined;
   /** The error for a reservation that is refused. */
   refusal?: (code: ReservationRefusal) => ApiError;
 }
@@ -160,10 +165,12 @@ function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance
     appId,
     type: acceptance.type,
     command: acceptance.command,
+    reference: acceptance.reference ?? null,
     unlockable: acceptance.unlockable ?? null,
     collection: acceptance.collection ?? null,
     tokenId: acceptance.tokenId ?? null,
     waitsForMedia: acceptance.waitsForMedia === true,
+    newWallet: acceptance.newWallet,
   };
   return { candidate, acceptance };
 }

@@ -17,6 +17,11 @@ import { Room } from "./request-quotas.ts";
 /** New values of fields. null removes a field; undefined keeps it. */
 export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
 
+interface Referred {
+  /** The app's own text for the request. */
+  reference?: string | undefined;
+}
+
 interface Changed<M> {
   /** The metadata as it is stored now. */
   metadata: M;
@@ -29,11 +34,13 @@ export async function changeCollectionMetadata(
   deps: AcceptDeps,
   caller: Caller,
   address: string,
-  changes: Changes<CollectionMetadata>,
+  { reference, ...changes }: Changes<CollectionMetadata> & Referred,
 ): Promise<Changed<CollectionMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
   refuseRelayIn(deps.relay, [["fee_recipient", changes.fee_recipient]]);
-  return apply(deps, caller, collection, null, {
+  return apply(deps, caller, collection, {
+    tokenId: null,
+    reference,
     read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
     merge: (stored) => {
       const metadata = merged(stored, changes);
@@ -53,7 +60,7 @@ export async function changeTokenMetadata(
   caller: Caller,
   address: string,
   tokenId: string,
-  changes: Changes<TokenMetadata>,
+  { reference, ...changes }: Changes<TokenMetadata> & Referred,
 ): Promise<Changed<TokenMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
   const find = async (trx: Trx) => {
@@ -61,7 +68,9 @@ export async function changeTokenMetadata(
     if (nft === undefined || nft.supply === "0") throw new ApiError("not_found");
     return nft;
   };
-  return apply(deps, caller, collection, tokenId, {
+  return apply(deps, caller, collection, {
+    tokenId,
+    reference,
     read: async (trx) => (await find(trx)).metadata,
     merge: (stored) => merged(stored, changes),
     write: async (trx, metadata) => {
@@ -85,7 +94,9 @@ async function hostedCollection(deps: AcceptDeps, caller: Caller, address: strin
   return collection;
 }
 
-interface Change<M> {
+interface Change<M> extends Referred {
+  /** null: the collection's own metadata. */
+  tokenId: string | null;
   /** The stored metadata; null when the service does not host it. */
   read(trx: Trx): Promise<M | null>;
   merge(stored: M): M;
@@ -98,9 +109,9 @@ async function apply<M extends object>(
   deps: AcceptDeps,
   caller: Caller,
   collection: StoredCollection,
-  tokenId: string | null,
   change: Change<M>,
 ): Promise<Changed<M>> {
+  const { tokenId, reference } = change;
   const run = async (trx: Trx): Promise<{ metadata: M; changed: boolean }> => {
     const { appId } = caller;
     const room = await Room.read(trx, appId, "stored_bytes", () => readCounter(trx, counterKeys.storedBytes(appId)));
@@ -140,7 +151,7 @@ async function apply<M extends object>(
     done.metadata = metadata;
     if (!changed) throw new NothingChanged();
   };
-  const acceptance = { type: "metadata", command, collection: collection.address, tokenId } as const;
+  const acceptance = { type: "metadata", command, reference, collection: collection.address, tokenId } as const;
   const requestId = await acceptRequest(deps, caller, acceptance, announce).then(requestIdOf, (error: unknown) => {
     if (error instanceof NothingChanged) return null;
     throw error;
@@ -173,9 +184,14 @@ function definedOf(changes: object): object {
 }
 
 /** Accepts the deployment of a collection. @returns the JSON text of the answer. */
-export async function createCollection(deps: AcceptDeps, caller: Caller, command: CreateCollection): Promise<string> {
+export async function createCollection(
+  deps: AcceptDeps,
+  caller: Caller,
+  command: CreateCollection,
+  reference: string | undefined,
+): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
-  return earlier ?? acceptRequest(deps, caller, { type: "collection", command });
+  return earlier ?? acceptRequest(deps, caller, { type: "collection", command, reference });
 }
 
 /**
@@ -184,7 +200,12 @@ export async function createCollection(deps: AcceptDeps, caller: Caller, command
  * @returns the JSON text of the answer.
  * @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`
  */
-export async function freezeMetadata(deps: MintDeps, caller: Caller, address: string): Promise<string> {
+export async function freezeMetadata(
+  deps: MintDeps,
+  caller: Caller,
+  address: string,
+  reference: string | undefined,
+): Promise<string> {
   const collection = await findCollectionOfApp(deps.database.read, caller.appId, address);
   if (collection === undefined) throw new ApiError("not_found");
   if (collection.metadata_frozen !== 0) throw frozen();
@@ -210,7 +231,7 @@ export async function freezeMetadata(deps: MintDeps, caller: Caller, address: st
     );
   }
   const command = { kind: "freeze-metadata", collection: address, type: collection.type, directory: null } as const;
-  const acceptance = { type: "freeze", command, collection: address, waitsForMedia: true } as const;
+  const acceptance = { type: "freeze", command, reference, collection: address, waitsForMedia: true } as const;
   const answer = await acceptRequest(deps, caller, acceptance, async (trx) => {
     if (!(await startFreezing(trx, address))) throw frozen();
   });

@@ -24,7 +24,8 @@ interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;
 }
 
-interface NewWallet {
+/** A wallet that is derived and not stored yet. */
+export interface NewWallet {
   address: string;
   appId: string;
   userIdentifier: string | null;
@@ -101,7 +102,11 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   const first = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
   const overQuotas = await findOverQuota(trx, first.toReversed(), quotas);
   const unique = first.toReversed().filter(({ wallet }) => !overQuotas.has(wallet.address));
-  const inserted = await insert(trx, unique, now);
+  const inserted = await storeWallets(
+    trx,
+    unique.map(({ wallet }) => wallet),
+    now,
+  );
   const created = unique.filter(({ wallet }) => inserted.has(wallet.address));
   // Another process may have created the wallet under the same key since the keys were read.
   const raced = await findStoredAnswers(
@@ -150,9 +155,9 @@ async function readGroup(trx: Trx, group: readonly Candidate[], now: number) {
   return { mayCreate, quotas, answers };
 }
 
-/** @returns the addresses of those that were inserted. */
-function insert(trx: Trx, candidates: readonly Candidate[], now: number): Promise<Set<string>> {
-  const rows = candidates.map(({ wallet }) => ({
+/** @returns the addresses of those that were inserted: the others exist. */
+export function storeWallets(trx: Trx, wallets: readonly NewWallet[], now: number): Promise<Set<string>> {
+  const rows = wallets.map((wallet) => ({
     address: wallet.address,
     app_id: wallet.appId,
     user_identifier: wallet.userIdentifier,

@@ -5,7 +5,7 @@ import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.
 import { findAppsById } from "../store/apps/apps.ts";
 import { findConsoleSessionsByHash, type StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import { answerKey, findStoredAnswers, type StoredAnswer } from "../store/apps/idempotency.ts";
-import { findWallets } from "../store/apps/wallets.ts";
+import { findWallets, findWalletsOfUsers } from "../store/apps/wallets.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { AppRow, WalletRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -20,6 +20,12 @@ interface OfApp {
   address: string;
 }
 
+/** A user of an app. */
+interface AppUser {
+  appId: string;
+  userIdentifier: string;
+}
+
 /**
  * Reads that almost every call makes. Calls that arrive together share one statement. Nothing is cached: each statement
  * runs after its calls have arrived and sees every earlier commit, so a revoked token stops working at once. Create one
@@ -32,6 +38,7 @@ export class LookUps {
   readonly #apps: Gather<string, AppRow | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
+  readonly #walletsOfUsers: Gather<AppUser, WalletRow | undefined>;
   readonly #collections: Gather<OfApp, StoredCollection | undefined>;
   readonly #requests: Gather<{ appId: string; id: string }, StoredRequest | undefined>;
   readonly #confirmedBlocks: Gather<null, number>;
@@ -49,6 +56,7 @@ export class LookUps {
       return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));
     }, nextTick);
     this.#wallets = gatherCalls((calls) => findWallets(db, calls), nextTick);
+    this.#walletsOfUsers = gatherCalls((calls) => findWalletsOfUsers(db, calls), nextTick);
     this.#collections = gatherCalls((calls) => findCollectionsOfApps(db, calls), nextTick);
     this.#requests = gatherCalls((calls) => findRequests(db, calls), nextTick);
     this.#confirmedBlocks = gatherCalls(async (calls) => {
@@ -81,6 +89,11 @@ export class LookUps {
   /** @returns undefined when there is no such wallet, or it belongs to another app. */
   wallet(appId: string, address: string): Promise<WalletRow | undefined> {
     return this.#wallets.add({ appId, address });
+  }
+
+  /** The wallets of users, in their order; undefined for a user without one. One statement, however many there are. */
+  walletsOfUsers(users: readonly AppUser[]): Promise<(WalletRow | undefined)[]> {
+    return together(this.#walletsOfUsers, (all) => findWalletsOfUsers(this.#db, all), users);
   }
 
   /** @returns undefined when the collection is not created yet, or belongs to another app. */

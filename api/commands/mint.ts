@@ -14,8 +14,17 @@ import {
   checked,
 } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import {
+  type AddressField,
+  addressOf,
+  destinationErrors,
+  newWalletOf,
+  type RecipientDeps,
+  type Recipients,
+  recipientsOf,
+} from "./recipients.ts";
 
-export interface MintDeps extends AcceptDeps {
+export interface MintDeps extends AcceptDeps, RecipientDeps {
   /** `media` is notified when a request waits for its media. */
   signals: AcceptDeps["signals"] & { media: { notify(): void } };
 }
@@ -35,9 +44,10 @@ export async function mint(
   if (earlier !== null) return { json: earlier, retryAfter: null };
   const addresses = items.flatMap((item) => (item instanceof ApiError ? [] : item.collection_address));
   const collections = await deps.lookUps.collections(caller.appId, new Set(addresses));
+  const recipients = await recipientsOf(deps, caller.appId, items);
   const acceptances: Checked<Acceptance>[] = [];
   for (const item of items) {
-    const acceptance = item instanceof ApiError ? item : checked(() => acceptanceOf(collections, item));
+    const acceptance = item instanceof ApiError ? item : checked(() => acceptanceOf(collections, recipients, item));
     const content = item instanceof ApiError ? null : item.unlockable_content;
     if (acceptance instanceof ApiError || content == null) acceptances.push(acceptance);
     else {
@@ -52,12 +62,16 @@ export async function mint(
 }
 
 /** @throws ApiError when the collection takes no such mint. */
-function acceptanceOf(collections: ReadonlyMap<string, StoredCollection>, fields: MintFields): Acceptance {
+function acceptanceOf(
+  collections: ReadonlyMap<string, StoredCollection>,
+  recipients: Recipients,
+  fields: MintFields,
+): Acceptance {
   const collection = collections.get(fields.collection_address);
   if (collection === undefined) {
     throw fieldError("collection_not_found", "collection_address", "This app has no collection at this address.");
   }
-  const command = mintVariant(collection, fields);
+  const command = mintVariant(collection, fields, recipients);
   if (collection.service_may_mint === 0) {
     throw fieldError(
       "service_cannot_mint",
@@ -68,8 +82,10 @@ function acceptanceOf(collections: ReadonlyMap<string, StoredCollection>, fields
   return {
     type: "mint",
     command,
+    reference: fields.reference,
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
+    newWallet: newWalletOf(recipients, fields),
     waitsForMedia: fields.copy_media === true && checkMedia(command),
     refusal: (code) => refusalOf(command, code),
   };
@@ -128,6 +144,7 @@ interface MintFields {
   collection_address: string;
   to_address?: string | undefined;
   initial_owner?: string | undefined;
+  to_user?: string | undefined;
   token_id?: bigint | undefined;
   initial_supply?: bigint | undefined;
   quantity?: bigint | undefined;
@@ -142,6 +159,7 @@ interface MintFields {
   youtube_url?: string | undefined;
   copy_media?: boolean | undefined;
   unlockable_content?: string | undefined;
+  reference?: string | undefined;
 }
 type Field = keyof MintFields;
 
@@ -162,8 +180,8 @@ const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "in
  * Chooses the variant by the collection's type and hosting, and refuses fields of the others.
  * @throws ApiError `wrong_collection_type`, `wrong_hosting` or `validation_failed`, naming the fields
  */
-function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
-  if (collection.type === "ERC721") return mintErc721(collection, fields);
+function mintVariant(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
+  if (collection.type === "ERC721") return mintErc721(collection, fields, recipients);
   const create = given(fields, ["initial_supply", "initial_owner"]);
   const more = given(fields, ["quantity", "to_address"]);
   if (create.length > 0 && more.length > 0) {
@@ -171,25 +189,26 @@ function mintVariant(collection: StoredCollection, fields: MintFields): Mint {
       "Send either initial_supply and initial_owner (a new id), or quantity and to_address (more copies).";
     throw refusal("validation_failed", [...create, ...more], "conflict", message);
   }
-  if (create.length > 0) return createErc1155(collection, fields);
-  return mintErc1155(collection, fields);
+  if (create.length > 0) return createErc1155(collection, fields, recipients);
+  return mintErc1155(collection, fields, recipients);
 }
 
-function mintErc721(collection: StoredCollection, fields: MintFields): Mint {
+function mintErc721(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
   refuse(fields, ERC1155_ONLY, "wrong_collection_type", "ERC721 collections do not take this field.");
   const hosted = checkHosting(collection, fields);
-  const to = required(fields, "to_address");
+  requireAll(fields, [], "to_address");
+  const to = addressOf(recipients, fields, "to_address");
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
 }
 
 /* What the fields of ERC1155 are required for: a call with too few of them may mean either. */
-const NEW_ID = "This field is required: a new id needs token_id, initial_supply and initial_owner.";
+const NEW_ID = "This field is required: a new id needs token_id, initial_supply, and initial_owner or to_user.";
 const MORE_COPIES =
-  "This field is required: more copies of an id need token_id, quantity and to_address. A new id needs token_id, initial_supply and initial_owner instead.";
+  "This field is required: more copies of an id need token_id, quantity, and to_address or to_user. A new id needs token_id, initial_supply, and initial_owner or to_user instead.";
 
-function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
+function createErc1155(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
   const hosted = checkHosting(collection, fields);
-  requireAll(fields, ["token_id", "initial_supply", "initial_owner"], NEW_ID);
+  requireAll(fields, ["token_id", "initial_supply"], "initial_owner", NEW_ID);
   const uri = fields.uri ?? null;
   if (uri !== null) {
     const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";
@@ -199,7 +218,7 @@ function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
   return {
     kind: "create-erc1155",
     collection: collection.address,
-    to: required(fields, "initial_owner"),
+    to: addressOf(recipients, fields, "initial_owner"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "initial_supply").toString(),
     uri,
@@ -207,19 +226,19 @@ function createErc1155(collection: StoredCollection, fields: MintFields): Mint {
   };
 }
 
-function mintErc1155(collection: StoredCollection, fields: MintFields): Mint {
+function mintErc1155(collection: StoredCollection, fields: MintFields, recipients: Recipients): Mint {
   const otherVariants: Field[] = ["uri", ...HOSTED_ONLY];
   refuse(
     fields,
     otherVariants,
     "validation_failed",
-    "More copies of an id take only token_id, quantity and to_address. A new id needs initial_supply and initial_owner instead of quantity and to_address.",
+    "More copies of an id take only token_id, quantity, to_address or to_user, and reference. A new id needs initial_supply and initial_owner instead of quantity and to_address.",
   );
-  requireAll(fields, ["token_id", "quantity", "to_address"], MORE_COPIES);
+  requireAll(fields, ["token_id", "quantity"], "to_address", MORE_COPIES);
   return {
     kind: "mint-erc1155",
     collection: collection.address,
-    to: required(fields, "to_address"),
+    to: addressOf(recipients, fields, "to_address"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "quantity").toString(),
   };
@@ -260,10 +279,15 @@ function refusal(errorCode: Refusal, names: readonly Field[], code: string, mess
   );
 }
 
-/** @throws ApiError `validation_failed`, naming every missing field. */
-function requireAll(fields: MintFields, names: readonly Field[], message: string): void {
+/**
+ * The destination is an address or `to_user`.
+ * @param message what a call with too few fields may mean.
+ * @throws ApiError `validation_failed`, naming every missing field.
+ */
+function requireAll(fields: MintFields, names: readonly Field[], destination: AddressField, message?: string): void {
   const absent = names.filter((name) => fields[name] === undefined);
-  if (absent.length > 0) throw refusal("validation_failed", absent, "required", message);
+  const errors = [...absent.map((name) => requiredField(name, message)), ...destinationErrors(fields, destination)];
+  if (errors.length > 0) throw new ApiError("validation_failed", errors);
 }
 
 function required<F extends Field>(fields: MintFields, name: F): NonNullable<MintFields[F]> {

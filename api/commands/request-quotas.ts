@@ -2,6 +2,7 @@ import { BACKLOG_RESERVE } from "../config/limits.ts";
 import { type QuotaName, type Quotas, storedBytesOf, type UsedQuota } from "../domain/quota.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import { type CountedQuota, lockQuotas, readCounted } from "../store/apps/quotas.ts";
+import { findWallets } from "../store/apps/wallets.ts";
 import { counterKeys, readCounters } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/sql.ts";
 import type { Candidate } from "./accept-group.ts";
@@ -61,7 +62,7 @@ export class Backlog {
   }
 }
 
-type Call = Pick<Candidate, "appId" | "type" | "waitsForMedia" | "command" | "unlockable">;
+type Call = Pick<Candidate, "appId" | "type" | "waitsForMedia" | "command" | "unlockable" | "newWallet">;
 
 /** What a request takes of a quota. */
 interface Claim {
@@ -72,7 +73,7 @@ interface Claim {
   counts: number;
 }
 
-function claimsOf({ type, waitsForMedia, command, unlockable }: Call): Claim[] {
+function claimsOf({ type, waitsForMedia, command, unlockable, newWallet }: Call): Claim[] {
   const claims: Claim[] = [];
   const claim = (name: CountedQuota, needs: number, counts = needs) => claims.push({ name, needs, counts });
   if (waitsForMedia) claim("media_requests", 1);
@@ -82,6 +83,7 @@ function claimsOf({ type, waitsForMedia, command, unlockable }: Call): Claim[] {
   if (type === "mint") claim("mints", 1);
   const bytes = storedBytesOf(command, unlockable);
   if (bytes > 0) claim("stored_bytes", bytes);
+  if (newWallet !== undefined) claim("wallets", 1);
   return claims;
 }
 
@@ -95,10 +97,17 @@ interface LimitedApp {
 export class RequestQuotas {
   readonly #apps: ReadonlyMap<string, LimitedApp>;
   readonly #claims: ReadonlyMap<Call, readonly Claim[]>;
+  /** Addresses of wallets that are stored, or were accepted with an earlier call of the group. They need no room. */
+  readonly #wallets: Set<string>;
 
-  private constructor(apps: ReadonlyMap<string, LimitedApp>, claims: ReadonlyMap<Call, readonly Claim[]>) {
+  private constructor(
+    apps: ReadonlyMap<string, LimitedApp>,
+    claims: ReadonlyMap<Call, readonly Claim[]>,
+    wallets = new Set<string>(),
+  ) {
     this.#apps = apps;
     this.#claims = claims;
+    this.#wallets = wallets;
   }
 
   /** @param held the apps that exist. Call it before any other row is locked: see `sql.ts`. */
@@ -119,13 +128,18 @@ export class RequestQuotas {
       const limits = quotas.get(app);
       if (limits !== undefined) apps.set(app, { limits, used });
     }
-    return new RequestQuotas(apps, claims);
+    const wallets = calls.flatMap(({ appId, newWallet }) =>
+      newWallet === undefined || (apps.get(appId)?.limits.wallets ?? null) === null ? [] : newWallet,
+    );
+    // Another call may have created them since this one was checked.
+    const stored = wallets.length === 0 ? [] : await findWallets(trx, wallets);
+    return new RequestQuotas(apps, claims, new Set(stored.flatMap((wallet) => wallet?.address ?? [])));
   }
 
   /** @returns null when the call has room. */
   refusalOf(call: Call): UsedQuota | null {
     const app = this.#apps.get(call.appId);
-    for (const { name, needs } of this.#claims.get(call) ?? []) {
+    for (const { name, needs } of this.#claimsOf(call)) {
       const limit = app?.limits[name] ?? null;
       if (app !== undefined && limit !== null && app.used[name] + needs > limit) return { name, limit };
     }
@@ -136,7 +150,14 @@ export class RequestQuotas {
   add(call: Call): void {
     const app = this.#apps.get(call.appId);
     if (app === undefined) return;
-    for (const { name, counts } of this.#claims.get(call) ?? []) app.used[name] += counts;
+    for (const { name, counts } of this.#claimsOf(call)) app.used[name] += counts;
+    if (call.newWallet !== undefined) this.#wallets.add(call.newWallet.address);
+  }
+
+  #claimsOf(call: Call): readonly Claim[] {
+    const claims = this.#claims.get(call) ?? [];
+    const exists = call.newWallet !== undefined && this.#wallets.has(call.newWallet.address);
+    return exists ? claims.filter(({ name }) => name !== "wallets") : claims;
   }
 }
 

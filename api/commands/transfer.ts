@@ -31,16 +31,20 @@ import {
 } from "./accept-request.ts";
 import { notSupported, tooManyContracts } from "./follow-contents.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
+import { addressOf, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
 
-type TransferDeps = AcceptDeps & ForeignDeps;
+type TransferDeps = AcceptDeps & ForeignDeps & RecipientDeps;
 
 interface TransferFields {
   from_address: string;
-  to_address: string;
+  /** This or `to_user`. */
+  to_address?: string | undefined;
+  to_user?: string | undefined;
   contract_address: string;
   token_id: bigint;
   /** undefined when it is blank. */
   amount?: bigint | undefined;
+  reference?: string | undefined;
 }
 
 /**
@@ -62,12 +66,15 @@ export async function transfer(
     appId,
     started.flatMap((item) => (isError(item) || item.type !== null ? [] : item.fields.contract_address)),
   );
+  const recipients = await recipientsOf(
+    deps,
+    appId,
+    started.map((item) => (isError(item) ? item : item.fields)),
+  );
   const acceptances = started.map((item) =>
     isError(item)
       ? item
-      : checked(() =>
-          acceptanceOf(item.fields, item.type ?? foreign.typeOf(item.fields.contract_address), item.type === null),
-        ),
+      : checked(() => acceptanceOf(item, item.type ?? foreign.typeOf(item.fields.contract_address), recipients)),
   );
   const refused = await foreign.read(
     acceptances.flatMap((item) =>
@@ -111,20 +118,22 @@ function startOf(fields: TransferFields, source: TransferSource | undefined): St
 }
 
 /** @param type an error if the contract is not supported. */
-function acceptanceOf(fields: TransferFields, type: Checked<CollectionType>, foreign: boolean) {
+function acceptanceOf({ fields, type: own }: Started, type: Checked<CollectionType>, recipients: Recipients) {
   if (isError(type)) throw type;
   const command: Transfer = {
     kind: "transfer",
     contract: fields.contract_address,
     contractType: type,
-    foreign,
+    foreign: own === null,
     from: fields.from_address,
-    to: fields.to_address,
+    to: addressOf(recipients, fields, "to_address"),
     tokenId: fields.token_id.toString(),
     quantity: quantityOf(type, fields.amount).toString(),
   };
   const { contract: collection, tokenId } = command;
-  return { id: randomId(), type: "transfer", command, collection, tokenId, refusal: refusalOf } satisfies Acceptance;
+  const { reference } = fields;
+  const acceptance = { id: randomId(), type: "transfer", command, reference, collection, tokenId } satisfies Acceptance;
+  return { ...acceptance, newWallet: newWalletOf(recipients, fields), refusal: refusalOf };
 }
 
 function quantityOf(type: CollectionType, amount: bigint | undefined): bigint {

@@ -255,6 +255,8 @@ export const MAX_USAGE_DAYS = 366;
 export const MAX_OFFSET = 10_000;
 /** Seconds in which a call's contracts of others are read from the chain. What was not read by then is `unavailable`. */
 export const FOREIGN_READ_SECONDS = 20;
+/** Longest `reference` of a request, in characters: at most 1,024 bytes. Fixed, because PostgreSQL limits what an index holds. */
+export const MAX_REFERENCE_LENGTH = 256;
 /** Royalties are in basis points: 1/10,000 of the price. */
 export const MAX_BASIS_POINTS = 10_000;
 /** Deepest nesting in `attributes`: it bounds the recursion of code that reads them. */

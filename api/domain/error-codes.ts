@@ -296,6 +296,6 @@ export function fieldError(errorCode: HttpErrorCode, field: string, message: str
 }
 
 /** What `errors` says of a field that was left out. */
-export function requiredField(field: string): FieldError {
-  return { field, code: "required", message: "This field is required." };
+export function requiredField(field: string, message = "This field is required."): FieldError {
+  return { field, code: "required", message };
 }

@@ -1,5 +1,6 @@
 /** Points at which the fault campaign kills the process: right after each step of a request's life. */
 export const CRASH_POINTS = [
+  "request:written",
   "request:committed",
   "media:copied",
   "media:recorded",

@@ -82,14 +82,22 @@ export function identityFor(
 ): Identity {
   const identity = caller === "public" ? NOBODY : identities.get(request);
   if (identity === undefined) throw new ApiError("unauthorized");
-  const { scopes, session } = identity;
+  const { session } = identity;
   if (caller === "session" && session === null) throw forbidden(`${NEEDS_SESSION} ${newLink(deps)}`);
   if (caller === "operator" && session?.kind !== "operator") throw forbidden(`${NEEDS_OPERATOR} ${newLink(deps)}`);
-  if (scope !== null && !scopes.includes(scope)) {
-    const kind = session === null ? "token" : "session";
-    throw forbidden(`The ${kind} lacks the scope \`${scope}\`, which this call needs. Use a ${kind} with that scope.`);
-  }
+  if (scope !== null) requireScope(identity, scope, "this call");
   return identity;
+}
+
+/** @param user what needs the scope. @throws ApiError `forbidden` when the token or session lacks the scope. */
+export function requireScope(
+  { scopes, session }: Pick<Identity, "scopes" | "session">,
+  scope: Scope,
+  user: string,
+): void {
+  if (scopes.includes(scope)) return;
+  const kind = session === null ? "token" : "session";
+  throw forbidden(`The ${kind} lacks the scope \`${scope}\`, which ${user} needs. Use a ${kind} with that scope.`);
 }
 
 const NEEDS_SESSION = "This call is for console sessions, not for tokens.";

@@ -6,6 +6,8 @@ export const ALICE = "0xb397c4963fD6353BE8AFf923B86c0b34f1b77F06";
 export const BOB = "0x2f3B2C0dE42f14db88301Ba6fB4a159D7621aa5e";
 export const COLLECTION = "0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60";
 export const REQUEST_ID = "574bfd5d4da4e880ccb709ee7dacd6cfa197055bc0fad76c835183ab77bf61ee";
+/** Of a call that has one, and of its request. */
+export const REFERENCE = "order-1042";
 const TRANSACTION = "0x7d6a5b5c38d7845a43b37ce66ef449eb09ab00952fdde8b1cdc804739fd1b7a0";
 const TIME = "2026-05-04T10:15:30.000Z";
 
@@ -86,6 +88,7 @@ export const requestExample = {
   request_id: REQUEST_ID,
   type: "mint" as const,
   status: "completed" as const,
+  reference: REFERENCE,
   nft_collection: COLLECTION,
   nft_token_id: 12,
   transaction_hash: TRANSACTION,
@@ -156,6 +159,7 @@ export const eventExample = {
   type: "completed" as const,
   request_id: REQUEST_ID,
   request_type: "mint" as const,
+  reference: REFERENCE,
   transaction_hash: TRANSACTION,
   nft_collection: COLLECTION,
   nft_token_id: 12,

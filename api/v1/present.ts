@@ -144,6 +144,7 @@ export function presentRequest(row: StoredRequest): z.input<typeof request> {
     request_id: row.id,
     type: row.type,
     status: row.status,
+    reference: row.reference,
     nft_collection: row.nft_collection,
     nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),
     transaction_hash: row.transaction_hash,

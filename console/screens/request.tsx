@@ -64,6 +64,14 @@ function Facts({ request }: { request: Request }) {
       <dd>
         <Copyable text={request.request_id} what="the request id" />
       </dd>
+      {request.reference !== null && (
+        <>
+          <dt>Reference</dt>
+          <dd>
+            <bdi>{request.reference}</bdi>
+          </dd>
+        </>
+      )}
       <dt>Accepted</dt>
       <dd>
         <Moment time={request.created_at} /> (<Age time={request.created_at} />)

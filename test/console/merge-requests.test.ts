@@ -7,6 +7,7 @@ const TEMPLATE: Request = {
   request_id: "",
   type: "mint",
   status: "pending",
+  reference: null,
   nft_collection: null,
   nft_token_id: null,
   transaction_hash: null,

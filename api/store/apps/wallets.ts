@@ -46,6 +46,19 @@ export async function findWallets(
   });
 }
 
+/** The wallets of users, in the order of the calls. Undefined: the user has none. */
+export async function findWalletsOfUsers(
+  db: Db,
+  calls: readonly { appId: string; userIdentifier: string }[],
+): Promise<(WalletRow | undefined)[]> {
+  const wanted = calls.map(({ appId, userIdentifier }) => ({ app_id: appId, user_identifier: userIdentifier }));
+  const { rows } = await sql<WalletRow & { ord: number }>`
+    select wallets.*, input.ord from ${rowSet(db, { app_id: "text", user_identifier: "text" }, wanted)} as input
+      join wallets on wallets.app_id = input.app_id and wallets.user_identifier = input.user_identifier`.execute(db);
+  const found = new Map(rows.map((row) => [row.ord, row]));
+  return calls.map((_call, index) => found.get(index));
+}
+
 export async function findWalletOfUser(db: Db, appId: string, userIdentifier: string): Promise<WalletRow | undefined> {
   return db
     .selectFrom("wallets")

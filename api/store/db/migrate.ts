@@ -18,6 +18,7 @@ import * as broadcastAnswers from "./migrations/0008-v0.3.0-broadcast-answers.ts
 import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import * as frozenAndCopies from "./migrations/0011-v0.3.0-frozen-and-copies.ts";
+import * as references from "./migrations/0012-v0.3.0-references.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -39,6 +40,7 @@ export const MIGRATIONS: Migrations = {
   "0009-v0.3.0-quotas": quotas,
   "0010-v0.3.0-limits-and-collections": limitsAndCollections,
   "0011-v0.3.0-frozen-and-copies": frozenAndCopies,
+  "0012-v0.3.0-references": references,
 };
 
 /** PostgreSQL's code: this user may not do that. */

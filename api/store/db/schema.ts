@@ -116,6 +116,8 @@ interface RequestsTable {
   status: RequestStatus;
   /** The `Command`, JSON. */
   command: string;
+  /** The app's own text for the request; null when none. */
+  reference: string | null;
   /** Unlockable content, a JWE; null when none. */
   unlockable: string | null;
   /**

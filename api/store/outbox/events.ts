@@ -18,6 +18,8 @@ export interface EventBody {
   type: RequestEvent;
   request_id: string;
   request_type: RequestType;
+  /** When the request has one. */
+  reference?: string;
   transaction_hash: string | null;
   /** When a collection or a token was created. */
   nft_collection?: string;
@@ -33,6 +35,7 @@ export interface EventSubject {
   id: string;
   app_id: string;
   type: RequestType;
+  reference: string | null;
   command: Command;
   transaction_hash: string | null;
   nft_collection: string | null;
@@ -80,6 +83,7 @@ function bodyOf({ request, type, errorCode }: NewEvent, now: number): EventBody 
     type,
     request_id: request.id,
     request_type: request.type,
+    ...(request.reference === null ? {} : { reference: request.reference }),
     transaction_hash: request.transaction_hash,
     ...created(request),
     ...(errorCode === undefined ? {} : { error_code: errorCode }),

@@ -15,7 +15,7 @@ import { parseExact } from "../../shared/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { MOST_COUNTED, type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { type Db, inParts, rowSet, type Trx } from "../db/sql.ts";
 import type { GasCharge } from "./gas-usage.ts";
@@ -25,6 +25,8 @@ export interface NewRequest {
   appId: string;
   type: RequestType;
   command: Command;
+  /** The app's own text for it. */
+  reference?: string | null;
   unlockable: string | null;
   collection: string | null;
   tokenId: string | null;
@@ -40,6 +42,7 @@ const COLUMNS = {
   app_id: "text",
   type: "text",
   command: "text",
+  reference: "text",
   unlockable: "text",
   stored_bytes: "integer",
   ready_at: "integer",
@@ -57,6 +60,7 @@ function rowOf(request: NewRequest) {
     app_id: request.appId,
     type: request.type,
     command: JSON.stringify(request.command),
+    reference: request.reference ?? null,
     unlockable: request.unlockable,
     stored_bytes: storedBytesOf(request.command, request.unlockable),
     ready_at: request.waits === true ? null : AT_ONCE,
@@ -75,10 +79,10 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   const rows = requests.map(rowOf);
   for (const part of inParts(rows)) {
     await sql`
-      insert into requests (id, app_id, type, status, command, unlockable, stored_bytes, ready_at, returns, nft_collection,
-                            nft_token_id, gas_day, gas_charged, gas_estimate, created_at, updated_at)
-      select id, app_id, type, 'pending', command, unlockable, stored_bytes, ready_at, 0, nft_collection,
-             nft_token_id, gas_day, gas_charged, gas_estimate, created_at, created_at
+      insert into requests (id, app_id, type, status, command, reference, unlockable, stored_bytes, ready_at, returns,
+                            nft_collection, nft_token_id, gas_day, gas_charged, gas_estimate, created_at, updated_at)
+      select id, app_id, type, 'pending', command, reference, unlockable, stored_bytes, ready_at, 0,
+             nft_collection, nft_token_id, gas_day, gas_charged, gas_estimate, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();
@@ -139,6 +143,7 @@ interface RequestFilter {
   type: RequestType | null;
   /** The transaction that carries the request. */
   transactionHash?: string | null;
+  reference?: string | null;
 }
 
 /** Newest first. */
@@ -154,24 +159,42 @@ export async function listRequests(
   return pageOf(rows.map(toRequest), await countMatching(db, appId, filter), page, (row) => row.seq);
 }
 
-function matching(db: Db, appId: string, { status, type, transactionHash = null }: RequestFilter) {
+function matching(db: Db, appId: string, { status, type, transactionHash = null, reference = null }: RequestFilter) {
   let query = db.selectFrom("requests").where("app_id", "=", appId);
-  if (transactionHash === null) {
+  if (transactionHash === null && reference === null) {
     if (status !== null) query = query.where("status", "=", status);
     if (type !== null) query = query.where("type", "=", type);
     return query;
   }
-  query = query.where("transaction_hash", "=", transactionHash);
-  // A transaction has few requests. As expressions, these conditions cannot lead to an index of many requests.
+  if (transactionHash !== null) {
+    query = query.where("transaction_hash", "=", transactionHash);
+    // As below: a transaction has few requests.
+    if (reference !== null) query = query.where(sql`coalesce(reference, '')`, "=", reference);
+  } else if (status === null && type === null) {
+    return query.where("reference", "=", reference);
+  } else {
+    // Any number of requests may have the reference, and none of them the status. So the search ends somewhere.
+    const newest = db
+      .selectFrom("requests as newest")
+      .select("seq")
+      .where("app_id", "=", appId)
+      .where("reference", "=", reference)
+      .orderBy("seq", "desc")
+      .limit(MOST_COUNTED);
+    query = query.where("seq", "in", newest);
+  }
+  // Few requests are left. As expressions, these conditions cannot lead to an index of many requests.
   if (status !== null) query = query.where(sql`coalesce(status, '')`, "=", status);
   if (type !== null) query = query.where(sql`coalesce(type, '')`, "=", type);
   return query;
 }
 
 async function countMatching(db: Db, appId: string, filter: RequestFilter): Promise<number> {
-  if (filter.transactionHash != null) {
-    // One transaction has few requests: they can be counted.
-    const { count } = await matching(db, appId, filter)
+  if (filter.transactionHash != null || filter.reference != null) {
+    // One transaction has few requests: they can be counted. Of a reference no more than these are counted.
+    const some = matching(db, appId, filter).select("seq").limit(MOST_COUNTED).as("some");
+    const { count } = await db
+      .selectFrom(some)
       .select((eb) => eb.fn.countAll<number>().as("count"))
       .executeTakeFirstOrThrow();
     return count;

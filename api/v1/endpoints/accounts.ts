@@ -14,7 +14,7 @@ import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { heldNftExample, historyExample, pageExample, walletExample } from "../examples.ts";
 import { found, placeOf, presentHeldNft, presentHistoryEntry, presentWallet } from "../present.ts";
 import { historyPage } from "../schemas/history.ts";
-import { optional, refuse, text } from "../schemas/inputs.ts";
+import { optional, userIdentifier } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
 import { address } from "../schemas/outputs.ts";
 import { pageAnswer, pageFrameFields, type PageInput, pageOf, pageQuery, readPage } from "../schemas/pages.ts";
@@ -216,18 +216,10 @@ async function openUnlockable(deps: HttpDeps, nft: HeldNft, confirmed: number): 
   return deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
 }
 
-/** In a URL these mean another path, also when they are percent-encoded, so `/v1/accounts/user/..` would never arrive. */
-const DOTS = new Set([".", ".."]);
-const NOT_DOTS = "Must not be `.` or `..`, which have a meaning of their own in URLs.";
-
 function createAccountBody(limits: Limits) {
   return z
     .strictObject({
-      user_identifier: optional(
-        text(limits.userIdentifier, 1).check((context) => {
-          if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
-        }),
-      ).meta({
+      user_identifier: optional(userIdentifier(limits.userIdentifier)).meta({
         description:
           "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever.",
       }),

@@ -22,6 +22,7 @@ import {
   collectionNftExample,
   historyExample,
   pageExample,
+  REFERENCE,
   REQUEST_ID,
 } from "../examples.ts";
 import {
@@ -45,6 +46,7 @@ import {
 } from "../schemas/collections.ts";
 import { historyPage } from "../schemas/history.ts";
 import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
+import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
@@ -85,7 +87,7 @@ export function createCollection(limits: Limits) {
     response: accepted,
     idempotent: true,
     errors: ["quota_exceeded"],
-    handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body))),
+    handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body), call.body.reference)),
   });
 }
 
@@ -244,14 +246,15 @@ export function freezeCollection() {
     name: "freezeCollection",
     description:
       "Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.",
-    examples: { bodies: { "No fields": {} }, answer: acceptedExample },
+    examples: { bodies: { "No fields": {}, "With a reference": { reference: REFERENCE } }, answer: acceptedExample },
     scope: "collections",
     params: addressParams,
     query: noQuery,
-    body: z.strictObject({}),
+    body: z.strictObject({ reference }).meta({ id: "FreezeCollection" }),
     response: accepted,
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
-    handle: async (deps, call) => new Verbatim(await freezeMetadata(deps, call, call.params.address)),
+    handle: async (deps, call) =>
+      new Verbatim(await freezeMetadata(deps, call, call.params.address, call.body.reference)),
   });
 }
 

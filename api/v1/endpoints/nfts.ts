@@ -3,10 +3,11 @@ import { mint } from "../../commands/mint.ts";
 import type { Limits } from "../../config/limits.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
-import { acceptedExample, ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
+import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
 import { mintBody } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
+import { requireScopeFor, withScope } from "../to-user.ts";
 
 export function mintNft(limits: Limits) {
   return defineEndpoint({
@@ -15,7 +16,7 @@ export function mintNft(limits: Limits) {
     summary: "Mint a token, or more copies of one",
     name: "mintNft",
     description:
-      "The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. Only hosted collections take metadata fields and `unlockable_content`.",
+      "The collection's type and hosting decide which fields apply. ERC721: `to_address`. ERC1155: `token_id` with `initial_supply` and `initial_owner` for a new id, or with `quantity` and `to_address` for more copies. `to_user` names a user of the app in place of the address. Only hosted collections take metadata fields and `unlockable_content`.",
     examples: {
       bodies: {
         "ERC721, hosted": {
@@ -27,6 +28,7 @@ export function mintNft(limits: Limits) {
           unlockable_content: "The cat sleeps in the attic.",
         },
         "ERC721, self-hosted": { collection_address: COLLECTION, to_address: ALICE },
+        "ERC721, to a user": { collection_address: COLLECTION, to_user: "alice", reference: REFERENCE },
         "ERC1155, a new id": {
           collection_address: COLLECTION,
           token_id: 7,
@@ -55,7 +57,10 @@ export function mintNft(limits: Limits) {
       "token_already_exists",
       "token_not_found",
     ],
-    handle: async (deps, call) => new Verbatim((await mint(deps, call, [call.body], singleAnswer)).json),
+    handle: async (deps, call) => {
+      requireScopeFor(call, call.body);
+      return new Verbatim((await mint(deps, call, [call.body], singleAnswer)).json);
+    },
   });
 }
 
@@ -86,7 +91,8 @@ export function mintNfts(limits: Limits) {
     idempotent: true,
     batch: true,
     handle: async (deps, call, exchange) => {
-      const { json, retryAfter } = await mint(deps, call, await readItems(deps, call, exchange, item), batchAnswer);
+      const items = withScope(call, await readItems(deps, call, exchange, item));
+      const { json, retryAfter } = await mint(deps, call, items, batchAnswer);
       return new Verbatim(json, retryAfter);
     },
   });

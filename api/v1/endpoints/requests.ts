@@ -31,7 +31,7 @@ export function listRequests() {
     summary: "List the app's requests, newest first",
     name: "listRequests",
     description:
-      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final.",
+      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`.",
     examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
     params: none,
@@ -42,6 +42,7 @@ export function listRequests() {
         status: query.status ?? null,
         type: query.type ?? null,
         transactionHash: query.transaction_hash ?? null,
+        reference: query.reference ?? null,
       };
       const page = await list(database.read, appId, filter, readPage(query, "requests"));
       return pageAnswer(page, "requests", "requests", page.items.map(presentRequest));

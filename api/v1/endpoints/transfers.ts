@@ -1,15 +1,28 @@
 import { z } from "zod";
 
 import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
+import { destinationErrors } from "../../commands/recipients.ts";
 import { transfer } from "../../commands/transfer.ts";
+import type { Limits } from "../../config/limits.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
-import { acceptedExample, ALICE, batchExample, BOB, COLLECTION } from "../examples.ts";
-import { address, destination, integerForms, optional, quantity, tokenId } from "../schemas/inputs.ts";
+import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
+import {
+  address,
+  destination,
+  integerForms,
+  optional,
+  quantity,
+  reference,
+  refuse,
+  tokenId,
+  toUser,
+} from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
+import { requireScopeFor, withScope } from "../to-user.ts";
 
-export function transferNft() {
+export function transferNft(limits: Limits) {
   return defineEndpoint({
     method: "post",
     path: "/transfers",
@@ -27,13 +40,20 @@ export function transferNft() {
           token_id: 7,
           amount: 3,
         },
+        "To a user": {
+          from_address: ALICE,
+          to_user: "bob",
+          contract_address: COLLECTION,
+          token_id: 12,
+          reference: REFERENCE,
+        },
       },
       answer: acceptedExample,
     },
     scope: "transfer",
     params: none,
     query: noQuery,
-    body: transferBody,
+    body: transferBody(limits),
     response: accepted,
     idempotent: true,
     errors: [
@@ -46,11 +66,15 @@ export function transferNft() {
       "token_busy",
       "not_transferable",
     ],
-    handle: async (deps, call) => new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json),
+    handle: async (deps, call) => {
+      requireScopeFor(call, call.body);
+      return new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json);
+    },
   });
 }
 
-export function transferNfts() {
+export function transferNfts(limits: Limits) {
+  const item = transferBody(limits);
   return defineEndpoint({
     method: "post",
     path: "/transfers/batch",
@@ -76,24 +100,42 @@ export function transferNfts() {
     idempotent: true,
     batch: true,
     handle: async (deps, call, exchange) => {
-      const items = await readItems(deps, call, exchange, transferBody);
+      const items = withScope(call, await readItems(deps, call, exchange, item));
       const { json, retryAfter } = await transfer(deps, call, items, batchAnswer);
       return new Verbatim(json, retryAfter);
     },
   });
 }
 
-const transferBody = z
-  .strictObject({
-    from_address: address.meta({ description: "The wallet of the app that holds the token." }),
-    to_address: destination.meta({ description: "Who gets the token: any address that can hold it." }),
-    contract_address: address.meta({ description: "The contract of the token." }),
-    token_id: tokenId.meta({ description: "The token." }),
-    amount: z
-      .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
-      .meta({
-        description: "Number of copies. ERC721: blank or 1.",
-        override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
-      }),
-  })
-  .meta({ id: "Transfer" });
+function transferBody(limits: Limits) {
+  return z
+    .strictObject({
+      from_address: address.meta({ description: "The wallet of the app that holds the token." }),
+      to_address: optional(destination).meta({ description: "Who gets the token: any address that can hold it." }),
+      to_user: toUser(limits.userIdentifier, "`to_address`"),
+      contract_address: address.meta({ description: "The contract of the token." }),
+      token_id: tokenId.meta({ description: "The token." }),
+      amount: z
+        .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
+        .meta({
+          description: "Number of copies. ERC721: blank or 1.",
+          override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
+        }),
+      reference,
+    })
+    .check(oneDestination())
+    .meta({ id: "Transfer" });
+}
+
+/** Runs also when other fields are wrong, so that the answer names all wrong fields. */
+function oneDestination() {
+  const check = z.check<object>(({ value, issues }) => {
+    const isWrong = issues.some(({ path }) => path?.[0] === "to_address" || path?.[0] === "to_user");
+    if (isWrong) return;
+    for (const { field, code, message } of destinationErrors(value, "to_address")) {
+      refuse({ value, issues }, code, message, [field]);
+    }
+  });
+  check._zod.def.when = ({ value }) => typeof value === "object" && value !== null && !Array.isArray(value);
+  return check;
+}

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
-import { count, destination, optional, refuse, text } from "./inputs.ts";
+import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
 import { attributes, tokenMetadata } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
@@ -22,6 +22,7 @@ export function collectionChanges(limits: Limits) {
         description: "Royalty on sales, in hundredths of a percent.",
       }),
       fee_recipient: change(destination).meta({ description: "Who gets the royalty." }),
+      reference,
     })
     .meta({ id: "ChangeCollection" });
 }
@@ -37,6 +38,7 @@ export function tokenChanges(limits: Limits) {
       background_color: change(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
       animation_url: change(contentUri(limits.uri)),
       youtube_url: change(linkUri(limits.uri)),
+      reference,
     })
     .meta({ id: "ChangeToken" });
 }
@@ -85,28 +87,32 @@ const royaltyInput = optional(count(MAX_BASIS_POINTS)).meta({
   description: "Hosted only. Royalty on sales, in hundredths of a percent.",
 });
 
+function createCollectionFields(limits: Limits) {
+  const cap = count(Number.MAX_SAFE_INTEGER);
+  return z.strictObject({
+    type: collectionType,
+    name: text(limits.name, 1).meta({ description: "Name of the collection." }),
+    symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
+    mint_supply_count: optional(cap).meta({
+      description: "The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155.",
+    }),
+    mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
+    new_owner: newOwnerInput,
+    soulbound: soulboundInput,
+    description: optional(text(limits.description)).meta({ description: "Hosted only, as in ERC-7572." }),
+    image: optional(contentUri(limits.uri)),
+    external_link: optional(linkUri(limits.uri)),
+    seller_fee_basis_points: royaltyInput,
+    fee_recipient: optional(destination).meta({ description: "Hosted only. Who gets the royalty." }),
+    base_uri: optional(linkUri(limits.uri)),
+    collection_uri: optional(contentUri(limits.uri)),
+    reference,
+  });
+}
+
 /** Both variants in one schema: `base_uri` or `collection_uri` makes the collection self-hosted. */
 export function createCollectionBody(limits: Limits) {
-  const cap = count(Number.MAX_SAFE_INTEGER);
-  return z
-    .strictObject({
-      type: collectionType,
-      name: text(limits.name, 1).meta({ description: "Name of the collection." }),
-      symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
-      mint_supply_count: optional(cap).meta({
-        description: "The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155.",
-      }),
-      mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
-      new_owner: newOwnerInput,
-      soulbound: soulboundInput,
-      description: optional(text(limits.description)).meta({ description: "Hosted only, as in ERC-7572." }),
-      image: optional(contentUri(limits.uri)),
-      external_link: optional(linkUri(limits.uri)),
-      seller_fee_basis_points: royaltyInput,
-      fee_recipient: optional(destination).meta({ description: "Hosted only. Who gets the royalty." }),
-      base_uri: optional(linkUri(limits.uri)),
-      collection_uri: optional(contentUri(limits.uri)),
-    })
+  return createCollectionFields(limits)
     .check((context) => {
       const body = context.value;
       const add = (field: string, code: string, message: string) => {

@@ -16,6 +16,10 @@ export const event = z
     }),
     request_id: requestId,
     request_type: z.enum(REQUEST_TYPES).meta({ description: "What the request does." }),
+    reference: z
+      .string()
+      .optional()
+      .meta({ description: "Present when the call that created the request had a `reference`." }),
     transaction_hash: z.string().nullable().meta({ description: "null when the request was never sent." }),
     nft_collection: address.optional().meta({ description: "Present when a collection or a token was created." }),
     nft_token_id: integer.optional().meta({ description: "Present when a token was created." }),

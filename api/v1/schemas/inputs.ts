@@ -1,6 +1,7 @@
 import { getAddress, ZeroAddress } from "ethers";
 import { z } from "zod";
 
+import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
@@ -52,6 +53,30 @@ function isLongerThan(value: string, longest: number): boolean {
   // A code point takes at most two units, so a text of more than twice the limit needs no count.
   return value.length > 2 * longest || Array.from(value).length > longest;
 }
+
+/** In a URL these mean another path, also when they are percent-encoded, so `/v1/accounts/user/..` would never arrive. */
+const DOTS = new Set([".", ".."]);
+const NOT_DOTS = "Must not be `.` or `..`, which have a meaning of their own in URLs.";
+
+/** An app's own name for a user. */
+export function userIdentifier(longest: number) {
+  return text(longest, 1).check((context) => {
+    if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
+  });
+}
+
+/** A user who gets a token, in place of an address. @param field of the address */
+export function toUser(longest: number, field: string) {
+  return optional(userIdentifier(longest)).meta({
+    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope \`accounts\`, too.`,
+  });
+}
+
+/** The app's own text for a request, in the body of each call that creates one. */
+export const reference = optional(text(MAX_REFERENCE_LENGTH, 1)).meta({
+  description:
+    "The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique.",
+});
 
 /** Text with a limited number of bytes in UTF-8. */
 export function textOfBytes(most: number) {

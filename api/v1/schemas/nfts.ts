@@ -2,7 +2,19 @@ import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
-import { address, destination, optional, quantity, refuse, text, textOfBytes, tokenId, UNICODE } from "./inputs.ts";
+import {
+  address,
+  destination,
+  optional,
+  quantity,
+  reference,
+  refuse,
+  text,
+  textOfBytes,
+  tokenId,
+  toUser,
+  UNICODE,
+} from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
@@ -16,6 +28,7 @@ export function mintBody(limits: Limits) {
         description: "Destination of an ERC721 token, or of more ERC1155 copies.",
       }),
       initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
+      to_user: toUser(limits.userIdentifier, "`to_address` or `initial_owner`"),
       token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
       initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
       quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
@@ -44,6 +57,7 @@ export function mintBody(limits: Limits) {
       unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
       }),
+      reference,
     })
     .meta({ id: "Mint" });
 }

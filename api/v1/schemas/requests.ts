@@ -1,8 +1,10 @@
 import { z } from "zod";
 
+import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
+import { MOST_COUNTED } from "../../store/db/pages.ts";
 import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash, wei } from "./outputs.ts";
-import { transactionHash as anyTransactionHash } from "./inputs.ts";
+import { text, transactionHash as anyTransactionHash } from "./inputs.ts";
 import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
 
 export const requestsQuery = z.strictObject({
@@ -11,6 +13,11 @@ export const requestsQuery = z.strictObject({
   transaction_hash: anyTransactionHash
     .optional()
     .meta({ description: "Only requests that this transaction carries. In any case." }),
+  reference: text(MAX_REFERENCE_LENGTH, 1)
+    .optional()
+    .meta({
+      description: `Only requests with this \`reference\`. \`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with \`status\` or \`type\`, only so many of the newest are searched.`,
+    }),
   ...pageFields,
 });
 
@@ -22,6 +29,10 @@ export const request = z
       description:
         "pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.",
     }),
+    reference: z
+      .string()
+      .nullable()
+      .meta({ description: "The `reference` of the call that created the request. null when it had none." }),
     nft_collection: address.nullable().meta({
       description: "The collection that the request concerns. null while a collection is being created.",
     }),

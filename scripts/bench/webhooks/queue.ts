@@ -47,6 +47,7 @@ function mintOf(appId: string, collection: string, tokenId: number): EventSubjec
     id: randomBytes(HASH_BYTES).toString("hex"),
     app_id: appId,
     type: "mint",
+    reference: null,
     command: { kind: "mint-erc721", collection, to: hex(ADDRESS_BYTES), metadata: null },
     transaction_hash: hex(HASH_BYTES),
     nft_collection: collection,

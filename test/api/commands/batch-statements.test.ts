@@ -2,12 +2,17 @@ import { expect } from "chai";
 
 import { AcceptQueue } from "../../../api/commands/accept-queue.ts";
 import { batchAnswer } from "../../../api/commands/accept-request.ts";
+import { WalletQueue } from "../../../api/commands/create-wallet.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { mint } from "../../../api/commands/mint.ts";
 import { transfer } from "../../../api/commands/transfer.ts";
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { createKeyring } from "../../../api/keys/keyring.ts";
+import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
+import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { randomId } from "../../../api/shared/text.ts";
+import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
@@ -40,6 +45,8 @@ function counting(database: Database): { database: Database; taken: () => number
   };
 }
 
+const DERIVER = createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey);
+
 describe("the SQL statements of a batch", () => {
   let api: TestApi;
   let wallet: string;
@@ -55,6 +62,7 @@ describe("the SQL statements of a batch", () => {
     const limits = { ...DEFAULT_LIMITS, contracts: 10_000 };
     const deps = {
       database,
+      creatingWallets: new WalletQueue(database, DERIVER),
       accepting: new AcceptQueue(database, { appGasPerDay: 1e15, limits }),
       lookUps: new LookUps(database.read),
       sealer: api.sealer,
@@ -92,6 +100,14 @@ describe("the SQL statements of a batch", () => {
     const collection = await addCollection(api);
     const mints = () => ({ collection_address: collection, to_address: randomAddress(), unlockable_content: "secret" });
     expectConstant(await statements("mint", mints));
+  });
+
+  it("do not grow with its new users, also under a quota for wallets", async () => {
+    const collection = await addCollection(api);
+    await api.database.write((trx) => setQuotas(trx, api.app.id, { wallets: 10_000 }));
+    const mints = (index: number) => ({ collection_address: collection, to_user: `user ${index.toString()}` });
+    expectConstant(await statements("mint", mints));
+    await api.database.write((trx) => setQuotas(trx, api.app.id, { wallets: null }));
   });
 
   it("do not grow with its new ERC1155 ids that copy media", async () => {

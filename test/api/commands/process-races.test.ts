@@ -1,12 +1,16 @@
 import { expect } from "chai";
 
 import { acceptGroup, type AcceptLimits, type Candidate } from "../../../api/commands/accept-group.ts";
+import type { NewWallet } from "../../../api/commands/create-wallet.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { removeApp, rotateToken } from "../../../api/operate/apps.ts";
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { lockApiToken, revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
+import { setQuotas } from "../../../api/store/apps/quotas.ts";
+import type { Database } from "../../../api/store/db/database.ts";
+import { compareCounters } from "../../../api/store/reconcile/compare.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
@@ -38,6 +42,48 @@ describe("two calls with the same Idempotency-Key in one group", () => {
     expect(decisions.map(({ kind }) => kind)).to.deep.equal(["decided", "repeated"]);
     const stored = await database.read.selectFrom("requests").select("id").execute();
     expect(stored).to.deep.equal([{ id: "first" }]);
+  });
+});
+
+/** A mint to a user who had no wallet when the call was checked. */
+function mintToUser(id: string, collection: string, wallet: NewWallet): Candidate {
+  const command = { kind: "mint-erc721", collection, to: wallet.address, metadata: null } as const;
+  return { ...candidateOf(id), type: "mint", command, collection, newWallet: wallet };
+}
+
+function newWallet(user: string): NewWallet {
+  return { address: randomAddress(), appId: APP, userIdentifier: user, path: "1/2/3" };
+}
+
+function usersOf(database: Database): Promise<(string | null)[]> {
+  const query = database.read.selectFrom("wallets").select("user_identifier").orderBy("seq").execute();
+  return query.then((rows) => rows.map((row) => row.user_identifier));
+}
+
+describe("a group with new users that is rolled back", () => {
+  let database: TestDatabase;
+  before(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+  });
+  after(() => database.remove());
+
+  it("leaves neither requests nor wallets, and counts nothing", async () => {
+    const collection = await addCollection(database);
+    const group = [mintToUser("one", collection, newWallet("ana")), mintToUser("two", collection, newWallet("ben"))];
+    const counters = () => database.read.selectFrom("counters").selectAll().orderBy("key").execute();
+    const before = await counters();
+    class RolledBack extends Error {}
+    const write = database.write(async (trx) => {
+      const decisions = await acceptEach(trx, group, NO_LIMITS, NOW);
+      expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "accepted"]);
+      throw new RolledBack();
+    });
+    expect(await write.catch((error: unknown) => error)).to.be.instanceOf(RolledBack);
+    expect(await usersOf(database)).to.deep.equal([]);
+    expect(await counters()).to.deep.equal(before);
+    const requests = await database.read.selectFrom("requests").select("id").where("type", "=", "mint").execute();
+    expect(requests).to.deep.equal([]);
   });
 });
 
@@ -110,6 +156,65 @@ describeOn("postgres", "two processes that decide at the same time", () => {
     );
     expect(valueOf(first)).to.deep.equal([{ kind: "accepted" }]);
     expect(valueOf(second)).to.deep.equal([{ kind: "refused", code: "supply_exceeded" }]);
+  });
+
+  it("create one wallet for a user whom both name, and the second accepts its mint, too", async () => {
+    const [mine, others] = [await addCollection(two.one), await addCollection(two.one)];
+    const [ana, ben] = [newWallet("ana"), newWallet("ben")];
+    // In the opposite order: they must not lock each other out.
+    const { first, second, waited } = await overlap(
+      two.one,
+      (trx) => acceptEach(trx, [mintToUser("a", mine, ana), mintToUser("b", mine, ben)], NO_LIMITS, NOW),
+      () =>
+        two.other.write((trx) =>
+          acceptEach(trx, [mintToUser("c", others, ben), mintToUser("d", others, ana)], NO_LIMITS, NOW),
+        ),
+    );
+    expect(waited).to.equal(true);
+    for (const decided of [first, second]) {
+      expect(valueOf(decided)).to.deep.equal([{ kind: "accepted" }, { kind: "accepted" }]);
+    }
+    expect((await usersOf(two.one)).sort()).to.deep.equal(["ana", "ben"]);
+    const counted = await two.one.write((trx) => compareCounters(trx, false));
+    expect(counted.filter(({ what }) => what.includes("wallets"))).to.deep.equal([]);
+  });
+
+  it("create the wallet with the second mint when the first is rolled back", async () => {
+    const [mine, others] = [await addCollection(two.one), await addCollection(two.one)];
+    const ana = newWallet("ana");
+    const { first, second, waited } = await overlap(
+      two.one,
+      async (trx, meet) => {
+        await acceptEach(trx, [mintToUser("a", mine, ana)], NO_LIMITS, NOW);
+        await meet();
+        throw new Error("rolled back");
+      },
+      () => two.other.write((trx) => acceptEach(trx, [mintToUser("b", others, ana)], NO_LIMITS, NOW)),
+    );
+    expect(waited).to.equal(true);
+    expect(() => valueOf(first)).to.throw("rolled back");
+    expect(valueOf(second)).to.deep.equal([{ kind: "accepted" }]);
+    expect(await usersOf(two.one)).to.deep.equal(["ana"]);
+  });
+
+  it("create no wallet too many under a quota", async () => {
+    const [mine, others] = [await addCollection(two.one), await addCollection(two.one)];
+    await two.one.write((trx) => setQuotas(trx, APP, { wallets: 1 }));
+    const ana = newWallet("ana");
+    const { second, waited } = await overlap(
+      two.one,
+      (trx) => acceptEach(trx, [mintToUser("a", mine, ana)], NO_LIMITS, NOW),
+      () =>
+        two.other.write((trx) =>
+          acceptEach(trx, [mintToUser("b", others, newWallet("ben")), mintToUser("c", others, ana)], NO_LIMITS, NOW),
+        ),
+    );
+    expect(waited).to.equal(true);
+    expect(valueOf(second)).to.deep.equal([
+      { kind: "over-quota", quota: { name: "wallets", limit: 1 } },
+      { kind: "accepted" },
+    ]);
+    expect(await usersOf(two.one)).to.deep.equal(["ana"]);
   });
 
   it("replace a token once", async () => {

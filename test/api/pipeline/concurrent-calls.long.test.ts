@@ -5,6 +5,7 @@ import { type Answer, ApiClient } from "../../support/api-client.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import { createAppIn } from "../../support/service.ts";
+import { rawSql } from "../../support/raw-sql.ts";
 import { useService } from "../../support/use-service.ts";
 
 type Json = Record<string, unknown>;
@@ -94,6 +95,15 @@ describe("concurrent calls to two API processes", () => {
     expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
   });
 
+  it("give a user a wallet with the first of many mints", async () => {
+    const body = { collection_address: erc1155, token_id: 1, quantity: 1, to_user: "two" };
+    expect(await race("/v1/nfts", body, 20)).to.deep.equal({ accepted: 20, codes: [] });
+    const { address } = await clients[0]!.ok<{ address: string }>("GET", "/v1/accounts/user/two");
+    const commands = await rawSql(moneta.databaseUrl, "select command from requests where type = 'mint'");
+    const to = commands.map(({ command }) => (JSON.parse(String(command)) as { to: string }).to);
+    expect(to.filter((one) => one === address)).to.have.length(20);
+  });
+
   for (const [path, body] of [
     ["/v1/accounts", () => ({ user_identifier: "again" })],
     ["/v1/collections", () => ({ type: "ERC721", name: "Again", symbol: "AGN" })],
@@ -139,7 +149,7 @@ describe("concurrent calls to two API processes", () => {
   }
 
   it("are all completed if they were accepted", async () => {
-    expect(accepted).to.have.length(2 + 1 + 1 + 3 + 3);
+    expect(accepted).to.have.length(2 + 1 + 1 + 3 + 20 + 3);
     const env = { ROLES: "relayer,indexer" };
     await moneta.start(env);
     const ended = await Promise.all(accepted.map((id) => clients[0]!.settled(id)));

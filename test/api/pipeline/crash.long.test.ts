@@ -36,6 +36,37 @@ describe("a process that is killed during a burst of mints", () => {
   }
 });
 
+describe("a process that is killed before it commits a batch to a new user", () => {
+  // As above.
+  const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
+  const { api } = moneta;
+
+  it("leaves no wallet, and the repeated batch creates one with its requests", async () => {
+    const first = await moneta.startProcess();
+    const collection = await api.collection({ type: "ERC721" });
+    expect(await first.end("SIGTERM")).to.equal(0);
+    const items = Array.from({ length: 10 }, () => ({ collection_address: collection, to_user: "ana" }));
+    const mint = () =>
+      api.send<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items }, { "idempotency-key": "to-ana" });
+
+    const second = await moneta.startProcess({ CRASH_POINT: "request:written" });
+    expect(await mint().catch((reason: unknown) => reason)).to.be.instanceOf(TypeError);
+    expect(await second.gone()).to.equal("SIGKILL");
+
+    const third = await moneta.startProcess();
+    expect((await api.send("GET", "/v1/accounts/user/ana")).status).to.equal(404);
+    const { results } = (await mint()).body;
+    const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
+    expect(new Set(ids).size).to.equal(10);
+    const requests = await Promise.all(ids.map((id) => api.settled(id)));
+    expect(requests.map((request) => request.status)).to.deep.equal(Array(10).fill("completed"));
+    const { address } = await api.ok<{ address: string }>("GET", "/v1/accounts/user/ana");
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.balanceOf(address)).to.equal(10n);
+    expect(await third.end("SIGTERM")).to.equal(0);
+  });
+});
+
 describe("a process that is killed right after it committed a batch", () => {
   // As above.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });

@@ -69,6 +69,15 @@ describe("GET /v1/events", () => {
     expect((await feed()).events[0]).to.include({ request_id: id, error_code: "execution_reverted" });
   });
 
+  it("shows the reference of the request, if it has one", async () => {
+    const id = expectAccepted(await api.post("/v1/collections", { ...collection, reference: "order-7" }));
+    await happen(id, "completed");
+    await happen(await request(), "completed");
+    const [first, second] = (await feed()).events;
+    expect(first).to.include({ request_id: id, reference: "order-7" });
+    expect(second).to.not.have.property("reference");
+  });
+
   it("has `sent` once and one outcome per request, even after repeated writes", async () => {
     const id = await request();
     for (const type of ["sent", "sent", "completed", "completed"] as const) await happen(id, type);

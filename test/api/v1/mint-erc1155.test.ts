@@ -109,7 +109,7 @@ describe("POST /v1/nfts, ERC1155", () => {
       [
         "without an id and an owner",
         { token_id: undefined, initial_owner: undefined },
-        { token_id: "required", initial_owner: "required" },
+        { token_id: "required", initial_owner: "required", to_user: "required" },
       ],
       ["for the relay", { initial_owner: RELAY }, { initial_owner: "relay_address" }],
       ["without a supply", { initial_supply: null }, { initial_supply: "required" }],

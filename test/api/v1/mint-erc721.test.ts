@@ -118,7 +118,7 @@ describe("POST /v1/nfts, ERC721", () => {
     });
 
     for (const [title, fields, refusal] of [
-      ["without a destination", { to_address: undefined }, { to_address: "required" }],
+      ["without a destination", { to_address: undefined }, { to_address: "required", to_user: "required" }],
       ["to the relay", { to_address: RELAY }, { to_address: "relay_address" }],
       ["to the zero address", { to_address: `0x${"0".repeat(40)}` }, { to_address: "zero_address" }],
       [

@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { resultsOf } from "../support/batches.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -25,6 +26,7 @@ describe("requests", () => {
         request_id: id,
         type: "collection",
         status: "pending",
+        reference: null,
         nft_collection: null,
         nft_token_id: null,
         transaction_hash: null,
@@ -126,8 +128,111 @@ describe("requests", () => {
       expectInvalid(await api.get("/v1/requests?transaction_hash=0x12"), { transaction_hash: "invalid_format" });
     });
 
+    it("lists the requests with a reference, of this app only", async () => {
+      const create = async (reference: string | null, token = api.app.token) =>
+        expectAccepted(await api.post("/v1/collections", { ...COLLECTION, reference }, { token }));
+      const first = await create("order 7&8");
+      await create("order 7", api.other.token);
+      await create(null);
+      const done = await create("order 7&8");
+      await api.database.write((trx) =>
+        trx.updateTable("requests").set({ status: "failed" }).where("id", "=", done).execute(),
+      );
+      const last = await create("order 7&8");
+      await create("Order 7&8");
+
+      const list = async (query: string, reference = "order 7&8") => {
+        const { body } = await api.get(`/v1/requests?reference=${encodeURIComponent(reference)}${query}`);
+        return { ids: body.requests?.map((request) => request.request_id), total: body.total, next: body.next };
+      };
+      expect(await list("")).to.deep.equal({ ids: [last, done, first], total: 3, next: null });
+      expect(await list("&status=pending")).to.deep.equal({ ids: [last, first], total: 2, next: null });
+      expect(await list("&status=failed&type=collection")).to.deep.equal({ ids: [done], total: 1, next: null });
+      expect(await list("&type=mint")).to.deep.equal({ ids: [], total: 0, next: null });
+      expect(await list("", "order 7")).to.deep.equal({ ids: [], total: 0, next: null });
+      for (const filter of ["", "&type=collection"]) {
+        const { ids, total, next } = await list(`${filter}&limit=2`);
+        expect({ ids, total }).to.deep.equal({ ids: [last, done], total: 3 });
+        expect(await list(`${filter}&cursor=${next ?? ""}`)).to.deep.equal({ ids: [first], total: 3, next: null });
+        expect((await list(`${filter}&offset=1&limit=1`)).ids).to.deep.equal([done]);
+      }
+      const hash = `0x${"ef".repeat(32)}`;
+      const carry = { transaction_hash: hash };
+      await api.database.write((trx) =>
+        trx.updateTable("requests").set(carry).where("id", "in", [first]).where("app_id", "=", api.app.id).execute(),
+      );
+      expect((await list(`&transaction_hash=${hash}`)).ids).to.deep.equal([first]);
+      expect((await list(`&transaction_hash=${hash}`, "other")).ids).to.deep.equal([]);
+      for (const [reference, code] of [
+        ["", "too_short"],
+        ["\0", "invalid_format"],
+        ["x".repeat(257), "too_long"],
+      ] as const) {
+        expectInvalid(await api.get(`/v1/requests?reference=${encodeURIComponent(reference)}`), { reference: code });
+      }
+    });
+
     it("refuses unknown filters", async () => {
       expectInvalid(await api.get("/v1/requests?status=done&type=burn"), { status: "invalid", type: "invalid" });
+    });
+  });
+
+  describe("reference", () => {
+    const stored = async (id: string) => {
+      const { reference } = (await api.get(`/v1/requests/${id}`)).body as { reference?: string | null };
+      return reference;
+    };
+
+    it("is taken by every call that creates a request, and by the items of batches", async () => {
+      const wallet = await addWallet(api);
+      const contract = await addCollection(api);
+      for (const tokenId of [1, 2]) await addMint(api, { contract, to: wallet, tokenId, metadata: {} });
+      const mint = { collection_address: contract, to_address: wallet };
+      const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: contract };
+      const patch = (path: string, body: object) => api.call("PATCH", `/v1/collections/${path}`, { body });
+      const ids = [
+        await api.post("/v1/collections", { ...COLLECTION, reference: "r" }),
+        await api.post("/v1/nfts", { ...mint, reference: "r" }),
+        await api.post("/v1/transfers", { ...transfer, token_id: 1, reference: "r" }),
+        await patch(contract, { description: "new", reference: "r" }),
+        await patch(`${contract}/1`, { name: "new", reference: "r" }),
+        await api.post(`/v1/collections/${contract}/freeze`, { reference: "r" }),
+      ].map(({ body }) => body.request_id ?? "");
+      const items = [{ ...mint, reference: "r" }, mint, { ...mint, reference: "" }];
+      const other = await addCollection(api);
+      const mints = items.map((item) => ({ ...item, collection_address: other }));
+      const results = resultsOf(await api.post("/v1/nfts/batch", { items: mints }));
+      expect(results[2]).to.deep.include({ error_code: "validation_failed" });
+      const [moved] = resultsOf(
+        await api.post("/v1/transfers/batch", { items: [{ ...transfer, token_id: 2, reference: "r" }] }),
+      );
+      for (const id of [...ids, results[0]?.request_id, moved?.request_id])
+        expect(await stored(id ?? "")).to.equal("r");
+      expect(await stored(results[1]?.request_id ?? "")).to.equal(null);
+      const { body } = await api.get("/v1/requests?reference=r");
+      expect(body.total).to.equal(8);
+    });
+
+    it("has 1 to 256 characters, also of four bytes each", async () => {
+      const create = (reference: string) => api.post("/v1/collections", { ...COLLECTION, reference });
+      const longest = "🐈".repeat(256);
+      expect(await stored(expectAccepted(await create(longest)))).to.equal(longest);
+      const { body } = await api.get(`/v1/requests?reference=${encodeURIComponent(longest)}`);
+      expect(body.total).to.equal(1);
+      expectInvalid(await create(`${longest}x`), { reference: "too_long" });
+      expectInvalid(await create(""), { reference: "too_short" });
+      expectInvalid(await create("\ud800"), { reference: "invalid_format" });
+    });
+
+    it("changes nothing alone, and is a part of what an Idempotency-Key stands for", async () => {
+      const contract = await addCollection(api, { metadata: { description: "same" } });
+      const { body } = await api.call("PATCH", `/v1/collections/${contract}`, { body: { reference: "r" } });
+      expect(body).to.deep.equal({ metadata: { description: "same" }, request_id: null });
+      const headers = { "idempotency-key": "one" };
+      const create = (reference: string) => api.post("/v1/collections", { ...COLLECTION, reference }, { headers });
+      const id = expectAccepted(await create("r"));
+      expect(expectAccepted(await create("r"))).to.equal(id);
+      expectRefusal(await create("other"), 409, "idempotency_key_reused");
     });
   });
 

@@ -120,7 +120,13 @@ describe("POST /v1/transfers", () => {
     [
       "without its fields",
       { from_address: null, to_address: null },
-      { from_address: "required", to_address: "required", contract_address: "required", token_id: "required" },
+      {
+        from_address: "required",
+        to_address: "required",
+        to_user: "required",
+        contract_address: "required",
+        token_id: "required",
+      },
     ],
     [
       "to the zero address",

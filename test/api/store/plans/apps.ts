@@ -37,6 +37,7 @@ import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../.
 import {
   findWallets,
   findWalletOfUser,
+  findWalletsOfUsers,
   insertWallets,
   listWallets,
   walletPaths,
@@ -112,6 +113,7 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   );
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
   await findWalletOfUser(read, app, "user-7");
+  await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);
 }

@@ -22,7 +22,7 @@ import { PAGES, type Tour } from "./tour.ts";
 
 /** Every listing of the API with its filters, by a name for reports. */
 export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promise<unknown>> {
-  const { app, wallet, collection, editions, token: tokenId } = BUSY;
+  const { app, wallet, collection, editions, token: tokenId, reference } = BUSY;
   const token = { contract: editions, tokenId };
   const requests = ([null, "pending"] as const).flatMap((status) =>
     ([null, "mint"] as const).map((type) => ({ status, type })),
@@ -44,6 +44,17 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
           (page: PageQuery) => listRequests(read, app, { ...filter, transactionHash: "hash-7" }, page),
         ] as const,
     ),
+    ...requests.map(
+      (filter) =>
+        [
+          `requests with a reference, status ${filter.status ?? "any"}, type ${filter.type ?? "any"}`,
+          (page: PageQuery) => listRequests(read, app, { ...filter, reference }, page),
+        ] as const,
+    ),
+    [
+      "requests of a transaction with a reference",
+      (page) => listRequests(read, app, { status: null, type: null, transactionHash: "hash-7", reference }, page),
+    ],
     ["deliveries", (page) => listDeliveries(read, app, page)],
     ...requests.map(
       (filter) =>

@@ -29,6 +29,8 @@ export const BUSY = {
   /** Its token `token` has many holders and a long history. */
   editions: "collection-1",
   token: "7",
+  /** Of all requests. */
+  reference: "order",
 } as const;
 
 const N = `with recursive n(i) as (select 1 union all select i + 1 from n where i < :rows)`;
@@ -91,10 +93,10 @@ const STATEMENTS = [
    select 9, i, 'closed', 1, i, 1, '1', 0, 1, 1 from n`,
   `${N} insert into attempts (batch_id, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas_limit, created_at)
    select i, 'hash-' || i, '0x', '1', '1', '1', 1 from n`,
-  `${N} insert into requests (id, app_id, type, status, command, unlockable, ready_at, number, returns, batch_id, block_number,
+  `${N} insert into requests (id, app_id, type, status, command, reference, unlockable, ready_at, number, returns, batch_id, block_number,
                              nft_collection, nft_token_id, transaction_hash, created_at, updated_at)
    select 'request-' || i, '${BUSY.app}', 'mint', case i % 2 when 0 then 'completed' else 'pending' end,
-          '{"kind":"mint-erc721","collection":"${BUSY.collection}","to":"${BUSY.wallet}","metadata":null}', 'sealed',
+          '{"kind":"mint-erc721","collection":"${BUSY.collection}","to":"${BUSY.wallet}","metadata":null}', '${BUSY.reference}', 'sealed',
           case i % 2 when 0 then null else 0 end, cast(i as text), 0, case i % 2 when 0 then i end,
           case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), case i % 2 when 0 then 'hash-' || (i / 500) end, 1, 1
      from n`,

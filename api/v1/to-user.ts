@@ -1,0 +1,26 @@
+import { type Checked, checked, isError } from "../commands/accept-request.ts";
+import { requireScope } from "./authenticate.ts";
+import type { Call } from "./endpoint.ts";
+
+type Caller = Pick<Call<unknown, unknown, unknown>, "scopes" | "session">;
+
+interface Item {
+  to_user?: string | undefined;
+}
+
+/** `to_user` may create a wallet, so it needs the scope of `POST /v1/accounts`, too. @throws ApiError `forbidden` */
+export function requireScopeFor(caller: Caller, { to_user: user }: Item): void {
+  if (user !== undefined) requireScope(caller, "accounts", "`to_user`");
+}
+
+/** The same for the items of a batch: one that is refused does not keep the others from being accepted. */
+export function withScope<I extends Item>(caller: Caller, items: readonly Checked<I>[]): Checked<I>[] {
+  return items.map((item) =>
+    isError(item)
+      ? item
+      : checked(() => {
+          requireScopeFor(caller, item);
+          return item;
+        }),
+  );
+}
