@@ -4,7 +4,7 @@ import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType }
 import { OperatorError } from "../operate/operator-error.ts";
 import { listApps } from "../store/apps/apps.ts";
 import type { Db } from "../store/db/sql.ts";
-import { findRequest, listRequests, type StoredRequest } from "../store/requests/requests.ts";
+import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
 import { appNamed, readLimit } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
@@ -42,10 +42,10 @@ export function requestList(terminal: Terminal): Command {
 }
 
 /** Queries each app by itself: the indexes start with the app. */
-async function newest(db: Db, { app, status, type, limit }: Options): Promise<StoredRequest[]> {
+async function newest(db: Db, { app, status, type, limit }: Options): Promise<ListedRequest[]> {
   const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
   const filter = { status: status ?? null, type: type ?? null };
-  const rows: StoredRequest[] = [];
+  const rows: ListedRequest[] = [];
   for (const { id } of apps) {
     rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);
   }
@@ -72,7 +72,7 @@ export function requestShow(terminal: Terminal): Command {
 }
 
 /** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
-function describeRequest(row: StoredRequest) {
+function describeRequest(row: ListedRequest) {
   return {
     request_id: row.id,
     app_id: row.app_id,

@@ -13,7 +13,7 @@ import { findCollectionsOfApps, type StoredCollection } from "../store/listings/
 import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
 import { newestPositions } from "../store/outbox/feed.ts";
-import { findRequests, type StoredRequest } from "../store/requests/requests.ts";
+import { findRequests, type ListedRequest } from "../store/requests/requests.ts";
 
 interface OfApp {
   appId: string;
@@ -40,7 +40,7 @@ export class LookUps {
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
   readonly #walletsOfUsers: Gather<AppUser, WalletRow | undefined>;
   readonly #collections: Gather<OfApp, StoredCollection | undefined>;
-  readonly #requests: Gather<{ appId: string; id: string }, StoredRequest | undefined>;
+  readonly #requests: Gather<{ appId: string; id: string }, ListedRequest | undefined>;
   readonly #confirmedBlocks: Gather<null, number>;
   readonly #transferSources: Gather<TransferPlaces, TransferSource>;
   readonly #newestEvents: Gather<string, number>;
@@ -112,7 +112,7 @@ export class LookUps {
   }
 
   /** @returns undefined when there is no such request, or it belongs to another app. */
-  request(appId: string, id: string): Promise<StoredRequest | undefined> {
+  request(appId: string, id: string): Promise<ListedRequest | undefined> {
     return this.#requests.add({ appId, id });
   }
 

@@ -15,7 +15,7 @@ import type { CollectionNft, NftView } from "../store/listings/nfts.ts";
 import type { LoggedDelivery } from "../store/outbox/deliveries.ts";
 import type { StoredWebhook } from "../store/outbox/webhooks.ts";
 import { metadataFrozen } from "../store/requests/freezing.ts";
-import type { StoredRequest } from "../store/requests/requests.ts";
+import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { token } from "./schemas/tokens.ts";
 import type { collection } from "./schemas/collections.ts";
@@ -139,7 +139,7 @@ export function presentHistoryEntry(row: HistoryEntry) {
   };
 }
 
-export function presentRequest(row: StoredRequest): z.input<typeof request> {
+export function presentRequest(row: ListedRequest): z.input<typeof request> {
   return {
     request_id: row.id,
     type: row.type,

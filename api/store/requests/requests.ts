@@ -116,12 +116,13 @@ export async function findRequest(db: Db, appId: string | null, id: string): Pro
 export async function findRequests(
   db: Db,
   calls: readonly { appId: string; id: string }[],
-): Promise<(StoredRequest | undefined)[]> {
+): Promise<(ListedRequest | undefined)[]> {
   const wanted = [...new Set(calls.map(({ id }) => id))].map((id) => ({ id }));
-  const { rows } = await sql<RequestRow>`
-    select requests.* from ${rowSet(db, { id: "text" }, wanted)} as input
+  const columns = sql.join(LISTED.map((column) => sql.ref(`requests.${column}`)));
+  const { rows } = await sql<ListedRow>`
+    select ${columns} from ${rowSet(db, { id: "text" }, wanted)} as input
       join requests on requests.id = input.id`.execute(db);
-  const found = new Map(rows.map((row) => [row.id, toRequest(row)]));
+  const found = new Map(rows.map((row) => [row.id, toListed(row)]));
   return calls.map(({ appId, id }) => {
     const request = found.get(id);
     return request?.app_id === appId ? request : undefined;
@@ -152,11 +153,11 @@ export async function listRequests(
   appId: string,
   filter: RequestFilter,
   page: PageQuery,
-): Promise<Page<StoredRequest>> {
-  let query = matching(db, appId, filter).selectAll();
+): Promise<Page<ListedRequest>> {
+  let query = matching(db, appId, filter).select(LISTED);
   if (page.after !== null) query = query.where("seq", "<", page.after);
   const rows = await query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows.map(toRequest), await countMatching(db, appId, filter), page, (row) => row.seq);
+  return pageOf(rows.map(toListed), await countMatching(db, appId, filter), page, (row) => row.seq);
 }
 
 function matching(db: Db, appId: string, { status, type, transactionHash = null, reference = null }: RequestFilter) {
@@ -216,6 +217,15 @@ export interface StoredRequest extends Omit<RequestRow, "command" | "number" | "
   errors: FieldError[] | null;
 }
 
+/** What listings show of a request. Its command may be large, above all in databases of 0.2.0. */
+const LISTED = [
+  ...(["seq", "id", "app_id", "type", "status", "reference", "number", "lane", "batch_id", "returns"] as const),
+  ...(["nft_collection", "nft_token_id", "transaction_hash", "block_number", "error_code", "errors"] as const),
+  ...(["gas_used", "fee_wei", "created_at", "updated_at"] as const),
+] as const;
+type ListedRow = Pick<RequestRow, (typeof LISTED)[number]>;
+export type ListedRequest = Pick<StoredRequest, (typeof LISTED)[number]>;
+
 /** A request that was claimed at least once, so it has its number. */
 export type NumberedRequest = StoredRequest & { number: bigint };
 
@@ -241,9 +251,16 @@ export function finalChanges(settled: readonly SettledRequest[], now: number, st
 export function toRequest(row: RequestRow): StoredRequest {
   return {
     ...row,
+    ...toListed(row),
     command: toCommand(row.command),
-    number: row.number === null ? null : BigInt(row.number),
     outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as ChainOutcome),
+  };
+}
+
+function toListed(row: ListedRow): ListedRequest {
+  return {
+    ...row,
+    number: row.number === null ? null : BigInt(row.number),
     error_code: row.error_code as RequestFailureCode | null,
     errors: row.errors === null ? null : (JSON.parse(row.errors) as FieldError[]),
   };

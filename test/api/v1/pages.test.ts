@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { MAX_PAGE_BYTES } from "../../../api/config/limits.ts";
 import { listContents } from "../../../api/store/listings/holdings.ts";
 import { listNfts } from "../../../api/store/listings/nfts.ts";
+import { listRequests } from "../../../api/store/requests/requests.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { expectInvalid } from "../support/expect.ts";
 import { addCollection, addMint, addWallet, confirmUpTo } from "../support/api-rows.ts";
@@ -150,6 +151,10 @@ describe("pages", () => {
         expect(items.map((item) => item.metadata?.description?.length)).to.deep.equal([2_000_000, 2_000_000]);
         expect({ limit, total, offset: next?.offset }).to.deep.equal({ limit: 2, total: 4, offset: 2 });
       }
+      // The metadata of a mint is in its command.
+      const requests = await listRequests(read, api.app.id, { status: null, type: null }, page);
+      expect(requests.items).to.have.length.greaterThan(4);
+      for (const item of requests.items) expect(item).to.not.have.any.keys("command", "unlockable");
     });
 
     it("have one item that is larger than a page", async () => {
