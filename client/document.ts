@@ -1491,6 +1491,8 @@ export interface components {
     Offset: number;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
     Cursor: string;
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+    Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
     /** @description Address of the contract, in any case. */
@@ -1559,6 +1561,8 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        addresses?: components["parameters"]["Addresses"];
       };
     }>;
     responses: AnyCall & {
@@ -1712,6 +1716,8 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        addresses?: components["parameters"]["Addresses"];
       };
     }>;
     responses: AnyCall & {

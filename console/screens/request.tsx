@@ -1,9 +1,10 @@
 import { answerOf } from "../../client/client.ts";
 import { StateBadge } from "../parts/badge.tsx";
-import { Address, Copyable } from "../parts/copyable.tsx";
+import { Address, Copyable, CopyButton } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { CollectionName } from "../parts/named.tsx";
 import { Prose } from "../parts/prose.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Age, Ether, Moment } from "../parts/when.tsx";
@@ -81,9 +82,7 @@ function Facts({ request }: { request: Request }) {
         <Moment time={request.updated_at} />
       </dd>
       <dt>Collection</dt>
-      <dd>
-        {address === null ? unknown : <Address value={address} link={href("/collections/:address", { address })} />}
-      </dd>
+      <dd>{address === null ? unknown : <CollectionLink address={address} />}</dd>
       {address !== null && token !== null && (
         <>
           <dt>Token</dt>
@@ -111,6 +110,17 @@ function Facts({ request }: { request: Request }) {
       <dt>Fee</dt>
       <dd>{request.fee_wei === null ? unknown : <Ether wei={request.fee_wei} />}</dd>
     </dl>
+  );
+}
+
+function CollectionLink({ address }: { address: string }) {
+  return (
+    <span class="address">
+      <a href={href("/collections/:address", { address })}>
+        <CollectionName address={address} />
+      </a>
+      <CopyButton text={address} what="the address of the collection" />
+    </span>
   );
 }
 

@@ -4,6 +4,7 @@ import { answerOf } from "../../client/client.ts";
 import { StateBadge } from "../parts/badge.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { CollectionName } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age, Ether } from "../parts/when.tsx";
@@ -95,7 +96,7 @@ export function RequestsTable({ caption, requests }: { caption: string; requests
 
 function Subject({ request: { nft_collection: address, nft_token_id: token } }: { request: Request }) {
   if (address === null) return <>–</>;
-  const collection = <code title={address}>{shortHex(address)}</code>;
+  const collection = <CollectionName address={address} />;
   if (token === null) return <a href={href("/collections/:address", { address })}>{collection}</a>;
   return (
     <a href={href("/collections/:address/:token_id", { address, token_id: token })}>

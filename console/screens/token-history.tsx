@@ -2,6 +2,7 @@ import { answerOf, type Shape } from "../../client/client.ts";
 import { Address } from "../parts/copyable.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { Holder } from "../parts/named.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../service/client.ts";
 import { dateTime } from "../service/format.ts";
@@ -62,5 +63,5 @@ export function TokenHistory({ address, id, version }: Props) {
 
 function Party({ value }: { value: string | null }) {
   if (value === null) return <span class="muted">—</span>;
-  return <Address value={value} link={explorerLink({ address: value })} />;
+  return <Holder address={value} />;
 }

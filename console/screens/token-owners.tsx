@@ -1,9 +1,8 @@
 import { answerOf, type Shape } from "../../client/client.ts";
 import { Button } from "../parts/button.tsx";
-import { Address } from "../parts/copyable.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { Holder } from "../parts/named.tsx";
 import { client } from "../service/client.ts";
-import { explorerLink } from "../service/links.ts";
 import { usePages } from "../service/use-data.ts";
 import type { Token } from "./token.tsx";
 
@@ -23,7 +22,7 @@ function SingleOwner({ owner }: { owner: string | null }) {
   if (owner === null) return <p class="muted">Nobody: the token was burned.</p>;
   return (
     <p>
-      <Address value={owner} what="the address of the owner" link={explorerLink({ address: owner })} />
+      <Holder address={owner} what="the address of the owner" />
     </p>
   );
 }
@@ -48,7 +47,7 @@ function OwnersList({ token }: { token: Shape<"Erc1155Nft"> }) {
       <ul class="stack-small">
         {pages.items.map(({ address, quantity }) => (
           <li key={address} class="owner">
-            <Address value={address} what="the address of the owner" link={explorerLink({ address })} />
+            <Holder address={address} what="the address of the owner" />
             <span class="muted">× {String(quantity)}</span>
           </li>
         ))}

@@ -12,8 +12,8 @@ import { Taken } from "../write/taken.tsx";
 import { WalletList } from "../write/wallet-list.tsx";
 import { WithLoaded } from "../write/with-loaded.tsx";
 import { WriteForm } from "../write/write-form.tsx";
-import { Address } from "../parts/copyable.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { Holder } from "../parts/named.tsx";
 import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
@@ -79,7 +79,7 @@ function TransferForm({ document, holding }: { document: ApiDocument; holding: H
         <div>
           <bdi class="tile-name">{name}</bdi>
           <p>
-            Held by <Address value={from} />
+            Held by <Holder address={from} />
           </p>
           {nft.type === "ERC1155" && <p>{String(nft.quantity ?? 0)} copies in this wallet</p>}
         </div>

@@ -1,14 +1,16 @@
 import { answerOf, type Shape } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
-import { Address, Copyable } from "../parts/copyable.tsx";
+import { Copyable } from "../parts/copyable.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { LastCall } from "../parts/last-call.tsx";
+import { Holder } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
+import { walletAt } from "../service/directory.ts";
 import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
 import { usePages } from "../service/use-data.ts";
@@ -35,8 +37,9 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
     if (event.type !== "sent" && holdings.items.length <= LIMIT) holdings.reload();
   });
   const explorer = explorerLink({ address });
+  const user = walletAt(address)?.user_identifier ?? null;
   return (
-    <Screen title="Wallet" trail={<a href={href("/wallets")}>Wallets</a>}>
+    <Screen title={user === null ? "Wallet" : `Wallet of ${user}`} trail={<a href={href("/wallets")}>Wallets</a>}>
       <p>
         <Copyable text={address} what="the address" />{" "}
         {explorer !== null && (
@@ -107,8 +110,8 @@ function History({ address }: { address: string }) {
                 head: "Token",
                 cell: ({ contract_address, token_id }) => <TokenLink address={contract_address} id={token_id} />,
               },
-              { head: "From", cell: ({ from_address: from }) => (from === null ? "–" : <Address value={from} />) },
-              { head: "To", cell: ({ to_address: to }) => (to === null ? "–" : <Address value={to} />) },
+              { head: "From", cell: ({ from_address: from }) => (from === null ? "–" : <Holder address={from} />) },
+              { head: "To", cell: ({ to_address: to }) => (to === null ? "–" : <Holder address={to} />) },
               {
                 head: "Request",
                 cell: ({ request_id }) =>

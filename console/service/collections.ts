@@ -11,13 +11,9 @@ export function closedBecause({ hosting, metadata_frozen: frozen }: Shape<"Colle
 
 /** A collection of the app. @throws Error when the app has none at this address */
 export async function readCollection(address: string): Promise<Shape<"Collection">> {
-  let cursor: string | undefined;
-  do {
-    const query = cursor === undefined ? {} : { cursor };
-    const page: Shape<"CollectionsPage"> = await answerOf(client().GET("/v1/collections", { params: { query } }));
-    const found = page.collections.find((one) => one.address.toLowerCase() === address.toLowerCase());
-    if (found !== undefined) return found;
-    cursor = page.next ?? undefined;
-  } while (cursor !== undefined);
+  const params = { query: { addresses: address } };
+  const { collections } = await answerOf(client().GET("/v1/collections", { params }));
+  const [found] = collections;
+  if (found !== undefined) return found;
   throw new Error("This app has no collection at this address. Choose one from the list of collections.");
 }

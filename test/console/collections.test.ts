@@ -106,6 +106,22 @@ describe("console: collections and tokens", () => {
     await expectNoAxeViolations(page);
   });
 
+  it("names the app's users and collections in place of their addresses", async () => {
+    const { api } = pages.moneta;
+    const { address } = await api.ok<{ address: string }>("POST", "/v1/accounts", { user_identifier: "ann" });
+    const mint = { collection_address: cats, to_address: address, name: "Hers" };
+    const { nft_token_id: id } = await api.completed("/v1/nfts", mint);
+    const page = await pages.open({ screen: `/collections/${cats}/${String(id)}` });
+    await page.getByRole("table").getByRole("link", { name: "ann", exact: true }).waitFor();
+    await page.getByRole("region", { name: "Owners" }).getByRole("link", { name: "ann", exact: true }).click();
+    await page.getByRole("heading", { name: "Wallet of ann", level: 1 }).waitFor();
+    await page.getByRole("table").getByRole("link", { name: "ann", exact: true }).waitFor();
+    await expectNoAxeViolations(page);
+    await goTo(page, "/requests");
+    await page.getByRole("row", { name: new RegExp(`Cats #${String(id)}`) }).waitFor();
+    await expectNoAxeViolations(page);
+  });
+
   it("shows a token that is minted while the page is open", async () => {
     const page = await pages.open({ screen: `/collections/${cats}` });
     await page.getByText("Live", { exact: true }).waitFor();

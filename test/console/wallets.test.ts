@@ -23,7 +23,7 @@ describe("console > wallets", () => {
     await page.getByLabel("User identifier").fill("alice");
     await expectNoAxeViolations(page);
     await page.getByLabel("User identifier").press("Enter");
-    await page.getByRole("heading", { name: "Wallet", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Wallet of alice", exact: true }).waitFor();
     await page.getByText("This wallet holds no tokens").waitFor();
     await page.getByRole("region", { name: "Your last call" }).getByText("POST /v1/accounts").waitFor();
     await expectNoAxeViolations(page);

@@ -17,7 +17,16 @@ import { historyPage } from "../schemas/history.ts";
 import { optional, userIdentifier } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
 import { address } from "../schemas/outputs.ts";
-import { pageAnswer, pageFrameFields, type PageInput, pageOf, pageQuery, readPage } from "../schemas/pages.ts";
+import {
+  pageAnswer,
+  pageFrameFields,
+  type PageInput,
+  pageOf,
+  pageOfFound,
+  pageOrAddressesQuery,
+  pageQuery,
+  readPage,
+} from "../schemas/pages.ts";
 import { addressParams, contractParams, contractTokenParams, none, noQuery, userParams } from "../schemas/params.ts";
 
 export function createAccount(limits: Limits) {
@@ -52,10 +61,13 @@ export function listAccounts() {
     examples: { answer: { wallets: [walletExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: pageQuery,
+    query: pageOrAddressesQuery,
     response: accountsPage,
-    handle: async ({ database }, { appId, query }) => {
-      const page = await listWallets(database.read, appId, readPage(query, "wallets"));
+    handle: async ({ database, lookUps }, { appId, query: { addresses, ...query } }) => {
+      const page =
+        addresses === undefined
+          ? await listWallets(database.read, appId, readPage(query, "wallets"))
+          : pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))));
       return pageAnswer(page, "wallets", "wallets", page.items.map(presentWallet));
     },
   });

@@ -48,7 +48,7 @@ import { historyPage } from "../schemas/history.ts";
 import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageOfFound, pageOrAddressesQuery, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
 
 export function createCollection(limits: Limits) {
@@ -124,10 +124,13 @@ export function listCollections() {
     examples: { answer: { collections: [collectionExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: pageQuery,
+    query: pageOrAddressesQuery,
     response: collectionsPage,
-    handle: async (deps, { appId, query }) => {
-      const page = await storedCollections(deps.database.read, appId, readPage(query, "collections"));
+    handle: async (deps, { appId, query: { addresses, ...query } }) => {
+      const page =
+        addresses === undefined
+          ? await storedCollections(deps.database.read, appId, readPage(query, "collections"))
+          : pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))));
       const place = placeOf(deps);
       const collections = page.items.map((row) => presentCollection(place, row));
       return pageAnswer(page, "collections", "collections", collections);

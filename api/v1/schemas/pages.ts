@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
-import { refuse } from "./inputs.ts";
+import { address, refuse } from "./inputs.ts";
 
 /** A whole number in a query string. */
 export function number(least: number, most: number, description: string, instead = "") {
@@ -62,6 +62,33 @@ export const pageFields = {
 };
 export const pageQuery = z.strictObject(pageFields);
 export type PageInput = z.output<typeof pageQuery>;
+
+const ADDRESS_LENGTH = 42;
+const addresses = z
+  .string()
+  .meta({
+    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\` or \`cursor\`.`,
+    maxLength: MAX_PAGE * (ADDRESS_LENGTH + 1) - 1,
+  })
+  .transform((text) => text.split(",", MAX_PAGE + 1))
+  .pipe(z.array(address).max(MAX_PAGE));
+
+/** Query parameters of a listing that can also look up what is at some addresses. */
+export const pageOrAddressesQuery = z
+  .strictObject({ ...pageFields, addresses: addresses.optional().meta({ param: { id: "Addresses" } }) })
+  .check((context) => {
+    const { addresses: wanted, ...page } = context.value;
+    if (wanted === undefined) return;
+    for (const [name, value] of Object.entries(page)) {
+      if (value !== undefined) refuse(context, "conflict", "Cannot be combined with `addresses`.", [name]);
+    }
+  });
+
+/** The page that has everything that was found at some addresses. */
+export function pageOfFound<T>(found: readonly (T | undefined)[]): Page<T> {
+  const items = found.filter((item) => item !== undefined);
+  return { items, total: items.length, limit: MAX_PAGE, offset: 0, next: null, positions: [] };
+}
 
 /** @param listing the listing that the cursor must come from. */
 export function readPage(input: PageInput, listing: string): PageQuery {

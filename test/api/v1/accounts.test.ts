@@ -98,6 +98,30 @@ describe("accounts", () => {
     });
   });
 
+  describe("GET /v1/accounts?addresses", () => {
+    it("shows the app's wallets among the addresses, in any case, each once", async () => {
+      const first = (await api.post("/v1/accounts", { user_identifier: "look-up" })).body.address ?? "";
+      const [second, foreign] = [await addWallet(api), await addWallet(api, api.other.token)];
+      const wanted = [second, first.toLowerCase(), foreign, randomAddress(), first];
+      const { body } = await api.get(`/v1/accounts?addresses=${wanted.join(",")}`);
+      expect(body.wallets?.map(({ address }) => address)).to.deep.equal([second, first]);
+      expect(body.wallets?.[1]).to.include({ user_identifier: "look-up" });
+      expect(body).to.include({ total: 2, limit: 30, offset: 0, next: null });
+    });
+
+    it("refuses more than a page, what is no address, and the fields of pages", async () => {
+      const many = Array.from({ length: 31 }, randomAddress);
+      expectInvalid(await api.get(`/v1/accounts?addresses=${many.join(",")}`), { addresses: "too_long" });
+      expectInvalid(await api.get("/v1/accounts?addresses="), { "addresses.0": "invalid_format" });
+      const [one = ""] = many;
+      expectInvalid(await api.get(`/v1/accounts?addresses=${one},x`), { "addresses.1": "invalid_format" });
+      expectInvalid(await api.get(`/v1/accounts?addresses=${one}&limit=3&offset=2`), {
+        limit: "conflict",
+        offset: "conflict",
+      });
+    });
+  });
+
   describe("addresses in paths", () => {
     it("are accepted in any case, and refused with a wrong checksum", async () => {
       const address = await addWallet(api);

@@ -60,6 +60,19 @@ describe("collections", () => {
     });
   });
 
+  describe("GET /v1/collections?addresses", () => {
+    it("shows the app's completed collections among the addresses", async () => {
+      const wanted = [await addCollection(api), await addCollection(api)];
+      const hidden = [await addCollection(api, { listed: false }), await addCollection(api, { app: api.other.id })];
+      const { body } = await api.get(`/v1/collections?addresses=${[...wanted, ...hidden].join(",")}`);
+      expect(body.collections?.map(({ address }) => address)).to.deep.equal(wanted);
+      expect(body).to.include({ total: 2, next: null });
+      expectInvalid(await api.get(`/v1/collections?addresses=${wanted.join(",")}&cursor=x`), {
+        cursor: "invalid_format",
+      });
+    });
+  });
+
   describe("GET /v1/collections/:address", () => {
     it("lists the tokens of an ERC721 collection with their owners, without burnt ones", async () => {
       const contract = await addCollection(api);
