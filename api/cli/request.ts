@@ -14,6 +14,7 @@ interface Options {
   app?: string;
   status?: RequestStatus;
   type?: RequestType;
+  reference?: string;
   limit: number;
 }
 
@@ -25,6 +26,7 @@ export function requestList(terminal: Terminal): Command {
     .option("--app <app>", "only requests of this app (name or id)")
     .addOption(new Option("--status <status>", "only requests in this status").choices(REQUEST_STATUSES))
     .addOption(new Option("--type <type>", "only requests of this type").choices(REQUEST_TYPES))
+    .option("--reference <text>", "only requests with this reference of their app")
     .option("--limit <n>", "maximum number of requests", readLimit, 30)
     .action(async (options: Options) => {
       const rows = await withDatabase(terminal, (database) => newest(database.read, options));
@@ -42,9 +44,9 @@ export function requestList(terminal: Terminal): Command {
 }
 
 /** Queries each app by itself: the indexes start with the app. */
-async function newest(db: Db, { app, status, type, limit }: Options): Promise<ListedRequest[]> {
+async function newest(db: Db, { app, status, type, reference, limit }: Options): Promise<ListedRequest[]> {
   const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
-  const filter = { status: status ?? null, type: type ?? null };
+  const filter = { status: status ?? null, type: type ?? null, reference: reference ?? null };
   const rows: ListedRequest[] = [];
   for (const { id } of apps) {
     rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);

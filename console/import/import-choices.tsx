@@ -16,10 +16,19 @@ export interface Choices {
   to: string;
   supply: string;
   copyMedia: boolean;
+  /** Whether users of the table may be new. */
+  newUsers: boolean;
 }
 
 export function useChoices(): [Choices, (change: Partial<Choices>) => void] {
-  const [choices, setChoices] = useState<Choices>({ table: null, pictures: [], to: "", supply: "1", copyMedia: false });
+  const [choices, setChoices] = useState<Choices>({
+    table: null,
+    pictures: [],
+    to: "",
+    supply: "1",
+    copyMedia: false,
+    newUsers: false,
+  });
   return [choices, (change) => setChoices((now) => ({ ...now, ...change }))];
 }
 
@@ -70,17 +79,32 @@ export function ImportChoices({ collection, fields, choices, onChange }: Choices
         </Field>
       )}
       <ForAllRows has={has} choices={choices} onChange={onChange} />
+      {mayUse("accounts") && (
+        <Check checked={choices.newUsers} onChange={(newUsers) => onChange({ newUsers })}>
+          Create wallets for users in “user_identifier” who have none
+        </Check>
+      )}
       {has("copy_media") && (
-        <label class="field-check">
-          <input
-            type="checkbox"
-            checked={choices.copyMedia}
-            onChange={({ currentTarget }) => onChange({ copyMedia: currentTarget.checked })}
-          />
+        <Check checked={choices.copyMedia} onChange={(copyMedia) => onChange({ copyMedia })}>
           Copy the media at “image” and “animation_url” to IPFS
-        </label>
+        </Check>
       )}
     </section>
+  );
+}
+
+interface CheckProps {
+  checked: boolean;
+  onChange: (checked: boolean) => void;
+  children: string;
+}
+
+function Check({ checked, onChange, children }: CheckProps) {
+  return (
+    <label class="field-check">
+      <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />
+      {children}
+    </label>
   );
 }
 

@@ -35,7 +35,7 @@ const AT_ONCE = 4;
 export function useDryRun(collection: Shape<"Collection">, fields: readonly Field[], choices: Choices): DryRunState {
   const text = choices.table?.text ?? "";
   const table = useMemo(() => readTable(text, fields), [text, fields]);
-  const users = useMemo(() => usersOf(table, choices.to), [table, choices.to]);
+  const users = useMemo(() => usersOf(table, choices), [table, choices.to, choices.newUsers]);
   const key = JSON.stringify(users);
   const wallets = useData(async () => ({ key, found: await walletsOf(users) }), [key]);
   return useMemo(() => {
@@ -53,7 +53,7 @@ interface Input {
 }
 
 function decided({ collection, fields, choices, table }: Input, wallets: ReadonlyMap<string, string>): DryRunState {
-  const { to, supply, copyMedia, pictures } = choices;
+  const { to, supply, copyMedia, newUsers, pictures } = choices;
   const receiver = isUser(to) ? (wallets.get(to) ?? "") : to;
   const options: ItemOptions = {
     collection: collection.address,
@@ -61,6 +61,7 @@ function decided({ collection, fields, choices, table }: Input, wallets: Readonl
     to: receiver,
     supply,
     copyMedia,
+    newUsers,
     wallets,
     pictures: new Map(pictures.map(({ name }) => [name, NOT_UPLOADED])),
   };
@@ -69,7 +70,15 @@ function decided({ collection, fields, choices, table }: Input, wallets: Readonl
   if (all.length > 0) return { is: "wrong", problems: all, rows: table.rows.length };
   const files = new Set(table.rows.flatMap(({ cells }) => cells.get(FILE) ?? []));
   const app = currentApp()?.app_id ?? "";
-  const parts = [app, collection.address, choices.table?.text ?? "", receiver, supply, String(copyMedia)];
+  const parts = [
+    app,
+    collection.address,
+    choices.table?.text ?? "",
+    receiver,
+    supply,
+    String(copyMedia),
+    ...(newUsers ? ["new users"] : []),
+  ];
   return { is: "ready", plan: { name: nameOfRun(parts), table, options, files } };
 }
 
@@ -83,8 +92,9 @@ function isUser(text: string): boolean {
   return text !== "" && !/^0x/i.test(text);
 }
 
-function usersOf(table: Table, to: string): string[] {
-  const users = table.rows.flatMap(({ cells }) => cells.get(USER) ?? []);
+/** The users whose wallets must exist. */
+function usersOf(table: Table, { to, newUsers }: Choices): string[] {
+  const users = newUsers ? [] : table.rows.flatMap(({ cells }) => cells.get(USER) ?? []);
   return [...new Set([...(isUser(to) ? [to] : []), ...users])].sort();
 }
 

@@ -86,6 +86,15 @@ const CALLS = {
       return { ...mint({ ...body, copy_media: copy }), picture: pictureOf(random) };
     },
   },
+  /** To a user of whom some calls at the same time may be the first to hear. */
+  "mint-to-user": {
+    weight: 10,
+    mustEnd: "completed",
+    build: ({ world, random }) => {
+      const user = `user ${random.integer(1, 2_000).toString()}`;
+      return mint({ collection_address: world.erc721, to_user: user, reference: `of ${user}` });
+    },
+  },
   /** The receiver refuses in the simulation. */
   "mint-refused": {
     weight: 2,

@@ -20,6 +20,8 @@ const LEFTOVERS = {
     "select coalesce(sum(abs(total)), 0) n from (select sum(value) total from counters where key = 'backlog' or key like 'backlog:%' or key like 'media:%' group by key) as totals",
   "stored bytes of the app are not those of its requests":
     "select abs((select coalesce(sum(value), 0) from counters where key like 'stored-bytes:%') - (select coalesce(sum(stored_bytes), 0) from requests where status <> 'failed')) n",
+  "wallets are counted wrongly":
+    "select abs((select coalesce(sum(value), 0) from counters where key like 'wallets:%') - (select count(*) from wallets)) n",
   "media jobs are left": "select count(*) n from media_jobs",
   "batches are still open": "select count(*) n from batches where status = 'open'",
 };
@@ -47,9 +49,12 @@ export async function countOutcomes(records: Records, accepted: Accepted[], resu
 /** Nothing is reserved, claimed or queued once every request is final. */
 export async function findLeftovers(records: Records, result: RoundResult): Promise<void> {
   const image = records.field("metadata", "image");
+  const receiver = records.field("command", "to");
   const queries = {
     ...LEFTOVERS,
     "tokens still name an image that was to be copied": `select count(*) n from nfts where ${image} like 'data:%'`,
+    // The load creates users only by mints.
+    "wallets of users were created without a request": `select count(*) n from wallets where user_identifier is not null and address not in (select ${receiver} from requests where ${receiver} is not null)`,
   };
   for (const [what, query] of Object.entries(queries)) {
     const { n: left } = await records.one<{ n: number }>(query);

@@ -58,6 +58,26 @@ describe("forms of the console that write", () => {
     expect(await page.getByRole("button", { name: /^(Mint|Continue)/ }).count()).to.equal(0);
   });
 
+  it("import a CSV file for users without wallets, if the person chose so", async () => {
+    const page = await console.open({ screen: `/collections/${collection}/import` });
+    console.allowProblems(/404/);
+    const buffer = Buffer.from("name,user_identifier,reference\nC,new user,order-7\nD,new user,");
+    await page.getByLabel("CSV file").setInputFiles({ name: "new.csv", mimeType: "text/csv", buffer });
+    await page.getByText("2 problems found").waitFor();
+    await page.getByLabel("Create wallets for users").check();
+    await page.getByText("2 rows, no problem found").waitFor();
+    await expectNoAxeViolations(page);
+    await page.getByRole("button", { name: "Mint 2 tokens" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    const { api } = console.moneta;
+    const { address } = await api.ok<Shape<"Wallet">>("GET", "/v1/accounts/user/new%20user");
+    const { total } = await api.ok<Shape<"HeldNftsPage">>("GET", `/v1/accounts/${address}`);
+    expect(total).to.equal(2);
+    const { requests } = await api.ok<Shape<"RequestsPage">>("GET", "/v1/requests?reference=order-7");
+    await page.goto(`${page.url().split("#")[0] ?? ""}#/requests/${requests[0]?.request_id ?? ""}`);
+    await page.getByText("order-7").waitFor();
+  });
+
   it("change the metadata of a token, and transfer it", async () => {
     const page = await console.open({ screen: `/collections/${collection}/1` });
     await page.getByRole("link", { name: "Change" }).click();

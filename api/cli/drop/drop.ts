@@ -41,12 +41,16 @@ export function drop(terminal: Terminal): Command {
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
     json: "{tokens, files, bytes, problems: [{source, message}], ignored_fields, state, completed, failed, unknown, open, report}",
-    notes: `The folder has json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet).`,
+    notes: `The folder has json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
   })
     .argument("<dir>", "the folder")
     .requiredOption("--collection <address>", "a hosted collection of the app", readAddress)
-    .addOption(new Option("--to <address>", "who gets the tokens").argParser(readAddress).conflicts("user"))
-    .option("--user <identifier>", "the user whose wallet gets the tokens; it is created when it does not exist")
+    .addOption(
+      new Option("--to <address>", "who gets the tokens without an owner in the table")
+        .argParser(readAddress)
+        .conflicts("user"),
+    )
+    .option("--user <identifier>", "the user whose wallet gets them; it is created when it does not exist")
     .option("--supply <n>", "ERC1155: copies of each token", readCopies)
     .addOption(new Option("--url <url>", "where the service answers").default("http://localhost:3000"))
     .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
@@ -75,13 +79,10 @@ async function dropFolder(terminal: Terminal, dir: string, options: Options): Pr
   }
 }
 
-function connect(terminal: Terminal, { url, token, to, user }: Options, signal: AbortSignal): DropService {
+function connect(terminal: Terminal, { url, token }: Options, signal: AbortSignal): DropService {
   const secret = token ?? terminal.env["MONETA_TOKEN"];
   if (secret === undefined || secret === "") {
     throw new OperatorError("Give a token of the app: set MONETA_TOKEN, or use --token.");
-  }
-  if (to === undefined && user === undefined) {
-    throw new OperatorError("Say who gets the tokens: --to ADDRESS or --user IDENTIFIER.");
   }
   if (!URL.canParse(url) || !/^https?:/.test(url)) throw new OperatorError("--url must be an http or https URL.");
   const remark = (text: string) => terminal.remark?.(`${text}\n`);
@@ -89,11 +90,23 @@ function connect(terminal: Terminal, { url, token, to, user }: Options, signal: 
 }
 
 async function planOf(dir: string, options: Options, service: DropService): Promise<Plan> {
-  const { to, user, supply = null } = options;
+  const { supply = null } = options;
   const collection = await service.collection(options.collection);
   checkCollection(collection, options);
-  const target = { collection, supply, to: to === undefined ? `user ${user ?? ""}` : `wallet ${to}` };
-  return makePlan(await readFolder(dir), target);
+  const target = { collection, supply, to: receiverOf(options) };
+  const contents = await readFolder(dir);
+  if (target.to === null && contents.tokens.every(({ owner }) => owner === null)) {
+    throw new OperatorError(
+      "Say who gets the tokens: --to ADDRESS or --user IDENTIFIER for all, or the column owner in metadata.csv.",
+    );
+  }
+  return makePlan(contents, target);
+}
+
+/** Who gets the tokens without an owner; null: the command does not say it. */
+function receiverOf({ to, user }: Options): string | null {
+  if (to !== undefined) return `wallet ${to}`;
+  return user === undefined ? null : `user ${user}`;
 }
 
 function checkCollection(
@@ -175,7 +188,8 @@ async function execute(terminal: Terminal, dir: string, job: Job & { service: Dr
     const show = showProgress(terminal);
     const sendOld = options.sendOldBatches === true;
     const run = { folder: dir, url: options.url, plan, state, journal, service, show, now: Date.now, sendOld };
-    await runDrop(run, async () => options.to ?? (await service.createWallet(options.user ?? "")));
+    const { to, user } = options;
+    await runDrop(run, async () => to ?? (user === undefined ? "" : await service.createWallet(user)));
   } finally {
     await journal.close();
     await writeReport(dir, plan, state);

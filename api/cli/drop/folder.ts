@@ -2,9 +2,16 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, parse } from "node:path";
 
 import { CsvError, parse as parseCsv } from "csv-parse/sync";
+import { getAddress } from "ethers";
 import { z } from "zod";
 
-import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
+import {
+  DEFAULT_LIMITS,
+  type Limits,
+  MAX_ATTRIBUTE_DEPTH,
+  MAX_JSON_VALUES,
+  MAX_REFERENCE_LENGTH,
+} from "../../config/limits.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
@@ -45,7 +52,8 @@ async function readJsonLayout(listing: Listing): Promise<FolderContents> {
     checked.problems.forEach(fail);
     for (const field of checked.ignored) contents.ignored.add(field);
     if (checked.problems.length > 0) continue;
-    const token = { source, tokenId: readTokenId(stem), supply: null, metadata: checked.metadata, media: {} };
+    const ofTable = { supply: null, owner: null, reference: null };
+    const token = { source, tokenId: readTokenId(stem), ...ofTable, metadata: checked.metadata, media: {} };
     for (const problem of await linkMedia(token, { listing, stem, places: ["json", "images", "."] })) fail(problem);
     for (const file of listing.images.get(stem) ?? []) used.add(file);
     for (const { file } of Object.values<{ file: string }>(token.media)) used.add(file);
@@ -70,7 +78,7 @@ async function jsonOf(folder: string, file: string): Promise<{ value: unknown } 
 
 const TABLE = "metadata.csv";
 const ATTRIBUTE = "attributes.";
-const OWN_COLUMNS = ["file", "token_id", "supply"];
+const OWN_COLUMNS = ["file", "token_id", "supply", "owner", "reference"];
 
 type Line = Record<string, string>;
 
@@ -119,7 +127,7 @@ async function readLine(
   listing: Listing,
 ): Promise<{ token: FolderToken; problems: string[] }> {
   const cells = Object.entries(record).filter(([, cell]) => cell !== "");
-  const { file, token_id: id, supply } = Object.fromEntries(cells) as Partial<Line>;
+  const { file, token_id: id, supply, owner = null, reference = null } = Object.fromEntries(cells) as Partial<Line>;
   const fields = cells.filter(([column]) => !OWN_COLUMNS.includes(column) && !column.startsWith(ATTRIBUTE));
   const attributes = cells
     .filter(([column]) => column.startsWith(ATTRIBUTE))
@@ -136,7 +144,14 @@ async function readLine(
   if (id !== undefined && tokenId === null) problems.push("token_id: Must be an integer from 0 to 2^256-1.");
   if (supply !== undefined && copies === null) problems.push("supply: Must be an integer from 1 to 2^128-1.");
   if (file === undefined && id === undefined) problems.push("Give file or token_id.");
-  const token: FolderToken = { source, tokenId, supply: copies, metadata, media: {} };
+  const receiver = owner === null ? null : readOwner(owner);
+  if (typeof receiver === "string") problems.push(`owner: ${receiver}`);
+  const wrong = faultOfText(reference ?? "", MAX_REFERENCE_LENGTH);
+  if (wrong !== null) problems.push(`reference: ${wrong}`);
+  const token: FolderToken = {
+    ...{ source, tokenId, supply: copies, metadata, media: {}, reference },
+    owner: typeof receiver === "string" ? null : receiver,
+  };
   if (problems.length === 0) {
     problems.push(...(await linkMedia(token, { listing, stem: id ?? stem, places: [".", "images"] })));
   }
@@ -290,6 +305,25 @@ function checkMetadata(value: unknown): CheckedMetadata {
   return { metadata: Object.fromEntries(known), problems: [], ignored };
 }
 
+/** An owner in the table: an address, or else a user identifier. @returns what is wrong with it, as a text. */
+function readOwner(value: string): Owner | string {
+  if (!/^0x/i.test(value)) {
+    const wrong = faultOfText(value, DEFAULT_LIMITS.userIdentifier);
+    return wrong ?? { user: value };
+  }
+  try {
+    if (/^0x[0-9a-fA-F]{40}$/.test(value)) return { address: getAddress(value) };
+  } catch {
+    return "The checksum is wrong. Correct the address, or write it in lower case.";
+  }
+  return "Must be an address (0x and 40 hex digits) or a user identifier.";
+}
+
+function faultOfText(value: string, longest: number): string | null {
+  const checked = text(longest).safeParse(value);
+  return checked.success ? null : (checked.error.issues[0]?.message ?? "Is not valid.");
+}
+
 /** @returns the integer without leading zeros, or null when it is not an integer of the range. */
 function readTokenId(value: string): string | null {
   return readInteger(value, 0n, MAX_TOKEN_ID);
@@ -332,6 +366,9 @@ type TextField = (typeof TEXT_FIELDS)[number];
 
 export type Metadata = Partial<Record<TextField, string>> & { attributes?: unknown[] };
 
+/** Who gets a token: an address, or a user of the app. */
+export type Owner = { address: string } | { user: string };
+
 /** A token as the folder describes it. */
 export interface FolderToken {
   /** Where it is described: a JSON file, or a row of the table. */
@@ -340,6 +377,10 @@ export interface FolderToken {
   tokenId: string | null;
   /** ERC1155 only: from the table. */
   supply: string | null;
+  /** From the table. null: who gets all tokens without an owner. */
+  owner: Owner | null;
+  /** From the table. */
+  reference: string | null;
   metadata: Metadata;
   /** Files in the folder that become these fields. */
   media: { image?: MediaFile; animation_url?: MediaFile };

@@ -17,7 +17,7 @@ const start = z.object({
   /** Checksum of everything that the drop depends on. */
   fingerprint: z.string(),
   url: z.string(),
-  /** Who receives the tokens. */
+  /** Who receives the tokens without an owner; empty: every token has an owner. */
   to: z.string(),
 });
 const upload = z.object({ entry: z.literal("upload"), sha256: z.string(), uri: z.string(), at: z.number() });

@@ -5,8 +5,8 @@ import type { FolderContents, FolderToken, MediaFile, Problem } from "./folder.t
 
 interface Target {
   collection: Shape<"Collection">;
-  /** `wallet 0x...` or `user alice`. */
-  to: string;
+  /** `wallet 0x...` or `user alice`: who gets the tokens without an owner. null: every token must have an owner. */
+  to: string | null;
   /** ERC1155: copies of each token whose row does not say another number. */
   supply: string | null;
 }
@@ -29,6 +29,11 @@ export function makePlan(contents: FolderContents, target: Target): Plan {
     ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? supply }))
     : contents.tokens;
   const problems = [...contents.problems, ...(multiple ? checkErc1155(tokens) : checkErc721(tokens))];
+  if (to === null) {
+    const message = "Say who gets the token: in the column owner, or by --to ADDRESS or --user IDENTIFIER.";
+    const without = tokens.filter(({ owner }) => owner === null);
+    problems.push(...without.map(({ source }) => ({ source, message })));
+  }
   const { mint_supply_count: cap, type } = collection;
   if (type === "ERC721" && cap !== null && collection.minted > cap) {
     problems.push({ source: "collection", message: "More tokens are minted than its cap allows." });
@@ -82,14 +87,16 @@ function checkErc1155(tokens: readonly FolderToken[]): Problem[] {
 }
 
 /** Does not depend on the order of the keys of a JSON file, only on what is minted. */
-function fingerprintOf(collection: string, to: string, tokens: readonly FolderToken[]): string {
-  const parts = tokens.map(({ source, tokenId, supply, metadata, media }) => [
+function fingerprintOf(collection: string, to: string | null, tokens: readonly FolderToken[]): string {
+  const parts = tokens.map(({ source, tokenId, supply, metadata, media, owner, reference }) => [
     source,
     tokenId,
     supply,
     Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
     media.image?.sha256 ?? null,
     media.animation_url?.sha256 ?? null,
+    // Left out otherwise, so that a drop of a version without them can be continued.
+    ...(owner === null && reference === null ? [] : [owner, reference]),
   ]);
   return createHash("sha256")
     .update(JSON.stringify([collection, to, parts]))

@@ -11,11 +11,19 @@ import type { DropState, TokenState } from "./state.ts";
 export function describePlan(plan: Plan, state: DropState): string {
   const { name, type } = plan.collection;
   return [
-    `${plural(plan.tokens.length, "token")} for the ${type} collection "${name}", to ${plan.to}.`,
+    `${plural(plan.tokens.length, "token")} for the ${type} collection "${name}", to ${receiversOf(plan)}.`,
     `${plural(plan.files.length, "file")} to upload, ${plural(bytesOf(plan), "byte")}.`,
     ...(plan.ignored.length > 0 ? [`These fields are not stored: ${plan.ignored.join(", ")}.`] : []),
     nextStep(state),
   ].join("\n");
+}
+
+function receiversOf({ tokens, to }: Plan): string {
+  const owned = tokens.filter(({ owner }) => owner !== null).length;
+  if (owned === 0 && to !== null) return to;
+  return to === null || owned === tokens.length
+    ? "the owners in the table"
+    : `${to}; ${owned.toString()} of them to the owners in the table`;
 }
 
 function nextStep(state: DropState): string {

@@ -128,14 +128,21 @@ function itemOf(token: FolderToken, plan: Plan, to: string, state: DropState): R
     if (upload === undefined) throw new Error(`${file.file} is uploaded before it is named`);
     metadata[field] = upload.uri;
   }
-  if (type === "ERC721") return { collection_address, to_address: to, ...metadata };
+  const rest = { ...receiverOf(token, type, to), ...(token.reference !== null && { reference: token.reference }) };
+  if (type === "ERC721") return { collection_address, ...rest, ...metadata };
   return {
     collection_address,
     token_id: token.tokenId,
     initial_supply: token.supply,
-    initial_owner: to,
+    ...rest,
     ...metadata,
   };
+}
+
+/** The field of a mint that says who gets the token. */
+function receiverOf({ owner }: FolderToken, type: Plan["collection"]["type"], to: string): Record<string, string> {
+  if (owner !== null && "user" in owner) return { to_user: owner.user };
+  return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
 }
 
 interface Sent {
@@ -295,8 +302,9 @@ function outcomeOf(token: number, request: Shape<"Request">): Outcome {
   };
 }
 
+const RECEIVERS = ["to_address", "initial_owner", "to_user"];
 const FIELDS: readonly string[] = [
-  ...["collection_address", "to_address", "token_id", "initial_supply", "initial_owner", "attributes"],
+  ...["collection_address", "token_id", "initial_supply", "attributes", "reference", ...RECEIVERS],
   ...TEXT_FIELDS,
 ];
 
@@ -311,8 +319,7 @@ function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan;
     batches.every(
       ({ tokens, body: { items } }) =>
         tokens.length === items.length &&
-        tokens.every((token) => plan.tokens[token] !== undefined) &&
-        items.every((item) => isOwn(item, plan, to)),
+        items.every((item, index) => isOwn(item, plan.tokens[tokens[index] ?? -1], { plan, to })),
     );
   if (own) return;
   throw new OperatorError(
@@ -320,13 +327,18 @@ function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan;
   );
 }
 
-function isOwn(item: Record<string, unknown>, { collection }: Plan, to: string): boolean {
-  const receiver = collection.type === "ERC721" ? "to_address" : "initial_owner";
-  const other = collection.type === "ERC721" ? "initial_owner" : "to_address";
+/** @param token that of the plan; undefined when the plan has no such token. */
+function isOwn(
+  item: Record<string, unknown>,
+  token: FolderToken | undefined,
+  { plan: { collection }, to }: { plan: Plan; to: string },
+): boolean {
+  if (token === undefined) return false;
+  const own = receiverOf(token, collection.type, to);
   return (
     item["collection_address"] === collection.address &&
-    item[receiver] === to &&
-    !(other in item) &&
+    RECEIVERS.every((field) => item[field] === own[field]) &&
+    (item["reference"] ?? null) === token.reference &&
     Object.keys(item).every((field) => FIELDS.includes(field))
   );
 }

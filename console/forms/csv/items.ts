@@ -23,7 +23,9 @@ export interface ItemOptions {
   /** ERC1155: copies of each token whose row does not say another number. */
   supply: string;
   copyMedia: boolean;
-  /** Wallets by user identifier. */
+  /** Whether users of the table may be new: the service creates their wallets with the tokens. */
+  newUsers: boolean;
+  /** Wallets by user identifier. With `newUsers`, those of the table are not needed. */
   wallets: ReadonlyMap<string, string>;
   /** URIs of the uploaded pictures, by the name of the file. */
   pictures: ReadonlyMap<string, string>;
@@ -47,7 +49,12 @@ export function itemsOf(table: Table, options: ItemOptions): Items {
     const values = valuesOf(row, options);
     const found = [...sourceProblems(row, options), ...fieldProblems(row, values, options)];
     problems.push(...found);
-    return found.length > 0 ? {} : { collection_address: options.collection, ...bodyOf(options.fields, values) };
+    const user = options.newUsers ? row.cells.get(USER) : undefined;
+    // Also for a user with a wallet, so that a run that is continued sends the same bodies.
+    const receiver = user === undefined ? {} : { to_user: user };
+    return found.length > 0
+      ? {}
+      : { collection_address: options.collection, ...receiver, ...bodyOf(options.fields, values) };
   });
   if (options.fields.some(({ name }) => name === TOKEN_ID)) problems.push(...repeatedIds(table.rows));
   return { items, problems: problems.sort((a, b) => (a.line ?? 0) - (b.line ?? 0)) };
@@ -59,14 +66,19 @@ export function columnOf(field: string, row: TableRow | undefined): string {
   const attributes = [...(row?.cells.keys() ?? [])].filter((column) => column.startsWith(ATTRIBUTE));
   if (index !== undefined) return attributes[Number(index)] ?? field;
   if (field === "image" && row?.cells.has(FILE) === true) return FILE;
+  if (field === "to_user") return USER;
   const column = COLUMNS[field] ?? field;
   return column === ADDRESS && row?.cells.has(USER) === true ? USER : column;
 }
 
-function valuesOf({ cells }: TableRow, { fields, to, supply, copyMedia, wallets, pictures }: ItemOptions): Values {
+function valuesOf(
+  { cells }: TableRow,
+  { fields, to, supply, copyMedia, wallets, pictures, newUsers }: ItemOptions,
+): Values {
   const file = cells.get(FILE);
   const user = cells.get(USER);
-  const owner = cells.get(ADDRESS) ?? (user === undefined ? to : wallets.get(user));
+  const known = newUsers ? undefined : wallets.get(user ?? "");
+  const owner = cells.get(ADDRESS) ?? (user === undefined ? to : known);
   const image = file === undefined ? cells.get("image") : pictures.get(file);
   const attributes = [...cells]
     .filter(([column]) => column.startsWith(ATTRIBUTE))
@@ -92,13 +104,13 @@ function tokenIdOf(cells: TableRow["cells"]): string | undefined {
 }
 
 /** Who gets the token, and where its picture comes from. */
-function sourceProblems({ line, cells }: TableRow, { to, wallets, pictures }: ItemOptions): TableProblem[] {
+function sourceProblems({ line, cells }: TableRow, { to, wallets, pictures, newUsers }: ItemOptions): TableProblem[] {
   const problems: TableProblem[] = [];
   const fail = (column: string, message: string) => problems.push({ line, column, message });
   const user = cells.get(USER);
   const file = cells.get(FILE);
   if (user !== undefined && cells.has(ADDRESS)) fail(USER, `Fill in ${ADDRESS} or ${USER}, not both.`);
-  else if (user !== undefined && !wallets.has(user)) {
+  else if (user !== undefined && !newUsers && !wallets.has(user)) {
     fail(USER, `No wallet of the app has the user identifier "${user}". Create the wallet first, or correct the cell.`);
   } else if (user === undefined && !cells.has(ADDRESS) && to === "") {
     fail(ADDRESS, `Say who gets the token: here, in ${USER}, or for all rows in the form.`);

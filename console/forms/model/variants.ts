@@ -32,21 +32,24 @@ const HOSTED_METADATA = [
   "copy_media",
   "unlockable_content",
 ];
+/** A form takes an address or a user identifier in one field, and looks up the wallet. Only a table may name new users. */
+const BY_USER = "to_user";
 const ERC1155_ONLY = ["token_id", "initial_supply", "initial_owner", "quantity", "uri"];
 
 export function mintVariant({ type, hosting }: CollectionKind, variant: MintVariant): Variant {
   const metadata = hosting === "hosted" ? [] : HOSTED_METADATA;
-  if (type === "ERC721") return { omit: ["collection_address", ...ERC1155_ONLY, ...metadata], require: ["to_address"] };
+  if (type === "ERC721")
+    return { omit: ["collection_address", BY_USER, ...ERC1155_ONLY, ...metadata], require: ["to_address"] };
   if (variant === "copies") {
     return {
-      omit: ["collection_address", "initial_supply", "initial_owner", "uri", ...HOSTED_METADATA],
+      omit: ["collection_address", BY_USER, "initial_supply", "initial_owner", "uri", ...HOSTED_METADATA],
       require: ["token_id", "quantity", "to_address"],
     };
   }
   // A token with its own URI has no hosted metadata: the form offers one of them, as the collection does it.
   const uri = hosting === "hosted" ? ["uri"] : [];
   return {
-    omit: ["collection_address", "to_address", "quantity", ...uri, ...metadata],
+    omit: ["collection_address", BY_USER, "to_address", "quantity", ...uri, ...metadata],
     require: ["token_id", "initial_supply", "initial_owner"],
   };
 }
@@ -63,8 +66,10 @@ export function createVariant({ type, hosting }: CollectionKind): Variant {
 
 /** The screen knows the contract, the token and the wallet that holds it. An ERC721 token has one copy. */
 export function transferVariant(type: CollectionKind["type"]): Variant {
-  const known = ["from_address", "contract_address", "token_id"];
-  return type === "ERC721" ? { omit: [...known, "amount"], require: [] } : { omit: known, require: ["amount"] };
+  const omit = ["from_address", "contract_address", "token_id", BY_USER];
+  return type === "ERC721"
+    ? { omit: [...omit, "amount"], require: ["to_address"] }
+    : { omit, require: ["to_address", "amount"] };
 }
 
 /** The fields of a variant, in the order of the schema. */

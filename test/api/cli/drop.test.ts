@@ -9,6 +9,7 @@ import { useFolder } from "../../support/use-folder.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
+import { randomAddress } from "../support/rows.ts";
 import { picture, writeJsonLayout } from "./support/drop-folder.ts";
 import { refusalOf } from "./support/refusal.ts";
 import { type Ran, runCli } from "./support/run.ts";
@@ -24,6 +25,7 @@ interface Result {
 }
 
 type Nft = Shape<"Nft">;
+type Wallet = Shape<"Wallet">;
 
 describe("command line: drop", () => {
   const moneta = useService();
@@ -209,6 +211,78 @@ describe("command line: drop", () => {
       ]);
       await table("file,Fur", "7.svg,red");
       expect((await problems())[0]).to.contain('The column "Fur" is not known.');
+    });
+
+    it("gives tokens to the owners in the table, creates their wallets, and sends references", async () => {
+      const { address: bob } = await moneta.api.ok<Wallet>("POST", "/v1/accounts", { user_identifier: "bob" });
+      const stranger = randomAddress();
+      await table(
+        "file,name,owner,reference",
+        "7.svg,A,new user,order-1",
+        "8.svg,B,new user,order-1",
+        `7.svg,C,${stranger.toLowerCase()},`,
+        "7.svg,D,bob,",
+        "7.svg,E,,",
+      );
+      const dry = await run("--user", "alice");
+      expect(dry.output).to.contain("to user alice; 4 of them to the owners in the table");
+      expect((await moneta.api.send("GET", "/v1/accounts/user/new%20user")).status).to.equal(404);
+      expect(await json("--yes")).to.include({ completed: 5, failed: 0 });
+      const walletOf = async (user: string) =>
+        (await moneta.api.ok<Wallet>("GET", `/v1/accounts/user/${user}`)).address;
+      const fresh = await walletOf("new%20user");
+      const owners = new Map((await minted()).map(({ metadata, owner }) => [metadata?.name, owner]));
+      expect(Object.fromEntries(owners)).to.deep.equal({
+        A: fresh,
+        B: fresh,
+        C: stranger,
+        D: bob,
+        E: await walletOf("alice"),
+      });
+      const { total } = await moneta.api.ok<{ total: number }>("GET", "/v1/requests?reference=order-1");
+      expect(total).to.equal(2);
+      await table("file,name,owner,reference", "7.svg,A,eve,order-1");
+      expect((await refusalOf(run("--yes"))).message).to.contain("changed after its drop began");
+    });
+
+    it("needs --to or --user only for tokens without an owner", async () => {
+      const nobody = ["drop", place.path, "--collection", collection, "--url", moneta.baseUrl, "--json"];
+      await table("file,name,owner", "7.svg,A,new user", "8.svg,B,");
+      const { output } = await runCli(env(), ...nobody);
+      expect((JSON.parse(output) as Result).problems).to.deep.equal([
+        {
+          source: "metadata.csv, line 3",
+          message: "Say who gets the token: in the column owner, or by --to ADDRESS or --user IDENTIFIER.",
+        },
+      ]);
+      await table("file,name,owner", "7.svg,A,new user", "8.svg,B,new user");
+      const done = await runCli(env(), ...nobody, "--yes");
+      expect(JSON.parse(done.output) as Result).to.include({ completed: 2, failed: 0 });
+      await table("file,owner,reference", "7.svg,0x12,", `8.svg,0x${"Aa".repeat(20)},${"x".repeat(257)}`);
+      expect(await problems()).to.deep.equal([
+        "metadata.csv, line 2: owner: Must be an address (0x and 40 hex digits) or a user identifier.",
+        "metadata.csv, line 3: owner: The checksum is wrong. Correct the address, or write it in lower case.",
+        "metadata.csv, line 3: reference: Must have at most 256 characters.",
+      ]);
+    });
+
+    it("continues no journal whose batch names another owner or reference", async () => {
+      await table("file,name,owner,reference", "7.svg,A,bob,mine");
+      await run("--yes");
+      const journal = join(place.path, ".moneta-drop.jsonl");
+      const lines = (await readFile(journal, "utf8")).trim().split("\n");
+      const batch = lines.find((line) => line.includes('"entry":"batch"')) ?? "";
+      const before = lines.slice(0, lines.indexOf(batch));
+      const changes: [string, string][] = [
+        ['"to_user":"bob"', '"to_user":"eve"'],
+        ['"to_user":"bob"', `"to_address":"${randomAddress()}"`],
+        ['"reference":"mine"', '"reference":"theirs"'],
+      ];
+      for (const [own, other] of changes) {
+        expect(batch).to.contain(own);
+        await writeFile(journal, `${[...before, batch.replace(own, other)].join("\n")}\n`);
+        expect((await refusalOf(run("--yes"))).message).to.contain("another receiver");
+      }
     });
 
     it("refuses a folder with both forms, and one with neither", async () => {

@@ -143,9 +143,9 @@ describe("command line: tokens, webhooks and requests", () => {
     expectRefusal(await api.get("/v1/webhook", { token }), 401, "unauthorized");
   });
 
-  it("request list filters by app, status and type", async () => {
+  it("request list filters by app, status, type and reference", async () => {
     const collection = { type: "ERC721", name: "A", symbol: "AAA" };
-    const mine = await api.post("/v1/collections", collection);
+    const mine = await api.post("/v1/collections", { ...collection, reference: "order-7" });
     const theirs = await api.post("/v1/collections", collection, { token: api.other.token });
     const list = async (...words: string[]) =>
       (await json<{ request_id: string }[]>("request", "list", ...words)).map((row) => row.request_id);
@@ -153,6 +153,7 @@ describe("command line: tokens, webhooks and requests", () => {
     expect(await list("--app", "first", "--status", "pending", "--type", "collection")).to.deep.equal([
       mine.body.request_id,
     ]);
+    expect(await list("--reference", "order-7")).to.deep.equal([mine.body.request_id]);
     expect(await list("--type", "mint")).to.deep.equal([]);
     expect(await list("--status", "completed")).to.deep.equal([]);
     expect(await list("--limit", "1")).to.have.length(1);

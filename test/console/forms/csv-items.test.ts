@@ -21,6 +21,7 @@ function optionsFor(kind: CollectionKind, options: Partial<ItemOptions> = {}): I
     to: ALICE,
     supply: "",
     copyMedia: false,
+    newUsers: false,
     wallets: new Map([["bob", BOB]]),
     pictures: new Map([["cat.png", "ipfs://cat"]]),
     ...options,
@@ -62,6 +63,26 @@ describe("rows of a CSV file", () => {
       },
       { collection_address: COLLECTION, to_address: ALICE, name: "Plain" },
     ]);
+  });
+
+  it("name users for whom the service creates wallets, and have references, if the person chose so", () => {
+    const lines = ["user_identifier,to_address,reference", "eve,,order-7", "bob,,", `,${BOB},`, ",,"];
+    for (const [kind, field] of [
+      [ERC721, "to_address"],
+      [ERC1155, "initial_owner"],
+    ] as const) {
+      const rows = lines.map((line, index) => `${line},${index === 0 ? "token_id" : index.toString()}`);
+      const { items, problems } = read(rows, optionsFor(kind, { newUsers: true, supply: "1" }));
+      expect(problems).to.deep.equal([]);
+      const receivers = items.map(({ to_user: user, [field]: address, reference }) => ({ user, address, reference }));
+      expect(receivers).to.deep.equal([
+        { user: "eve", address: undefined, reference: "order-7" },
+        { user: "bob", address: undefined, reference: undefined },
+        { user: undefined, address: BOB, reference: undefined },
+        { user: undefined, address: ALICE, reference: undefined },
+      ]);
+    }
+    expect(columnOf("to_user", undefined)).to.equal("user_identifier");
   });
 
   it("become new ids of an ERC1155 collection", () => {
@@ -107,7 +128,7 @@ describe("rows of a CSV file", () => {
         line: 1,
         column: "colour",
         message:
-          /^The column "colour" is not known\. Use file, token_id, to_address, user_identifier, name,.*attributes\.NAME\.$/,
+          /^The column "colour" is not known\. Use file, token_id, to_address, user_identifier, name,.*reference, attributes\.NAME\.$/,
       },
     ],
     ["a column that is there twice", ERC721, ["name,name", "a,b"], { line: 1, column: "name", message: /twice/ }],

@@ -68,6 +68,7 @@ describe("variants of a form", () => {
       ["token_id", true],
       ["initial_supply", true],
       ["uri", false],
+      ["reference", false],
     ]);
   });
 });
