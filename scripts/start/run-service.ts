@@ -45,7 +45,13 @@ async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): 
     const token = await localToken(service.database, options.dataDir, settings.appQuotas);
     sayWhatRuns(options, ground, service);
     if (options.tour && !continued)
-      await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
+      await runTour({
+        baseUrl: settings.publicUrl,
+        token,
+        rpcUrl: chain.rpcUrl,
+        verbose: options.verbose,
+        signal: stop,
+      });
     const { url } = await createConsoleLink(
       { database: service.database, publicUrl: settings.publicUrl },
       { appId: null, scopes: null },
@@ -96,9 +102,10 @@ function sayReady(options: StartOptions, { baseUrl, token, consoleLink }: Ready)
 ${styleText(["bold", "green"], "Moneta is ready.")}
 serving until you press Ctrl-C
 
-${line("docs:", styleText("cyan", `${baseUrl}/docs`))}
+${line("docs:", `${baseUrl}/docs`)}
 ${line("metrics:", `http://localhost:${options.metricsPort}/metrics`)}
 ${line("CLI:", cliCommandLine(options, "app list"))}
+${line("console:", `${cliCommandLine(options, "console")} (prints another link)`)}
 base URL: ${baseUrl}
 token: ${token}
 
@@ -107,9 +114,8 @@ Make your first call from a second terminal:
   curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
 README.md goes on from here: "The main job, with curl".
 
-Open the console in your browser (the link works once, within ten minutes):
-  ${styleText("cyan", consoleLink)}
-Another link: ${cliCommandLine(options, "console")}`);
+${styleText("bold", "Open the console in your browser")} (the link works once, within ten minutes):
+  ${styleText(["bold", "cyan"], consoleLink)}`);
 }
 
 function say(text: string): void {

@@ -31,8 +31,8 @@ describe("npm start", () => {
     await folder.remove();
   });
 
-  function run(changed: Partial<Parameters<typeof start>[0]> = {}): TestProcess {
-    const program = start({ ...ports, DATA_DIR: dataDir, ...changed });
+  function run(changed: Partial<Parameters<typeof start>[0]> = {}, args: string[] = []): TestProcess {
+    const program = start({ ...ports, DATA_DIR: dataDir, ...changed }, args);
     started.push(program);
     return program;
   }
@@ -42,7 +42,7 @@ describe("npm start", () => {
   }
 
   it("runs the tour, prints a token that works, and stops after SIGINT", async () => {
-    const program = run();
+    const program = run({}, ["--verbose"]);
     const token = await serving(program);
     expect(program.output).to.match(/all with a valid signature/);
     const [, completed] = /^ +(\d+) of them are "completed" events/m.exec(program.output) ?? [];
