@@ -38,8 +38,7 @@ export async function openChain(opening: Opening): Promise<OpenedChain> {
   const program = await usableAnvil();
   if (program === null) {
     const chain = await startHardhat(place, abort);
-    say("Anvil does not run here (there is a package for Linux on x64 only), so the local chain is in memory:");
-    say("its data are not kept after this start.");
+    say("Anvil is not installed (there is a package for Linux on x64 only), so data are not kept after this start.");
     setAside(opening, `The last chain is gone: ${NEW}`);
     return { chain, continued: false, keeper: null };
   }

@@ -212,7 +212,7 @@ describe("npm start, again", () => {
   it("says where Anvil is missing that data are not kept, and renames the database at each start", async () => {
     const first = await run([], { TOUR: "0", NODE_OPTIONS: WITHOUT_ANVIL });
     expect(first.program.output).to.contain(
-      "so the local chain is in memory:\nits data are not kept after this start.\n",
+      "Anvil is not installed (there is a package for Linux on x64 only), so data are not kept after this start.\n",
     );
     await expectAside(first.program, /^The last chain is gone: the local chain and the database begin anew\./m);
     await end(first.program);
