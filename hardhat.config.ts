@@ -75,7 +75,12 @@ export default defineConfig({
     // In Amsterdam, code costs so much that the larger contracts fit only into transactions without the limit of EIP-7825.
     default:
       hardfork === "amsterdam" ? { ...local, transactionGasCap: false as const, blockGasLimit: 200_000_000 } : local,
-    node: { ...local, ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }) },
+    // As in scripts/start/hardhat.config.ts.
+    node: {
+      ...local,
+      allowBlocksWithSameTimestamp: true,
+      ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }),
+    },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },
     baseSepolia: { type: "http", chainType: "op", url: configVariable("BASE_SEPOLIA_RPC_URL"), accounts },

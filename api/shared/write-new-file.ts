@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, open, unlink } from "node:fs/promises";
+import { link, open, rename, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { makeFolder } from "./folder.ts";
@@ -29,6 +29,23 @@ export async function writeNewFile(file: string, content: string): Promise<boole
   } finally {
     await unlink(draft);
   }
+}
+
+/**
+ * Replaces a file, or creates it. A reader sees the old content or the new, never a part, also after a crash or on a full disk.
+ * Only one process at a time may do this. @param mode permissions of the new file.
+ */
+export async function replaceFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const draft = `${file}.new`;
+  const handle = await open(draft, "w", mode);
+  try {
+    await handle.writeFile(content);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await rename(draft, file);
+  await syncFolder(dirname(file));
 }
 
 /** Flushes the folder to disk. Otherwise a power cut may lose the name of the new file. */

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 
-import { anvilBinary, type NodeKind } from "../scene/node.ts";
+import { anvilBinary } from "../scene/anvil.ts";
+import type { NodeKind } from "../scene/node.ts";
 import { possibleFaults, runFaults } from "./campaign.ts";
 import { HELP, type Options, parseOptions } from "./options.ts";
 import { type Line, summarise, table } from "./report.ts";

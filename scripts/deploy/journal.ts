@@ -1,9 +1,10 @@
-import { mkdir, open, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { z } from "zod";
 
 import { deploymentFile } from "../../api/context/chain-identity.ts";
+import { replaceFile } from "../../api/shared/write-new-file.ts";
 import type { Plan } from "./plan.ts";
 
 /** In this order: the later contracts take addresses of earlier ones. */
@@ -45,7 +46,7 @@ export async function readDeploymentFile({ folder, chainId }: Place): Promise<De
 }
 
 export async function writeDeploymentFile(place: Place, deployment: Deployment): Promise<void> {
-  await replaceFile(deploymentFile(place.folder, place.chainId), deployment);
+  await writeJson(deploymentFile(place.folder, place.chainId), deployment);
   await rm(journalFile(place), { force: true });
 }
 
@@ -55,7 +56,7 @@ export async function readJournal(place: Place): Promise<Journal | null> {
 }
 
 export async function writeJournal(place: Place, content: Journal): Promise<void> {
-  await replaceFile(journalFile(place), content);
+  await writeJson(journalFile(place), content);
 }
 
 function journalFile({ folder, chainId }: Place): string {
@@ -71,15 +72,7 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
-/** Replaces the file atomically: a reader sees the old content or the new, never a part. */
-async function replaceFile(file: string, content: unknown): Promise<void> {
+async function writeJson(file: string, content: unknown): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  const handle = await open(`${file}.new`, "w");
-  try {
-    await handle.writeFile(`${JSON.stringify(content, null, 2)}\n`);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
-  await rename(`${file}.new`, file);
+  await replaceFile(file, `${JSON.stringify(content, null, 2)}\n`, 0o644);
 }

@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { JsonRpcProvider, Network } from "ethers";
 
+import { anvilBinary } from "./anvil.ts";
 import { freePort } from "./loopback.ts";
 import { Miner } from "./miner.ts";
 import { Program } from "./program.ts";
@@ -203,18 +203,6 @@ export class NodeProcess {
   #mining(): Miner {
     if (this.#miner !== null) return this.#miner;
     throw new Error("only an Anvil with a miner reorganizes its chain on demand and keeps it over a restart");
-  }
-}
-
-/** Path of Anvil's program, from an optional package. The registry has the package for Linux on x64 only. */
-export function anvilBinary(): string | null {
-  const require = createRequire(import.meta.url);
-  const architecture = process.arch === "x64" ? "amd64" : process.arch;
-  try {
-    const manifest = require.resolve(`@foundry-rs/anvil-${process.platform}-${architecture}/package.json`);
-    return join(dirname(manifest), "bin", "anvil");
-  } catch {
-    return null;
   }
 }
 

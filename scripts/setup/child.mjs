@@ -14,6 +14,14 @@ export async function runTogether(command, args, options) {
   return await passingSignals(child);
 }
 
+/** Like `runTogether`, but shows no output. Returns its exit code, and its output for a failure. */
+export async function runQuietly(command, args, options) {
+  const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
+  const output = [];
+  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => output.push(chunk));
+  return { code: await passingSignals(child), output: Buffer.concat(output).toString() };
+}
+
 /**
  * Runs the entry in its own process group. Ctrl-C then reaches it once, through the signal sent from here, and not also from
  * the terminal and npm. The ipc channel is its lifeline: see lifeline.mjs.

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 
-import { runTogether } from "./child.mjs";
+import { runQuietly } from "./child.mjs";
 import { showProgress } from "./progress.mjs";
 import { inProject, machineEnvironment, projectEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
@@ -8,7 +8,7 @@ import { inProject, machineEnvironment, projectEnvironment, root, say, sha256, t
  * The levels of an installation, with the size of node_modules as `du -sm` shows it. "run": the service and the local chain,
  * for `npm start`. "all": also what tests and development need.
  */
-const MEGABYTES = { run: 395, all: 855 };
+const MEGABYTES = { run: 436, all: 855 };
 const HOW_LONG = "usually 30 seconds to 2 minutes";
 
 const lockFile = inProject("package-lock.json");
@@ -43,12 +43,7 @@ export async function installPackages(atLeast) {
   say(announcement(level, adds));
   const started = performance.now();
   rmSync(markerFile, { force: true });
-  const progress = showProgress("installing", inProject("node_modules"), MEGABYTES[level]);
-  try {
-    if (!adds || !(await addPackages())) await installFromScratch(level);
-  } finally {
-    progress.end();
-  }
+  if (!adds || !(await addPackages())) await installFromScratch(level);
   if (!existsSync(projectNode()))
     throw new Error(
       "npm ci did not install the package `node`. Install scripts are probably disabled: run `npm config set ignore-scripts false`, then try again.",
@@ -75,27 +70,42 @@ function announcement(level, adds) {
 async function addPackages() {
   // On the project's Node, which stays: an older one would leave out packages that need a newer one.
   const args = ["install", "--no-save", "--include=dev", "--include=optional"];
-  if ((await npm(args, projectNode(), projectEnvironment())) === 0 && missingPackages("all").length === 0) return true;
+  const added = await npm(args, {
+    node: projectNode(),
+    env: projectEnvironment(),
+    from: MEGABYTES.run,
+    to: MEGABYTES.all,
+  });
+  if (added.code === 0 && missingPackages("all").length === 0) return true;
+  process.stderr.write(added.output);
   say("adding packages failed, so all packages are installed again with npm ci");
   return false;
 }
 
 async function installFromScratch(level) {
   const dev = level === "all" ? "--include=dev" : "--omit=dev";
-  const code = await npm(["ci", dev, "--include=optional"], machineNode(), machineEnvironment());
-  if (code !== 0)
-    throw new Error(
-      `npm ci failed (exit code ${code}). Its messages are above. Correct the cause, then run the command again.`,
-    );
+  const how = { node: machineNode(), env: machineEnvironment(), from: 0, to: MEGABYTES[level] };
+  const { code, output } = await npm(["ci", dev, "--include=optional"], how);
+  if (code === 0) return;
+  process.stderr.write(output);
+  throw new Error(
+    `npm ci failed (exit code ${code}). Its messages are above. Correct the cause, then run the command again.`,
+  );
 }
 
-/** Runs npm. Returns its exit code. */
-function npm(args, node, env) {
+/** Runs npm with a progress bar, from one size of the packages to another. Returns its exit code and its output. */
+async function npm(args, { node, env, from, to }) {
   const all = [...args, "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
+  const progress = showProgress("installing", inProject("node_modules"), { from, to });
   // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
   const program = process.env.npm_execpath;
-  if (program?.endsWith("npm-cli.js") === true) return runTogether(node, [program, ...all], { cwd: root, env });
-  return runTogether("npm", all, { cwd: root, env, shell: process.platform === "win32" });
+  const done = await (
+    program?.endsWith("npm-cli.js") === true
+      ? runQuietly(node, [program, ...all], { cwd: root, env })
+      : runQuietly("npm", all, { cwd: root, env, shell: process.platform === "win32" })
+  ).finally(() => progress.stop());
+  if (done.code === 0) progress.complete();
+  return done;
 }
 
 /** npm replaces the project's Node while it installs from scratch, so it must not run on it. */

@@ -6,30 +6,43 @@ import { say } from "./project.mjs";
 /** Sizes are those of `du -sm`. */
 const MEGABYTE = 2 ** 20;
 const BLOCK = 512;
-const ON_TERMINAL_MS = 2_000;
+const ON_TERMINAL_MS = 1_000;
 /** Plain lines stay in logs, so there are few of them. */
 const PLAIN_MS = 15_000;
+const BAR_WIDTH = 24;
 
 /**
- * Shows the elapsed seconds and the size of a folder while it grows: one changing line on a terminal, plain lines elsewhere.
- * @returns an object whose `end` removes the line.
+ * Shows how a folder grows from one size to another, in megabytes: a bar on a terminal, plain lines elsewhere. The sizes are
+ * estimates, so the bar waits just below its end.
+ * @returns `stop`, which removes the bar, and `complete`, which shows it complete, for good.
  */
-export function showProgress(what, folder, expectedMegabytes) {
+export function showProgress(what, folder, { from, to }) {
   const started = performance.now();
   const terminal = process.stderr.isTTY === true;
+  const megabytes = () => Math.round(sizeOf(folder) / MEGABYTE);
+  const seconds = () => Math.round((performance.now() - started) / 1000);
   const show = () => {
-    const seconds = Math.round((performance.now() - started) / 1000);
-    const line = `${what}: ${seconds} s, ${Math.round(sizeOf(folder) / MEGABYTE)} of about ${expectedMegabytes} MB`;
-    if (terminal) process.stderr.write(`\r\x1b[2Kmoneta: ${line}`);
-    else say(line);
+    const size = megabytes();
+    const share = Math.min(0.99, Math.max(0, (size - from) / (to - from)));
+    if (terminal) process.stderr.write(`\r\x1b[2K${barOf(what, share)} ${size} of about ${to} MB, ${seconds()} s`);
+    else say(`${what}: ${seconds()} s, ${size} of about ${to} MB`);
   };
+  if (terminal) show();
   const timer = setInterval(show, terminal ? ON_TERMINAL_MS : PLAIN_MS);
   return {
-    end: () => {
+    stop: () => {
       clearInterval(timer);
       if (terminal) process.stderr.write("\r\x1b[2K");
     },
+    complete: () => {
+      if (terminal) process.stderr.write(`${barOf(what, 1)} ${megabytes()} MB\n`);
+    },
   };
+}
+
+function barOf(what, share) {
+  const filled = Math.floor(BAR_WIDTH * share);
+  return `moneta: ${what} [${"#".repeat(filled)}${"-".repeat(BAR_WIDTH - filled)}] ${Math.floor(100 * share)} %,`;
 }
 
 /** Bytes on disk of the folder. npm changes it meanwhile, so what disappears counts as nothing. */

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 
 import { Rpc } from "../../api/chain/rpc.ts";
 import { ChainUnavailable } from "../../api/chain/errors.ts";
+import type { UnpackedState } from "./kept-state.ts";
 import { Problem } from "./problem.ts";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
@@ -17,24 +18,51 @@ const ASK_EVERY = 50;
 const START_DEADLINE = 60_000;
 const STOP_DEADLINE = 5_000;
 
-/** A Hardhat node that this process started. */
+/**
+ * Accounts and gas like those of a Hardhat node, and no copies of the state at older blocks: they would be a gigabyte after some
+ * thousand blocks.
+ */
+const ANVIL_RULES = ["--accounts", "20", "--gas-limit", "60000000", "--enable-tx-gas-limit", "--prune-history", "128"];
+
+/** A node that this process started. */
 export interface LocalChain {
   rpcUrl: string;
-  /** Resolves when the node ends although nobody stopped it. The text is its exit code or signal. */
-  died: Promise<string>;
+  /** Resolves when the node ends although nobody stopped it. */
+  died: Promise<End>;
   stop(): Promise<void>;
 }
 
-/**
- * Starts `hardhat node` in its own process group. Ctrl-C must reach only this process, because the service needs the chain
- * until it has stopped. The lifeline ends the node if this process is killed.
- * @param logFile gets the output of the node.
- */
-export async function startChain(port: number, logFile: string, abort: AbortSignal): Promise<LocalChain> {
-  const log = openSync(logFile, "a");
+/** How a process ended. */
+interface End {
+  /** null: a signal ended it. */
+  code: number | null;
+  /** The exit code or the signal, for people. */
+  text: string;
+}
+
+/** Thrown when the node ends before it answers. */
+export class ChainDidNotStart extends Problem {
+  readonly exitCode: number | null;
+
+  constructor({ code, text }: End, logFile: string) {
+    super(`The local chain did not start (${text}). Its log is ${logFile}.`);
+    this.exitCode = code;
+  }
+}
+
+interface Place {
+  port: number;
+  /** Gets the output of the node. */
+  logFile: string;
+}
+
+/** Starts `hardhat node`. Its chain is in memory. The lifeline ends the node if this process is killed. */
+export async function startHardhat(place: Place, abort: AbortSignal): Promise<LocalChain> {
+  const log = openSync(place.logFile, "a");
+  const port = place.port.toString();
   const child = spawn(
     process.execPath,
-    ["--import", LIFELINE, HARDHAT, "--config", CONFIG, "node", "--hostname", "127.0.0.1", "--port", port.toString()],
+    ["--import", LIFELINE, HARDHAT, "--config", CONFIG, "node", "--hostname", "127.0.0.1", "--port", port],
     {
       cwd: ROOT,
       env: { ...process.env, MONETA_LIFELINE: process.pid.toString() },
@@ -43,18 +71,68 @@ export async function startChain(port: number, logFile: string, abort: AbortSign
     },
   );
   closeSync(log);
+  return running(child, place, abort);
+}
+
+/**
+ * Starts Anvil, whose blocks have the times of the clock.
+ * @param from.program path of Anvil. @param from.state what it continues; null: an empty chain.
+ */
+export async function startAnvil(
+  place: Place,
+  from: { program: string; state: UnpackedState | null },
+  abort: AbortSignal,
+): Promise<LocalChain> {
+  const log = openSync(place.logFile, "a");
+  // Without --quiet it logs each call.
+  const args = ["--quiet", "--host", "127.0.0.1", "--port", place.port.toString()];
+  const { state } = from;
+  const load = state === null ? [] : ["--load-state", state.file, "--timestamp", state.began.toString()];
+  const options = { stdio: ["ignore", log, log] as ("ignore" | number)[], detached: process.platform !== "win32" };
+  const child = spawn(from.program, [...args, ...ANVIL_RULES, ...load], options);
+  closeSync(log);
+  endWithThisProcess(child);
+  const chain = await running(child, place, abort);
+  try {
+    // With the time of block 0 it also sets its clock back.
+    if (state !== null) await new Rpc(chain.rpcUrl).call("evm_setTime", [Math.floor(Date.now() / 1000)]);
+    return chain;
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
+}
+
+/**
+ * Ends the child if this process is killed: the pipe closes then, and the shell reads its end. (lifeline.mjs does so in
+ * programs of Node.)
+ */
+function endWithThisProcess(child: ChildProcess): void {
+  if (child.pid === undefined) return;
+  const command = ["-c", 'read -r line; kill "$1"', "sh", child.pid.toString()];
+  const watcher = spawn("sh", command, { stdio: ["pipe", "ignore", "ignore"], detached: true });
+  watcher.unref();
+  // First, because another process may get the child's id.
+  child.once("exit", () => watcher.kill("SIGKILL"));
+}
+
+/**
+ * The node is in its own process group. Ctrl-C must reach only this process, because the service needs the chain until it has
+ * stopped.
+ */
+async function running(child: ChildProcess, { port, logFile }: Place, abort: AbortSignal): Promise<LocalChain> {
   const ended = endOf(child);
   let asked = false;
   const chain: LocalChain = {
     rpcUrl: `http://127.0.0.1:${port}`,
     died: new Promise((resolve) => {
-      void ended.then((how) => {
-        if (!asked) resolve(how);
+      void ended.then((end) => {
+        if (!asked) resolve(end);
       });
     }),
     stop: async () => {
       asked = true;
-      await end(child, ended);
+      await stop(child, ended);
     },
   };
   try {
@@ -66,18 +144,18 @@ export async function startChain(port: number, logFile: string, abort: AbortSign
   return chain;
 }
 
-function endOf(child: ChildProcess): Promise<string> {
+function endOf(child: ChildProcess): Promise<End> {
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve(error.message));
-    child.once("exit", (code, signal) => resolve(signal === null ? `exit code ${code ?? "unknown"}` : signal));
+    child.once("error", (error) => resolve({ code: null, text: error.message }));
+    child.once("exit", (code, signal) => resolve({ code, text: signal ?? `exit code ${code ?? "unknown"}` }));
   });
 }
 
 async function untilItAnswers(chain: LocalChain, logFile: string, abort: AbortSignal): Promise<void> {
   const rpc = new Rpc(chain.rpcUrl);
   const deadline = AbortSignal.timeout(START_DEADLINE);
-  const gone = chain.died.then((how) => {
-    throw new Problem(`The local chain did not start (${how}). Its log is ${logFile}.`);
+  const gone = chain.died.then((end) => {
+    throw new ChainDidNotStart(end, logFile);
   });
   const answers = (async () => {
     for (;;) {
@@ -96,7 +174,7 @@ async function untilItAnswers(chain: LocalChain, logFile: string, abort: AbortSi
   await Promise.race([answers, gone]);
 }
 
-async function end(child: ChildProcess, ended: Promise<string>): Promise<void> {
+async function stop(child: ChildProcess, ended: Promise<End>): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   child.kill("SIGTERM");
   const force = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE);

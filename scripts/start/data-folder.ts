@@ -1,9 +1,10 @@
-import { existsSync, renameSync } from "node:fs";
+import { existsSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 
 import BetterSqlite3 from "better-sqlite3";
 
 import { requireWritableFolder } from "../../api/shared/folder.ts";
+import { STATE_FILE } from "./kept-state.ts";
 import { codeOf } from "./problem.ts";
 
 const DATABASE = "moneta.sqlite";
@@ -32,6 +33,10 @@ export function lockFolder(dataDir: string): (() => void) | null {
   };
 }
 
+export function hasDatabase(dataDir: string): boolean {
+  return existsSync(join(dataDir, DATABASE));
+}
+
 /** The first of `<folder>-2`, `<folder>-3`, ... that no other `npm start` uses. Creates nothing. */
 export function nextFreeFolder(dataDir: string): string {
   for (let number = 2; ; number++) {
@@ -44,17 +49,31 @@ export function nextFreeFolder(dataDir: string): string {
   }
 }
 
+/** A database that belongs to no chain of this folder any more. */
+const ASIDE = /^moneta\.(.+)\.sqlite(-wal|-shm)?$/;
+
 /**
- * Renames the database of an earlier start, because its chain was in memory and is gone. Deletes nothing.
- * @returns its new path, or null when there was none.
+ * Renames the database of an earlier start and the state of its chain, because they do not fit together or a new chain begins.
+ * Deletes nothing. A crash in between leaves something that the next call completes.
+ * @returns the new path of the database, or null when there was none.
  */
 export function setDatabaseAside(dataDir: string, now: Date): string | null {
   const database = join(dataDir, DATABASE);
+  const state = join(dataDir, STATE_FILE);
+  const time = unfinished(dataDir) ?? now.toISOString().replaceAll(":", "-");
+  if (existsSync(state)) renameSync(state, join(dataDir, `moneta.${time}.${STATE_FILE}`));
   if (!existsSync(database)) return null;
-  const aside = join(dataDir, `moneta.${now.toISOString().replaceAll(":", "-")}.sqlite`);
-  renameSync(database, aside);
+  const aside = join(dataDir, `moneta.${time}.sqlite`);
   for (const companion of COMPANIONS) {
     if (existsSync(database + companion)) renameSync(database + companion, aside + companion);
   }
+  renameSync(database, aside);
   return aside;
+}
+
+/** The time in the names of companion files whose database was not renamed. */
+function unfinished(dataDir: string): string | null {
+  const names = readdirSync(dataDir).map((name) => ASIDE.exec(name));
+  const whole = new Set(names.flatMap((match) => (match?.[2] === undefined ? (match?.[1] ?? []) : [])));
+  return names.find((match) => match?.[2] !== undefined && !whole.has(match[1] ?? ""))?.[1] ?? null;
 }

@@ -1,12 +1,10 @@
-import { join } from "node:path";
-
 import { environment } from "../../api/config/environment.ts";
 import { SettingsError } from "../../api/config/settings.ts";
-import { startChain } from "./chain.ts";
-import { explainFileError } from "../../api/shared/folder.ts";
-import { setDatabaseAside } from "./data-folder.ts";
+import { explainFileError, fileErrorReason } from "../../api/shared/folder.ts";
+import type { StateKeeper } from "./kept-state.ts";
+import { openChain } from "./open-chain.ts";
 import { readOptions, type StartOptions } from "./options.ts";
-import { Problem, StopAsked } from "./problem.ts";
+import { messageOf, Problem, StopAsked } from "./problem.ts";
 import { reserve } from "./reserve.ts";
 
 /** `npm start`: runs a local chain, the service and a tour of the API, until Ctrl-C. Returns the exit code. */
@@ -21,11 +19,11 @@ async function main(): Promise<number> {
     });
   }
   try {
-    await run(readOptions(environment()), stop);
+    await run(readOptions(environment(), process.argv.slice(2)), stop);
     return 0;
   } catch (error) {
     // An error after the stop signal is only a consequence of stopping.
-    const cause: unknown = stop.signal.aborted ? stop.signal.reason : error;
+    const cause: unknown = stop.signal.aborted && !(error instanceof NotSaved) ? stop.signal.reason : error;
     if (cause instanceof StopAsked) {
       say("stopped");
       return 0;
@@ -40,26 +38,49 @@ async function main(): Promise<number> {
 async function run(wanted: StartOptions, stop: AbortController): Promise<void> {
   const { options, unlock } = await reserve(wanted);
   try {
-    const aside = setDatabaseAside(options.dataDir, new Date());
-    if (aside !== null)
-      say(`The local chain starts empty, so the database does too. The old one was renamed: ${aside}`);
     say("Starting a local chain and the service ...");
     // Most of the code is loaded while the chain starts in its own process.
     const loading = import("./run-service.ts");
     // If it fails, `await loading` below reports it.
     loading.catch(() => undefined);
-    const chain = await startChain(options.rpcPort, join(options.dataDir, "chain.log"), stop.signal);
-    void chain.died.then((how) => {
-      stop.abort(new Problem(`The local chain has ended (${how}). Its log is ${options.dataDir}/chain.log.`));
+    const { chain, continued, keeper } = await openChain({ options, abort: stop.signal, say });
+    const saving = new AbortController();
+    void chain.died.then(({ text }) => {
+      stop.abort(new ChainEnded(`The local chain has ended (${text}). Its log is ${options.dataDir}/chain.log.`));
     });
+    const keeping = keeper?.run(saving.signal);
     try {
       const { runService } = await loading;
-      await runService(options, chain, stop.signal);
+      await runService(options, { chain, continued }, stop.signal);
     } finally {
-      await chain.stop();
+      saving.abort();
+      await keeping;
+      try {
+        if (keeper !== null && !(stop.signal.reason instanceof ChainEnded)) await saveAtTheEnd(keeper);
+      } finally {
+        await chain.stop();
+      }
     }
   } finally {
     unlock();
+  }
+}
+
+class ChainEnded extends Problem {}
+
+/** Thrown when the newest state of the chain is not on disk. */
+class NotSaved extends Problem {}
+
+async function saveAtTheEnd(keeper: StateKeeper): Promise<void> {
+  try {
+    await keeper.finish();
+  } catch (error) {
+    const reason = fileErrorReason(error) ?? messageOf(error);
+    throw new NotSaved(
+      `The state of the local chain could not be saved: ${reason}. If blocks came since it was last saved, the next start ` +
+        "begins anew, and renames the database.",
+      { cause: error },
+    );
   }
 }
 

@@ -10,7 +10,7 @@ import {
   SettingsError,
 } from "../../api/config/settings.ts";
 
-/** What the variables of `npm start` decide. */
+/** What the variables and the arguments of `npm start` decide. */
 export interface StartOptions {
   port: number;
   rpcPort: number;
@@ -18,6 +18,10 @@ export interface StartOptions {
   metricsPort: number | null;
   dataDir: string;
   tour: boolean;
+  /** Begin anew, although data are there. */
+  fresh: boolean;
+  /** Show each request and transaction of the tour. */
+  verbose: boolean;
 }
 
 /** Where Prometheus looks for most exporters of this kind. */
@@ -25,12 +29,19 @@ export const USUAL_METRICS_PORT = 9464;
 
 export const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
 
+const FLAGS = ["--fresh", "--verbose"];
+const USAGE =
+  "`npm start -- --fresh` begins with an empty chain, `npm start -- --verbose` shows each request of the tour. Variables set the rest.";
+
 /**
  * Reads nothing else from the environment: a trial must not touch the database, the keys or the chain of an installation.
+ * @param args the arguments after `npm start --`.
  * @throws SettingsError
  */
-export function readOptions(env: Environment): StartOptions {
-  const problems: string[] = [];
+export function readOptions(env: Environment, args: readonly string[]): StartOptions {
+  const problems = args
+    .filter((argument) => !FLAGS.includes(argument))
+    .map((argument) => `${argument}: npm start does not know it. ${USAGE}`);
   const text = (variable: keyof typeof DEFAULTS) => env[variable]?.trim() || DEFAULTS[variable];
   const metricsText = env["METRICS_PORT"]?.trim() ?? "";
   const port = (variable: "PORT" | "RPC_PORT" | "METRICS_PORT") => {
@@ -45,6 +56,9 @@ export function readOptions(env: Environment): StartOptions {
     metricsPort: metricsText === "" ? null : port("METRICS_PORT"),
     dataDir: text("DATA_DIR"),
     tour: text("TOUR") !== "0",
+    // Without the `--`, npm takes the option for its own and passes it in this variable.
+    fresh: args.includes("--fresh") || env["npm_config_fresh"] === "true",
+    verbose: args.includes("--verbose"),
   };
   if (!["0", "1"].includes(text("TOUR"))) problems.push("TOUR: must be 0 or 1");
   if (problems.length > 0) throw new SettingsError(problems);
@@ -63,7 +77,7 @@ export function serviceSettings(options: StartOptions, rpcUrl: string): Settings
 }
 
 /** The command that starts with these options. Defaults are left out. */
-export function commandLine({ port, rpcPort, metricsPort, dataDir, tour }: StartOptions): string {
+export function commandLine({ port, rpcPort, metricsPort, dataDir, tour, fresh, verbose }: StartOptions): string {
   const variables: Record<keyof typeof DEFAULTS | "METRICS_PORT", string> = {
     PORT: port.toString(),
     RPC_PORT: rpcPort.toString(),
@@ -71,7 +85,9 @@ export function commandLine({ port, rpcPort, metricsPort, dataDir, tour }: Start
     TOUR: tour ? "1" : "0",
     METRICS_PORT: metricsPort?.toString() ?? "",
   };
-  return [...assignments(variables, { ...DEFAULTS, METRICS_PORT: "" }), "npm start"].join(" ");
+  const flags = [...(fresh ? ["--fresh"] : []), ...(verbose ? ["--verbose"] : [])];
+  const command = ["npm start", ...(flags.length > 0 ? ["--", ...flags] : [])];
+  return [...assignments(variables, { ...DEFAULTS, METRICS_PORT: "" }), ...command].join(" ");
 }
 
 /** A CLI command that uses the database and the chain of this start. */

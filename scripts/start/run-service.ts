@@ -7,36 +7,51 @@ import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { StartupError } from "../../api/context/startup-error.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
-import { createApp } from "../../api/operate/apps.ts";
 import type { LocalChain } from "./chain.ts";
 import { cliCommandLine, serviceSettings, type StartOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
+import { localToken } from "./token.ts";
 import { TourError } from "./tour/check.ts";
 import { runTour } from "./tour/main.ts";
 
+/** What the service runs on. */
+interface Ground {
+  chain: LocalChain;
+  /** Whether the chain and the database are those of the last start. */
+  continued: boolean;
+}
+
 /**
- * Runs the service and the tour until it is told to stop.
+ * Runs the service until it is told to stop. On an empty chain, the tour comes first.
  * @throws Problem when the user can correct it.
  */
-export async function runService(options: StartOptions, chain: LocalChain, stop: AbortSignal): Promise<never> {
+export async function runService(options: StartOptions, ground: Ground, stop: AbortSignal): Promise<never> {
   try {
-    return await serve(options, chain, stop);
+    return await serve(options, ground, stop);
   } catch (error) {
     const plain = [StartupError, SeedFileError, TourError].some((kind) => error instanceof kind);
     throw plain ? new Problem((error as Error).message, { cause: error }) : error;
   }
 }
 
-async function serve(options: StartOptions, chain: LocalChain, stop: AbortSignal): Promise<never> {
+async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): Promise<never> {
+  const { chain, continued } = ground;
   const settings = serviceSettings(options, chain.rpcUrl);
   const logFile = join(options.dataDir, "service.log");
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: logFile, append: true, sync: true }));
   const service = await whileItRuns(chain, startService(settings, logger));
   try {
     stop.throwIfAborted();
-    const { token } = await createApp({ database: service.database }, "local", settings.appQuotas);
-    sayWhatRuns(options, chain, service);
-    if (options.tour) await runTour({ baseUrl: settings.publicUrl, token, rpcUrl: chain.rpcUrl, signal: stop });
+    const token = await localToken(service.database, options.dataDir, settings.appQuotas);
+    sayWhatRuns(options, ground, service);
+    if (options.tour && !continued)
+      await runTour({
+        baseUrl: settings.publicUrl,
+        token,
+        rpcUrl: chain.rpcUrl,
+        verbose: options.verbose,
+        signal: stop,
+      });
     const { url } = await createConsoleLink(
       { database: service.database, publicUrl: settings.publicUrl },
       { appId: null, scopes: null },
@@ -50,8 +65,8 @@ async function serve(options: StartOptions, chain: LocalChain, stop: AbortSignal
 
 /** Fails when the chain ends: the service would wait for it for ever. */
 async function whileItRuns(chain: LocalChain, starting: Promise<Service>): Promise<Service> {
-  const died = chain.died.then((how) => {
-    throw new Problem(`The local chain has ended (${how}).`);
+  const died = chain.died.then(({ text }) => {
+    throw new Problem(`The local chain has ended (${text}).`);
   });
   return Promise.race([starting, died]);
 }
@@ -64,9 +79,14 @@ function untilAborted(signal: AbortSignal): Promise<never> {
   });
 }
 
-function sayWhatRuns(options: StartOptions, chain: LocalChain, service: Service): void {
-  say(`Started a local chain (chain id ${service.chainId}) at ${chain.rpcUrl}, and deployed the contracts.`);
-  say(`The database and the logs are in ${options.dataDir}.`);
+function sayWhatRuns({ dataDir, tour }: StartOptions, { chain, continued }: Ground, service: Service): void {
+  if (!continued) {
+    say(`Started a local chain (chain id ${service.chainId}) at ${chain.rpcUrl}, and deployed the contracts.`);
+  } else {
+    say(`The local chain (chain id ${service.chainId}) at ${chain.rpcUrl} goes on with the data of the last start,`);
+    say(`${tour ? "without the tour" : "also the token"}. To begin anew: npm start -- --fresh`);
+  }
+  say(`All data and the logs are in ${dataDir}.`);
 }
 
 interface Ready {
@@ -82,9 +102,10 @@ function sayReady(options: StartOptions, { baseUrl, token, consoleLink }: Ready)
 ${styleText(["bold", "green"], "Moneta is ready.")}
 serving until you press Ctrl-C
 
-${line("docs:", styleText("cyan", `${baseUrl}/docs`))}
+${line("docs:", `${baseUrl}/docs`)}
 ${line("metrics:", `http://localhost:${options.metricsPort}/metrics`)}
 ${line("CLI:", cliCommandLine(options, "app list"))}
+${line("console:", `${cliCommandLine(options, "console")} (prints another link)`)}
 base URL: ${baseUrl}
 token: ${token}
 
@@ -93,9 +114,8 @@ Make your first call from a second terminal:
   curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
 README.md goes on from here: "The main job, with curl".
 
-Open the console in your browser (the link works once, within ten minutes):
-  ${styleText("cyan", consoleLink)}
-Another link: ${cliCommandLine(options, "console")}`);
+${styleText("bold", "Open the console in your browser")} (the link works once, within ten minutes):
+  ${styleText(["bold", "cyan"], consoleLink)}`);
 }
 
 function say(text: string): void {

@@ -4,8 +4,8 @@ import { runTourAlone } from "./tour/alone.ts";
 import { TourError } from "./tour/check.ts";
 
 /**
- * `npm run tour -- <token>`: the tour of `npm start`, with a service and a local chain that run already. BASE_URL and RPC_URL
- * name them.
+ * `npm run tour -- <token> [--verbose]`: the tour of `npm start`, with a service and a local chain that run already. BASE_URL
+ * and RPC_URL name them.
  */
 const { BASE_URL: baseUrl = "http://localhost:3000", RPC_URL: rpcUrl = "http://127.0.0.1:8545" } = environment();
 
@@ -14,7 +14,10 @@ process.once("SIGINT", () => {
   stop.abort(new Problem("stopped"));
 });
 try {
-  await runTourAlone({ baseUrl, token: process.argv[2]?.trim() ?? "", rpcUrl, signal: stop.signal });
+  const args = process.argv.slice(2);
+  const verbose = args.includes("--verbose");
+  const token = args.find((argument) => argument !== "--verbose")?.trim() ?? "";
+  await runTourAlone({ baseUrl, token, rpcUrl, verbose, signal: stop.signal });
 } catch (error) {
   console.error(error instanceof Problem || error instanceof TourError ? `\n${error.message}` : error);
   process.exitCode = 1;

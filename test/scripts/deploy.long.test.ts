@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { Wallet } from "ethers";
 
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
-import { anvilBinary } from "../../scripts/scene/node.ts";
+import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { temporaryFolder } from "../support/folder.ts";

@@ -8,7 +8,7 @@ import { parseEther, Wallet } from "ethers";
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
-import { anvilBinary } from "../../scripts/scene/node.ts";
+import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";

@@ -15,10 +15,14 @@ describe("npm run tour", () => {
     });
   const nowhere = async () => `http://127.0.0.1:${(await freePort()).toString()}`;
 
-  it("runs the tour as the app of the token, and ends", async () => {
+  it("runs the tour as the app of the token, with a line for each step, and ends", async () => {
     const program = tour(fixture.app.token);
     expect(await program.gone(), program.output).to.equal(0);
-    expect(program.output).to.match(/all with a valid signature/);
+    const lines = program.output.trimEnd().split("\n");
+    expect(lines.map((line) => Number(line.slice(0, 2)))).to.deep.equal(lines.map((_, index) => index + 1));
+    expect(lines[7]).to.match(/^ 8 {2}Mint 100 tokens .* at once: done in \d+\.\d s, with \d+ transactions$/);
+    expect(lines[12]).to.match(/^13 {2}Check the webhooks: 240 events arrived, all with a valid signature$/);
+    expect(lines).to.have.length(13);
     expect((await fixture.api.ok<{ total: number }>("GET", "/v1/collections")).total).to.equal(2);
   });
 

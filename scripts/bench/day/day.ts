@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { anvilBinary, NodeProcess, type Pace } from "../../scene/node.ts";
+import { anvilBinary } from "../../scene/anvil.ts";
+import { NodeProcess, type Pace } from "../../scene/node.ts";
 import { type Fullness, fullnessOf } from "../chain/blocks.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";

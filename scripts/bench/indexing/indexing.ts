@@ -2,7 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 
 import { pathOf, openExistingDatabase, type Database } from "../../../api/store/db/database.ts";
-import { anvilBinary, NodeProcess } from "../../scene/node.ts";
+import { anvilBinary } from "../../scene/anvil.ts";
+import { NodeProcess } from "../../scene/node.ts";
 import type { Databases } from "../harness/databases.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";

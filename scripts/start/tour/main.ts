@@ -18,6 +18,8 @@ export interface TourOptions {
   baseUrl: string;
   token: string;
   rpcUrl: string;
+  /** Whether to show each request and transaction. */
+  verbose: boolean;
   signal: AbortSignal;
 }
 
@@ -25,12 +27,13 @@ export interface TourOptions {
  * Shows the main job step by step. The tour works like any app: over HTTP, with a token.
  * @throws TourError when the service does something else than expected.
  */
-export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): Promise<void> {
+export async function runTour({ baseUrl, token, rpcUrl, verbose, signal }: TourOptions): Promise<void> {
   const api = tourClient(baseUrl, token, signal);
   const webhooks = await WebhookReceiver.listen();
+  const report = new Report(process.stdout, verbose);
   try {
     const requests = new Requests(api, webhooks, signal);
-    const tour: Tour = { baseUrl, api, webhooks, requests, report: new Report(process.stdout), rpcUrl, signal };
+    const tour: Tour = { baseUrl, api, webhooks, requests, report, rpcUrl, signal };
     await registerWebhook(tour);
     const wallets = await createWallets(tour);
     const collection = await createErc721(tour, wallets);
@@ -46,6 +49,7 @@ export async function runTour({ baseUrl, token, rpcUrl, signal }: TourOptions): 
       ? new TourError(`The tour failed, because the API refused a call: ${error.message}`)
       : error;
   } finally {
+    report.end();
     await webhooks.close();
   }
 }

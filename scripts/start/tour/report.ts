@@ -10,26 +10,49 @@ const PLAIN_LINES = 4;
 interface Progress {
   /** Counts one more item as done. */
   advance(): void;
-  /** Ends the line of the bar. */
+  /** Ends the bar. */
   end(): void;
 }
 
-/** The output of the tour. styleText omits the colours under NO_COLOR and where stdout is not a terminal. */
+/**
+ * The output of the tour: one line for each step, or also its requests, transactions and addresses (verbose). styleText omits
+ * the colours under NO_COLOR and where stdout is not a terminal.
+ */
 export class Report {
   readonly #out: NodeJS.WriteStream;
+  readonly #verbose: boolean;
   #step = 0;
+  /** The line of the present step, without its end. */
+  #open: string | null = null;
 
-  constructor(out: NodeJS.WriteStream) {
+  constructor(out: NodeJS.WriteStream, verbose: boolean) {
     this.#out = out;
+    this.#verbose = verbose;
   }
 
   step(title: string): void {
+    this.end();
     this.#step++;
-    this.#out.write(`\n${styleText(["bold", "cyan"], `${this.#step.toString().padStart(2)}  ${title}`)}\n`);
+    const line = styleText(["bold", "cyan"], `${this.#step.toString().padStart(2)}  ${title}`);
+    this.#out.write(this.#verbose ? `\n${line}\n` : line);
+    if (!this.#verbose) this.#open = line;
   }
 
+  /** Ends the line of the last step. */
+  end(): void {
+    if (this.#open !== null) this.#out.write("\n");
+    this.#open = null;
+  }
+
+  /** What the step showed, at the end of its line. */
+  result(text: string): void {
+    if (this.#verbose) this.line(text);
+    else this.#out.write(`: ${text}`);
+  }
+
+  /** A detail. */
   line(text: string): void {
-    this.#out.write(`${INDENT}${text}\n`);
+    if (this.#verbose) this.#out.write(`${INDENT}${text}\n`);
   }
 
   /** @param sharing number of requests in the same transaction. */
@@ -52,14 +75,16 @@ export class Report {
     this.line(`transaction ${styleText("dim", hash)} (${sharing === 1 ? "1 request" : `${sharing} requests`})`);
   }
 
-  /** A progress bar on a terminal; otherwise a few plain lines. */
+  /** A progress bar on a terminal, for as long as it lasts; elsewhere, a few plain lines among the details. */
   progress(label: string, total: number): Progress {
     let done = 0;
     const terminal = this.#out.isTTY;
+    const line = this.#open ?? "";
     const draw = () => {
       const filled = Math.round((BAR_WIDTH * done) / total);
       const bar = "#".repeat(filled) + "-".repeat(BAR_WIDTH - filled);
-      this.#out.write(`\r${INDENT}${label} [${bar}] ${done}/${total}`);
+      // A bar behind a title would not fit into the line.
+      this.#out.write(`\r\x1b[2K${INDENT}${label} [${bar}] ${done}/${total}`);
     };
     if (terminal) draw();
     return {
@@ -69,7 +94,7 @@ export class Report {
         else if (done % Math.ceil(total / PLAIN_LINES) === 0 || done === total) this.line(`${label} ${done}/${total}`);
       },
       end: () => {
-        if (terminal) this.#out.write("\n");
+        if (terminal) this.#out.write(this.#verbose ? "\n" : `\r\x1b[2K${line}`);
       },
     };
   }

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
-import { anvilBinary } from "../../../scripts/scene/node.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { TEST_ENGINE } from "../../support/engine.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { anvilBinary } from "../../../scripts/scene/node.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { TestProcess } from "../../support/process.ts";
 
 describe("bench:attacks", () => {

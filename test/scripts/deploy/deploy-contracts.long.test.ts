@@ -9,7 +9,7 @@ import { administer } from "../../../scripts/deploy/administer.ts";
 import { deployContracts } from "../../../scripts/deploy/deploy-contracts.ts";
 import { readDeploymentFile, type Step, STEPS } from "../../../scripts/deploy/journal.ts";
 import type { Plan } from "../../../scripts/deploy/plan.ts";
-import { anvilBinary } from "../../../scripts/scene/node.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { printedBy } from "../support/printed-by.ts";

@@ -5,7 +5,7 @@ import { create2Address, deploymentTransaction, findCreate2Deployer } from "../.
 import { estimateSteps } from "../../../scripts/deploy/estimate-gas.ts";
 import { initCode } from "../../../scripts/deploy/init-code.ts";
 import type { Journal } from "../../../scripts/deploy/journal.ts";
-import { anvilBinary } from "../../../scripts/scene/node.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, type TestNode } from "../../support/node.ts";
 
 const WALLET = new Wallet(ANVIL_KEY);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import type { JsonRpcProvider } from "ethers";
 
-import { anvilBinary, NodeProcess } from "../../../scripts/scene/node.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
+import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
 
 const SENDERS = 4;

@@ -77,6 +77,8 @@ describe("scripts/setup/run.mjs and the packages", function () {
       );
       expect(stderr).to.match(/Tests and development need \d+ MB more, which the first such command installs\n/);
       expect(stderr).to.match(/the packages are installed, after \d+ s\n$/);
+      // Nothing of npm.
+      for (const line of stderr.trimEnd().split("\n")) expect(line).to.match(/^moneta: /);
     });
 
     it("installs all packages without the option", async () => {
@@ -88,7 +90,9 @@ describe("scripts/setup/run.mjs and the packages", function () {
     it("runs npm again with the next command when npm failed, and none when it succeeded", async () => {
       const failed = await run("--no-dev", "ci fails");
       expect([failed.status, failed.calls]).to.deep.equal([1, [SMALL]]);
-      expect(failed.stderr).to.contain("npm ci failed (exit code 9). Its messages are above.");
+      expect(failed.stderr).to.contain(
+        "added 9 packages\nnpm warn deprecated\nmoneta: npm ci failed (exit code 9). Its messages are above.",
+      );
       expect((await run("--no-dev")).calls).to.deep.equal([SMALL]);
       expect(await run("--no-dev")).to.deep.equal({ status: 0, stderr: "", calls: [] });
     });

@@ -3,20 +3,42 @@ import { expect } from "chai";
 import { SettingsError } from "../../../api/config/settings.ts";
 import { cliCommandLine, commandLine, readOptions, serviceSettings } from "../../../scripts/start/options.ts";
 
-const DEFAULTS = { port: 3000, rpcPort: 8545, metricsPort: null, dataDir: "data/local", tour: true };
+const DEFAULTS = {
+  port: 3000,
+  rpcPort: 8545,
+  metricsPort: null,
+  dataDir: "data/local",
+  tour: true,
+  fresh: false,
+  verbose: false,
+};
 
 describe("npm start: readOptions", () => {
   it("has defaults, and reads no other variables", () => {
-    expect(readOptions({ DATABASE_URL: "postgres://other", SEED_FILE: "/other" })).to.deep.equal(DEFAULTS);
+    expect(readOptions({ DATABASE_URL: "postgres://other", SEED_FILE: "/other" }, [])).to.deep.equal(DEFAULTS);
   });
 
   it("reads what is set", () => {
     const env = { PORT: "1", RPC_PORT: "2", METRICS_PORT: "3", DATA_DIR: "/d", TOUR: "0" };
-    expect(readOptions(env)).to.deep.equal({ port: 1, rpcPort: 2, metricsPort: 3, dataDir: "/d", tour: false });
+    const read = { port: 1, rpcPort: 2, metricsPort: 3, dataDir: "/d", tour: false, fresh: true, verbose: true };
+    expect(readOptions(env, ["--verbose", "--fresh"])).to.deep.equal(read);
+  });
+
+  it("understands --fresh that npm took for its own", () => {
+    expect(readOptions({ npm_config_fresh: "true" }, [])).to.deep.equal({ ...DEFAULTS, fresh: true });
+  });
+
+  it("names every argument that it does not know", () => {
+    for (const unknown of ["--frehs", "--fresh=no", "-f", "fresh"]) {
+      expect(() => readOptions({}, ["--fresh", unknown]), unknown)
+        .to.throw(SettingsError)
+        .with.property("message")
+        .that.contains(`- ${unknown}: npm start does not know it. \`npm start -- --fresh\` begins`);
+    }
   });
 
   it("names every invalid setting", () => {
-    const read = () => readOptions({ PORT: "65536", RPC_PORT: "-1", METRICS_PORT: "x", TOUR: "yes" });
+    const read = () => readOptions({ PORT: "65536", RPC_PORT: "-1", METRICS_PORT: "x", TOUR: "yes" }, []);
     expect(read)
       .to.throw(SettingsError)
       .with.property("message")
@@ -33,6 +55,7 @@ describe("npm start: the command lines that it prints", () => {
   it("leave out defaults, and quote for a shell", () => {
     expect(commandLine(DEFAULTS)).to.equal("npm start");
     expect(commandLine(options)).to.equal("PORT=4000 DATA_DIR='/my data' TOUR=0 npm start");
+    expect(commandLine({ ...DEFAULTS, fresh: true, verbose: true })).to.equal("npm start -- --fresh --verbose");
   });
 
   it("give the CLI the database and the chain of this start", () => {

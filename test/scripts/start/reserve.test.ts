@@ -17,7 +17,8 @@ describe("npm start: reserve", () => {
 
   async function wanted(): Promise<StartOptions & { port: number; rpcPort: number }> {
     const [port, rpcPort] = [await freePort(), await freePort()];
-    return { port, rpcPort, metricsPort: null, dataDir: join(folder.path, "local"), tour: false };
+    const dataDir = join(folder.path, "local");
+    return { port, rpcPort, metricsPort: null, dataDir, tour: false, fresh: false, verbose: false };
   }
 
   async function refusal(options: StartOptions): Promise<string> {
@@ -106,5 +107,19 @@ describe("npm start: setDatabaseAside", () => {
     expect(await readFile(`${aside}-wal`, "utf8")).to.equal("last rows");
     expect(existsSync(join(folder.path, "moneta.sqlite"))).to.equal(false);
     expect(await readdir(folder.path)).to.have.length(3);
+  });
+
+  it("renames the state of the chain too", async () => {
+    await writeFile(join(folder.path, "chain-state.json.gz"), "state");
+    expect(setDatabaseAside(folder.path, now)).to.equal(null);
+    expect(await readdir(folder.path)).to.deep.equal(["moneta.2030-01-31T12-00-00.000Z.chain-state.json.gz"]);
+  });
+
+  it("puts the last writes and their database together again after a crash between two renames", async () => {
+    await writeFile(join(folder.path, "moneta.sqlite"), "rows");
+    await writeFile(join(folder.path, "moneta.2029-12-31T12-00-00.000Z.sqlite-wal"), "last rows");
+    const aside = setDatabaseAside(folder.path, now)!;
+    expect(aside).to.equal(join(folder.path, "moneta.2029-12-31T12-00-00.000Z.sqlite"));
+    expect(await readFile(`${aside}-wal`, "utf8")).to.equal("last rows");
   });
 });

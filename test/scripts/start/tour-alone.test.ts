@@ -11,7 +11,13 @@ const NOWHERE = "http://127.0.0.1:1";
 
 describe("runTourAlone", () => {
   async function refusal(changes: Partial<TourOptions>): Promise<string> {
-    const options = { baseUrl: NOWHERE, token: "moneta_token", rpcUrl: NOWHERE, signal: new AbortController().signal };
+    const options = {
+      baseUrl: NOWHERE,
+      token: "moneta_token",
+      rpcUrl: NOWHERE,
+      verbose: false,
+      signal: new AbortController().signal,
+    };
     const error = await runTourAlone({ ...options, ...changes }).catch((thrown: unknown) => thrown);
     expect(error).to.be.instanceOf(Problem);
     return (error as Problem).message;

@@ -5,6 +5,8 @@ import { appendFileSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFile
 const known = ["--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
 const args = process.argv.slice(2).filter((argument) => !known.includes(argument));
 appendFileSync("npm-calls", `${args.join(" ")}\n`);
+console.log("added 9 packages");
+console.error("npm warn deprecated");
 const behaviour = process.env.FAKE_NPM ?? "";
 if (args[0] === "ci") rmSync("node_modules", { recursive: true, force: true });
 if (behaviour === `${args[0]} fails`) process.exit(9);

@@ -1,9 +1,12 @@
 import { TestProcess } from "../../support/process.ts";
 
-/** `npm start` after its set-up, in a separate process. */
-export function start(env: { PORT: number; RPC_PORT: number; DATA_DIR: string; TOUR?: "0" }): TestProcess {
+/** `npm start` after its set-up, in a separate process. @param args after `npm start --`. */
+export function start(
+  env: { PORT: number; RPC_PORT: number; DATA_DIR: string; TOUR?: "0"; NODE_OPTIONS?: string },
+  args: string[] = [],
+): TestProcess {
   const variables = Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)]));
-  return new TestProcess(["scripts/start/main.ts"], variables);
+  return new TestProcess(["scripts/start/main.ts", ...args], variables);
 }
 
 /** @returns the token that it printed. */

@@ -26,7 +26,7 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
     `${completed.length} webhooks reported ${requests.ids.length} requests`,
   );
   check(webhooks.refused === 0, `${webhooks.refused} webhooks had an invalid signature`);
-  report.line(`${webhooks.events.length} events arrived, all with a valid signature`);
+  report.result(`${webhooks.events.length} events arrived, all with a valid signature`);
   report.line(`${completed.length} of them are "completed" events: one for each request of this tour`);
   // The receiver stops with the tour.
   await answerOf(api.DELETE("/v1/webhook"));
