@@ -103,7 +103,12 @@ export class RequestFailed extends Error {
   readonly request: Request;
 
   constructor(request: Request) {
-    super(`Request ${request.request_id} failed: ${request.error_code ?? "no error code"}`);
+    const reason = [
+      request.error_code ?? "no error code",
+      ...(request.error_message == null ? [] : [request.error_message]),
+    ];
+    const fields = (request.errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+    super([`Request ${request.request_id} failed: ${reason.join(": ")}`, ...fields].join(" "));
     this.request = request;
   }
 

@@ -7,12 +7,13 @@ import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { pause } from "../shared/pause.ts";
+import { connectionOf, isHttpUrl, TOKEN_OPTION, URL_OPTION } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 interface Options {
   json?: true;
   forwardTo: string;
-  url: string;
+  url?: string;
   token?: string;
   secret?: string;
   after?: string;
@@ -33,8 +34,8 @@ export function listen(terminal: Terminal): Command {
     notes: NOTES,
   })
     .requiredOption("--forward-to <url>", "where to send the events; any URL that this machine reaches", readUrl)
-    .option("--url <url>", "the service", readUrl, "http://localhost:3000")
-    .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
+    .option(...URL_OPTION)
+    .option(...TOKEN_OPTION)
     .option("--secret <secret>", "signing secret (whsec_...) (default: a new one)", readSecret)
     .option("--after <cursor>", "continue after this event")
     .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
@@ -55,22 +56,19 @@ export function listen(terminal: Terminal): Command {
 
 /** Forwards events until the signal aborts. @throws OperatorError */
 async function run(terminal: Terminal, options: Options, abort: AbortSignal): Promise<void> {
-  const token = options.token ?? terminal.env["MONETA_TOKEN"];
-  if (token === undefined || token === "") {
-    throw new OperatorError("Pass a token of the app with --token, or in the variable MONETA_TOKEN.");
-  }
+  const { url, token } = connectionOf(terminal, options);
   const secret = options.secret ?? newWebhookSecret();
   const receiver = { url: options.forwardTo, secret };
   const say = (text: string) => (options.json === true ? terminal.remark?.(text) : terminal.write(text));
   say(`Signing secret: ${secret}\n`);
   const progress: { cursor?: string } = {};
   const begin = options.fromStart === true ? "start" : options.after;
-  const client = createClient({ baseUrl: options.url, token });
+  const client = createClient({ baseUrl: url, token });
   const events = client.events({
     ...(begin === undefined ? {} : { after: begin }),
     signal: abort,
     onOpen: (cursor) => {
-      if (progress.cursor === undefined) say(`Forwarding events of ${options.url} to ${receiver.url}\n`);
+      if (progress.cursor === undefined) say(`Forwarding events of ${url} to ${receiver.url}\n`);
       else terminal.remark?.(`Connected again.\n`);
       progress.cursor ??= cursor;
     },
@@ -104,10 +102,7 @@ function sentenceOf(error: unknown): string {
 }
 
 function readUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new InvalidArgumentError("Give a URL that begins with http:// or https://.");
-  }
+  if (!isHttpUrl(text)) throw new InvalidArgumentError("Give a URL that begins with http:// or https://.");
   return text;
 }
 

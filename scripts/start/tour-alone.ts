@@ -4,17 +4,19 @@ import { runTourAlone } from "./tour/alone.ts";
 import { TourError } from "./tour/check.ts";
 
 /**
- * `npm run tour -- <token>`: the tour of `npm start`, with a service and a local chain that run already. BASE_URL and RPC_URL
- * name them.
+ * `npm run tour -- <token>`: the tour of `npm start`, with a service and a local chain that run already. MONETA_URL and
+ * RPC_URL name them. MONETA_TOKEN can have the token.
  */
-const { BASE_URL: baseUrl = "http://localhost:3000", RPC_URL: rpcUrl = "http://127.0.0.1:8545" } = environment();
+const env = environment();
+const { MONETA_URL: baseUrl = "http://localhost:3000", RPC_URL: rpcUrl = "http://127.0.0.1:8545" } = env;
+const token = (process.argv[2] ?? env["MONETA_TOKEN"] ?? "").trim();
 
 const stop = new AbortController();
 process.once("SIGINT", () => {
   stop.abort(new Problem("stopped"));
 });
 try {
-  await runTourAlone({ baseUrl, token: process.argv[2]?.trim() ?? "", rpcUrl, signal: stop.signal });
+  await runTourAlone({ baseUrl, token, rpcUrl, signal: stop.signal });
 } catch (error) {
   console.error(error instanceof Problem || error instanceof TourError ? `\n${error.message}` : error);
   process.exitCode = 1;

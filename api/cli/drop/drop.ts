@@ -8,6 +8,7 @@ import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
 import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
+import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "../options.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { readFolder, readSupply } from "./folder.ts";
 import { JOURNAL, Journal, readJournal } from "./journal.ts";
@@ -24,7 +25,7 @@ interface Options {
   user?: string;
   supply?: string;
   url: string;
-  token?: string;
+  token: string;
   yes?: boolean;
   retryFailed?: boolean;
   sendOldBatches?: boolean;
@@ -48,12 +49,14 @@ export function drop(terminal: Terminal): Command {
     .addOption(new Option("--to <address>", "who gets the tokens").argParser(readAddress).conflicts("user"))
     .option("--user <identifier>", "the user whose wallet gets the tokens; it is created when it does not exist")
     .option("--supply <n>", "ERC1155: copies of each token", readCopies)
-    .addOption(new Option("--url <url>", "where the service answers").default("http://localhost:3000"))
-    .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
+    .option(...URL_OPTION)
+    .option(...TOKEN_OPTION)
     .option("--yes", "upload and mint")
     .option("--retry-failed", "mint the tokens that failed again, after the drop has ended")
     .option("--send-old-batches", "send batches again whose answer was lost more than six days ago")
-    .action((dir: string, options: Options) => dropFolder(terminal, dir, options));
+    .action((dir: string, options: ConnectionOptions & Omit<Options, keyof ConnectionOptions>) =>
+      dropFolder(terminal, dir, { ...options, ...connectionOf(terminal, options) }),
+    );
 }
 
 async function dropFolder(terminal: Terminal, dir: string, options: Options): Promise<void> {
@@ -76,16 +79,11 @@ async function dropFolder(terminal: Terminal, dir: string, options: Options): Pr
 }
 
 function connect(terminal: Terminal, { url, token, to, user }: Options, signal: AbortSignal): DropService {
-  const secret = token ?? terminal.env["MONETA_TOKEN"];
-  if (secret === undefined || secret === "") {
-    throw new OperatorError("Give a token of the app: set MONETA_TOKEN, or use --token.");
-  }
   if (to === undefined && user === undefined) {
     throw new OperatorError("Say who gets the tokens: --to ADDRESS or --user IDENTIFIER.");
   }
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new OperatorError("--url must be an http or https URL.");
   const remark = (text: string) => terminal.remark?.(`${text}\n`);
-  return new DropService({ url, token: secret, signal, remark });
+  return new DropService({ url, token, signal, remark });
 }
 
 async function planOf(dir: string, options: Options, service: DropService): Promise<Plan> {
