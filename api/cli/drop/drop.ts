@@ -10,10 +10,10 @@ import { plural } from "../../shared/text.ts";
 import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "../options.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { readFolder, readSupply } from "./folder.ts";
+import { readFolder, readSupply, REPORT } from "./folder.ts";
 import { JOURNAL, Journal, readJournal } from "./journal.ts";
 import { lackOfRoom, makePlan, type Plan } from "./plan.ts";
-import { describe, describePlan, REPORT, showProgress, writeReport } from "./report.ts";
+import { describe, describePlan, showProgress, writeReport } from "./report.ts";
 import { runDrop } from "./run.ts";
 import { DropService } from "./service.ts";
 import { DropState } from "./state.ts";
@@ -35,14 +35,14 @@ interface Options {
 const SHOWN_PROBLEMS = 50;
 
 export function drop(terminal: Terminal): Command {
-  return resultCommand("drop", "Mint the tokens that a folder describes, with their pictures.", {
+  return resultCommand("drop", "Mint a folder of pictures, with metadata or without.", {
     examples: [
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice",
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice --yes",
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
     json: "{tokens, files, bytes, problems: [{source, message}], ignored_fields, state, completed, failed, unknown, open, report}",
-    notes: `The folder has json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet).`,
+    notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet).`,
   })
     .argument("<dir>", "the folder")
     .requiredOption("--collection <address>", "a hosted collection of the app", readAddress)

@@ -14,22 +14,59 @@ import { FileProblem, MediaFiles, readTextInside } from "./media-files.ts";
 export async function readFolder(path: string): Promise<FolderContents> {
   const folder = await realpath(path);
   const listing = { folder, files: new MediaFiles(folder), images: await imagesOf(folder) };
-  const hasTable = (await namesOf(folder)).includes(TABLE);
+  const names = await namesOf(folder);
+  const hasTable = names.includes(TABLE);
   const hasJson = (await namesOf(`${folder}/json`)).length > 0;
-  if (hasTable === hasJson) {
-    const found = hasTable ? `both ${TABLE} and json/` : `neither ${TABLE} nor files in json/`;
-    throw new OperatorError(`${path} has ${found}. Give the metadata in one of the two forms (docs/drops.md).`);
+  const pictures = names.filter((name) => !NO_PICTURES.includes(name.toLowerCase())).sort(byNumber);
+  if (hasTable && hasJson) {
+    throw new OperatorError(
+      `${path} has both ${TABLE} and json/. Give the metadata in one of the two forms (docs/drops.md).`,
+    );
   }
-  const contents = await (hasTable ? readCsvLayout(listing) : readJsonLayout(listing));
+  if (!hasTable && !hasJson && pictures.length === 0) {
+    throw new OperatorError(
+      `${path} has neither ${TABLE} nor files in json/, and no pictures of its own. docs/drops.md shows the forms of a folder.`,
+    );
+  }
+  const contents = hasTable
+    ? await readCsvLayout(listing)
+    : await (hasJson ? readJsonLayout(listing) : readPictures(listing, pictures));
   if (contents.tokens.length === 0 && contents.problems.length === 0) {
     throw new OperatorError(`${path} describes no token.`);
   }
   return contents;
 }
 
+/** The file that a drop writes into the folder at its end. */
+export const REPORT = "drop-report.csv";
+/** Files that a drop, or a system, leaves beside the pictures. In lower case. */
+const NO_PICTURES = [REPORT, "thumbs.db", "desktop.ini"];
+
+/** Reads a folder of pictures without metadata: each file is a token that has the name of the file. */
+async function readPictures(listing: Listing, names: readonly string[]): Promise<FolderContents> {
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: true };
+  // Either all names are token ids, or the files are counted.
+  const numbered = names.every((name) => readTokenId(parse(name).name) !== null);
+  for (const [index, source] of names.entries()) {
+    const { name } = parse(source);
+    const fail = (message: string) => contents.problems.push({ source, message });
+    const { metadata, problems } = checkMetadata({ name });
+    problems.forEach(fail);
+    try {
+      const image = await listing.files.find(source, ["."], "image");
+      const tokenId = numbered ? readTokenId(name) : (index + 1).toString();
+      contents.tokens.push({ source, tokenId, supply: null, metadata, media: { image } });
+    } catch (error) {
+      if (!(error instanceof FileProblem)) throw error;
+      fail(error.message);
+    }
+  }
+  return contents;
+}
+
 /** Reads `json/1.json` with `images/1.png`. */
 async function readJsonLayout(listing: Listing): Promise<FolderContents> {
-  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: false };
   const names = (await namesOf(join(listing.folder, "json"))).filter((name) => /\.json$/i.test(name)).sort(byNumber);
   const used = new Set<string>();
   for (const name of names) {
@@ -76,7 +113,7 @@ type Line = Record<string, string>;
 
 /** Reads `metadata.csv`. */
 async function readCsvLayout(listing: Listing): Promise<FolderContents> {
-  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: false };
   const fail = (source: string, message: string) => contents.problems.push({ source, message });
   let lines: { record: Line; info: { lines: number } }[];
   try {
@@ -366,6 +403,8 @@ export interface FolderContents {
   problems: Problem[];
   /** Fields of the metadata that a mint does not take. They are left out. */
   ignored: Set<string>;
+  /** Whether these are pictures without metadata. */
+  pictures: boolean;
 }
 
 /** Fields that hold a file or a URI. */
