@@ -10,7 +10,7 @@ import { parseDataDir } from "../config/settings.ts";
 import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { FolderError, fileErrorReason } from "../shared/folder.ts";
+import { fileErrorReason } from "../shared/folder.ts";
 import { pause } from "../shared/pause.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
 import { connectionOf, isHttpUrl, TOKEN_OPTION, URL_OPTION } from "./options.ts";
@@ -118,7 +118,7 @@ async function secretOf(terminal: Terminal): Promise<string> {
   try {
     return await keptSecret(folder);
   } catch (error) {
-    const reason = error instanceof FolderError ? error.message : fileErrorReason(error);
+    const reason = fileErrorReason(error);
     if (reason === null) throw error;
     terminal.remark?.(`The signing secret cannot be kept in ${folder}: ${reason}. The next start makes a new one.\n`);
     return newWebhookSecret();
