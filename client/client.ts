@@ -1,14 +1,34 @@
 import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 
-import type { components, paths } from "./document.ts";
+import type { components, paths as documentedPaths } from "./document.ts";
 import { type EventsOptions, streamEvents, type StreamedEvent } from "./events.ts";
-import { refusalOf } from "./errors.ts";
+import { ApiRefusal, refusalOf } from "./errors.ts";
 import { type MediaBody, upload, type UploadedMedia, type UploadOptions } from "./media.ts";
 import { withRetries } from "./retries.ts";
-import { finalRequest, type WaitOptions } from "./wait.ts";
+import { completedAs, type CompletedRequest, finalRequest, type RequestType, type WaitOptions } from "./wait.ts";
+
+type Accounts = documentedPaths["/v1/accounts"];
+/**
+ * The calls of the document. The body of a new wallet may not be left out: the service would create a wallet that never
+ * belongs to a user.
+ */
+type ClientPaths = Omit<documentedPaths, "/v1/accounts"> & {
+  "/v1/accounts": Omit<Accounts, "post"> & {
+    post: Omit<Accounts["post"], "requestBody"> & { requestBody: NonNullable<Accounts["post"]["requestBody"]> };
+  };
+};
 
 /** A schema of the OpenAPI document by its name: `Shape<"Wallet">`. */
 export type Shape<Name extends keyof components["schemas"]> = components["schemas"][Name];
+
+export interface MintOptions extends WaitOptions {
+  /** Names what may happen only once, such as an order. A later call with the same key and body gets the same token. */
+  idempotencyKey?: string;
+}
+
+export interface WalletOptions {
+  signal?: AbortSignal;
+}
 
 export interface ClientOptions {
   /** URL of the service, without `/v1`. */
@@ -34,9 +54,26 @@ export interface ClientOptions {
  * Calls by path and method, typed from the OpenAPI document: `client.POST("/v1/accounts", { body: { user_identifier: "alice" } })`
  * resolves to `{ data, error, response }`. `answerOf` returns the data or throws. @throws ConnectionFailed
  */
-export interface Client extends FetchClient<paths, "application/json"> {
-  /** Polls until the request is final. @throws RequestFailed, RequestTimeout, ApiRefusal, ConnectionFailed */
-  waitFor(requestId: string, options?: WaitOptions): Promise<Shape<"Request">>;
+export interface Client extends FetchClient<ClientPaths, "application/json"> {
+  /**
+   * Polls until the request is final. With `type`, such as "collection", the result has the fields of that type.
+   * @throws RequestFailed, RequestTimeout, ApiRefusal, ConnectionFailed; TypeError when the request has another type
+   */
+  waitFor<Type extends RequestType>(
+    requestId: string,
+    options: WaitOptions & { type: Type },
+  ): Promise<CompletedRequest<Type>>;
+  waitFor(requestId: string, options?: WaitOptions): Promise<CompletedRequest>;
+  /**
+   * Mints, and waits until the token exists. After a timeout or an abort the mint may still complete: call again with the same
+   * `idempotencyKey`. @throws ApiRefusal when it is refused, RequestFailed when it fails, RequestTimeout, ConnectionFailed
+   */
+  mintAndWait(body: Shape<"Mint">, options?: MintOptions): Promise<CompletedRequest<"mint">>;
+  /**
+   * The wallet of the app's user; it is created when the user has none. Calls at the same time get the same wallet.
+   * @throws ApiRefusal, ConnectionFailed
+   */
+  getOrCreateWallet(user: string, options?: WalletOptions): Promise<Shape<"Wallet">>;
   /**
    * The app's events as they are stored: `for await (const { cursor, event } of client.events())`. Reconnects by itself and
    * loses none. @throws ApiRefusal
@@ -54,36 +91,98 @@ export function createClient(options: ClientOptions): Client {
   const headers = headersOf(options);
   const send = options.fetch ?? ((request: Request, init: RequestInit) => globalThis.fetch(request, init));
   const base = baseUrl.replace(/\/+$/, "");
-  const client = createFetchClient<paths, "application/json">({
+  const client = createFetchClient<ClientPaths, "application/json">({
     baseUrl: base,
     headers,
     fetch: withRetries(send, { maxRetries, timeout }),
+    bodySerializer: (body: unknown) => {
+      checkUser(body);
+      return JSON.stringify(body);
+    },
     ...(signal === undefined ? {} : { signal }),
   });
   client.use({
-    onRequest: ({ params }) => {
+    onRequest: ({ params, request, schemaPath }) => {
       checkPath(params.path ?? {});
+      if (schemaPath === "/v1/accounts" && request.method === "POST" && request.body === null)
+        throw new TypeError(NO_USER);
     },
   });
   // `waitFor` counts its own tries, because it knows until when they make sense.
   const single = withRetries(send, { maxRetries: 0, timeout });
-  return {
+  const either = (own?: AbortSignal) => AbortSignal.any([signal, own].filter((one) => one !== undefined));
+  async function waitFor<Type extends RequestType>(requestId: string, wait: WaitOptions & { type?: Type } = {}) {
+    const abort = either(wait.signal);
+    const path = { request_id: requestId };
+    const get = () => client.GET("/v1/requests/{request_id}", { params: { path }, signal: abort, fetch: single });
+    const request = await finalRequest(requestId, get, { ...wait, signal: abort }, maxRetries);
+    return completedAs<Type>(request, wait.type ?? (request.type as Type));
+  }
+  const full: Client = {
     ...client,
-    waitFor: (requestId, wait = {}) => {
-      const abort = AbortSignal.any([signal, wait.signal].filter((one) => one !== undefined));
-      const path = { request_id: requestId };
-      const get = () => client.GET("/v1/requests/{request_id}", { params: { path }, signal: abort, fetch: single });
-      return finalRequest(requestId, get, { ...wait, signal: abort }, maxRetries);
-    },
+    waitFor,
+    mintAndWait: (body, options = {}) => mintAndWait(full, body, { ...options, signal: either(options.signal) }),
+    getOrCreateWallet: (user, options = {}) => getOrCreateWallet(full, user, { signal: either(options.signal) }),
     events: (stream = {}) => {
-      const abort = AbortSignal.any([signal, stream.signal].filter((one) => one !== undefined));
-      return streamEvents(single, { url: `${base}/v1/events`, headers }, { ...stream, signal: abort });
+      return streamEvents(single, { url: `${base}/v1/events`, headers }, { ...stream, signal: either(stream.signal) });
     },
     uploadMedia: (body, file = {}) => {
-      const abort = AbortSignal.any([signal, file.signal].filter((one) => one !== undefined));
-      return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: abort });
+      return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: either(file.signal) });
     },
   };
+  return full;
+}
+
+/** Mints, and waits until the request is final. */
+async function mintAndWait(
+  client: Client,
+  body: Shape<"Mint">,
+  { idempotencyKey, ...wait }: MintOptions & { signal: AbortSignal },
+): Promise<CompletedRequest<"mint">> {
+  const header = idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey };
+  const call = { body, params: { header }, signal: wait.signal };
+  const { request_id: id } = await answerOf(client.POST("/v1/nfts", call));
+  return client.waitFor(id, { ...wait, type: "mint" });
+}
+
+/** Finds the wallet of a user, or creates it. */
+async function getOrCreateWallet(
+  client: Client,
+  user: string,
+  { signal }: { signal: AbortSignal },
+): Promise<Shape<"Wallet">> {
+  const found = await walletOf(client, user, signal);
+  if (found !== null) return found;
+  try {
+    return await answerOf(client.POST("/v1/accounts", { body: { user_identifier: user }, signal }));
+  } catch (error) {
+    if (!(error instanceof ApiRefusal) || error.errorCode !== "user_identifier_taken") throw error;
+    // Another call has created it since.
+    const created = await walletOf(client, user, signal);
+    if (created === null) throw error;
+    return created;
+  }
+}
+
+/** @returns null when the user has no wallet. */
+async function walletOf(client: Client, user: string, signal: AbortSignal): Promise<Shape<"Wallet"> | null> {
+  const path = { user_identifier: user };
+  try {
+    return await answerOf(client.GET("/v1/accounts/user/{user_identifier}", { params: { path }, signal }));
+  } catch (error) {
+    if (error instanceof ApiRefusal && error.errorCode === "not_found") return null;
+    throw error;
+  }
+}
+
+const NO_USER = "A new wallet needs a body: { user_identifier }, or {} for a wallet that never belongs to a user.";
+
+/** JSON leaves undefined out, so that a variable without a value would create a wallet without a user. */
+function checkUser(body: unknown): void {
+  if (typeof body !== "object" || body === null) return;
+  if ("user_identifier" in body && body.user_identifier === undefined) {
+    throw new TypeError(`user_identifier is undefined. ${NO_USER}`);
+  }
 }
 
 /**

@@ -1,5 +1,13 @@
 // The entry of the package. Files of this repository import from the file that has it.
-export { answerOf, createClient, type Client, type ClientOptions, type Shape } from "./client.ts";
+export {
+  answerOf,
+  createClient,
+  type Client,
+  type ClientOptions,
+  type MintOptions,
+  type Shape,
+  type WalletOptions,
+} from "./client.ts";
 export type { components, operations, paths, webhooks } from "./document.ts";
 export type { EventsOptions, StreamedEvent } from "./events.ts";
 export {
@@ -13,5 +21,5 @@ export {
   WebhookRefused,
 } from "./errors.ts";
 export type { MediaBody, UploadedMedia, UploadOptions } from "./media.ts";
-export type { WaitOptions } from "./wait.ts";
+export type { CompletedRequest, RequestType, WaitOptions } from "./wait.ts";
 export { verifyWebhook, type VerifyOptions, type WebhookEvent, type WebhookHeaders } from "./webhooks.ts";

@@ -39,10 +39,13 @@ export class ApiRefusal extends Error {
 
 function describe(status: number, body: ErrorBody | null): string {
   if (body === null) return `HTTP status ${status.toString()}, without an error body of the service`;
-  // The message of `validation_failed` has the first field already.
-  const others = (body.errors ?? []).filter(({ field, message }) => !body.message.includes(`\`${field}\`: ${message}`));
-  const fields = others.map(({ field, message }) => `${field}: ${message}`);
+  const fields = otherFields(body).map(({ field, message }) => `${field}: ${message}`);
   return [`${status.toString()} ${body.error_code}: ${body.message}`, ...fields].join(" ");
+}
+
+/** The wrong fields that the message does not name: that of `validation_failed` names the first one, with the reason. */
+export function otherFields({ message: sentence, errors }: ErrorBody): NonNullable<FieldErrors> {
+  return (errors ?? []).filter(({ field, message }) => !sentence.includes(`\`${field}\`: ${message}`));
 }
 
 /** @returns null when the value is not an error body. */
@@ -103,7 +106,12 @@ export class RequestFailed extends Error {
   readonly request: Request;
 
   constructor(request: Request) {
-    super(`Request ${request.request_id} failed: ${request.error_code ?? "no error code"}`);
+    const reason = [
+      request.error_code ?? "no error code",
+      ...(request.error_message == null ? [] : [request.error_message]),
+    ];
+    const fields = (request.errors ?? []).map(({ field, message }) => `${field}: ${message}`);
+    super([`Request ${request.request_id} failed: ${reason.join(": ")}`, ...fields].join(" "));
     this.request = request;
   }
 

@@ -4,6 +4,23 @@ import { pause } from "./pause.ts";
 import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
 
 type Request = components["schemas"]["Request"];
+type Integer = components["schemas"]["Integer"];
+export type RequestType = Request["type"];
+
+/** Fields that a completed request of a type always has. */
+interface Results {
+  collection: { nft_collection: string; nft_token_id: null };
+  mint: { nft_collection: string; nft_token_id: Integer };
+  transfer: { nft_collection: string; nft_token_id: Integer };
+}
+
+/**
+ * A completed request. With the type it has the fields of that type: those of `CompletedRequest<"mint">` are never null.
+ * Without one, `request.type` tells them apart.
+ */
+export type CompletedRequest<Type extends RequestType = RequestType> = {
+  [One in Type]: Request & { type: One; status: "completed" } & (One extends keyof Results ? Results[One] : unknown);
+}[Type];
 
 export interface WaitOptions {
   /** Longest wait, in milliseconds. Default: 120,000. */
@@ -22,7 +39,13 @@ interface Look {
   response: Response;
 }
 
-/** Polls until the request is final. @param maxRetries failed connections in a row that are no reason to give up. */
+/** @throws TypeError when the request has another type than the caller says. */
+export function completedAs<Type extends RequestType>(request: Request, type: Type): CompletedRequest<Type> {
+  if (request.type === type) return request as CompletedRequest<Type>;
+  throw new TypeError(`Request ${request.request_id} has the type "${request.type}", not "${type}".`);
+}
+
+/** Polls until the request is final. @returns it, completed. @param maxRetries failed connections in a row that are no reason to give up. */
 export async function finalRequest(
   requestId: string,
   look: () => Promise<Look>,

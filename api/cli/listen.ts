@@ -1,18 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { StreamedEvent } from "../../client/events.ts";
+import { parseDataDir } from "../config/settings.ts";
 import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
+import { fileErrorReason } from "../shared/folder.ts";
 import { pause } from "../shared/pause.ts";
+import { writeNewFile } from "../shared/write-new-file.ts";
+import { connectionOf, isHttpUrl, TOKEN_OPTION, URL_OPTION } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 interface Options {
   json?: true;
   forwardTo: string;
-  url: string;
+  url?: string;
   token?: string;
   secret?: string;
   after?: string;
@@ -23,6 +30,7 @@ interface Options {
 const NOTES =
   "Reads the API only, so it works on any machine. The token needs the scope read. Each call is signed like a webhook:\n" +
   "give your receiver the signing secret that is printed at the start, or pass the secret that it has.\n" +
+  "The secret is kept in DATA_DIR/listen-secret, so it stays the same at the next start.\n" +
   "While nothing listens at the URL, the events wait, in their order. An answer other than 2xx is shown and not repeated.\n" +
   "Ctrl-C ends the command and prints how to continue.";
 
@@ -33,9 +41,9 @@ export function listen(terminal: Terminal): Command {
     notes: NOTES,
   })
     .requiredOption("--forward-to <url>", "where to send the events; any URL that this machine reaches", readUrl)
-    .option("--url <url>", "the service", readUrl, "http://localhost:3000")
-    .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
-    .option("--secret <secret>", "signing secret (whsec_...) (default: a new one)", readSecret)
+    .option(...URL_OPTION)
+    .option(...TOKEN_OPTION)
+    .option("--secret <secret>", "signing secret (whsec_...) (default: the one kept in DATA_DIR)", readSecret)
     .option("--after <cursor>", "continue after this event")
     .addOption(new Option("--from-start", "begin with the app's first event").conflicts("after"))
     .addOption(new Option("--type <type...>", "only events of these types").choices(REQUEST_EVENTS))
@@ -55,22 +63,19 @@ export function listen(terminal: Terminal): Command {
 
 /** Forwards events until the signal aborts. @throws OperatorError */
 async function run(terminal: Terminal, options: Options, abort: AbortSignal): Promise<void> {
-  const token = options.token ?? terminal.env["MONETA_TOKEN"];
-  if (token === undefined || token === "") {
-    throw new OperatorError("Pass a token of the app with --token, or in the variable MONETA_TOKEN.");
-  }
-  const secret = options.secret ?? newWebhookSecret();
+  const { url, token } = connectionOf(terminal, options);
+  const secret = options.secret ?? (await secretOf(terminal));
   const receiver = { url: options.forwardTo, secret };
   const say = (text: string) => (options.json === true ? terminal.remark?.(text) : terminal.write(text));
   say(`Signing secret: ${secret}\n`);
   const progress: { cursor?: string } = {};
   const begin = options.fromStart === true ? "start" : options.after;
-  const client = createClient({ baseUrl: options.url, token });
+  const client = createClient({ baseUrl: url, token });
   const events = client.events({
     ...(begin === undefined ? {} : { after: begin }),
     signal: abort,
     onOpen: (cursor) => {
-      if (progress.cursor === undefined) say(`Forwarding events of ${options.url} to ${receiver.url}\n`);
+      if (progress.cursor === undefined) say(`Forwarding events of ${url} to ${receiver.url}\n`);
       else terminal.remark?.(`Connected again.\n`);
       progress.cursor ??= cursor;
     },
@@ -104,15 +109,38 @@ function sentenceOf(error: unknown): string {
 }
 
 function readUrl(text: string): string {
-  const url = URL.parse(text);
-  if (url?.protocol !== "http:" && url?.protocol !== "https:") {
-    throw new InvalidArgumentError("Give a URL that begins with http:// or https://.");
-  }
+  if (!isHttpUrl(text)) throw new InvalidArgumentError("Give a URL that begins with http:// or https://.");
   return text;
 }
 
+async function secretOf(terminal: Terminal): Promise<string> {
+  const folder = parseDataDir(terminal.env);
+  try {
+    return await keptSecret(folder);
+  } catch (error) {
+    const reason = fileErrorReason(error);
+    if (reason === null) throw error;
+    terminal.remark?.(`The signing secret cannot be kept in ${folder}: ${reason}. The next start makes a new one.\n`);
+    return newWebhookSecret();
+  }
+}
+
+/** The signing secret of earlier runs. The first run makes it; only the file's owner can read it. */
+export async function keptSecret(folder: string): Promise<string> {
+  const file = join(folder, "listen-secret");
+  // Where it exists, nothing is written.
+  await writeNewFile(file, `${newWebhookSecret()}\n`);
+  const secret = (await readFile(file, "utf8")).trim();
+  if (!isSecret(secret)) throw new OperatorError(`${file} has no signing secret. Delete the file, or pass --secret.`);
+  return secret;
+}
+
+function isSecret(text: string): boolean {
+  return /^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text);
+}
+
 function readSecret(text: string): string {
-  if (!/^whsec_[A-Za-z0-9+/]{16,}={0,2}$/.test(text)) {
+  if (!isSecret(text)) {
     throw new InvalidArgumentError("Give whsec_ and base64, as PUT /v1/webhook returns it.");
   }
   return text;

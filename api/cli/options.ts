@@ -5,6 +5,33 @@ import { OperatorError } from "../operate/operator-error.ts";
 import { findApp } from "../store/apps/apps.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Options of a command that calls the API as an app does. */
+export interface ConnectionOptions {
+  url?: string;
+  token?: string;
+}
+
+export const URL_OPTION = [
+  "--url <url>",
+  "the service (default: the variable MONETA_URL, else http://localhost:3000)",
+] as const;
+export const TOKEN_OPTION = ["--token <token>", "a token of the app (default: the variable MONETA_TOKEN)"] as const;
+
+/** The service and the token, from the options or from the environment. @throws OperatorError */
+export function connectionOf({ env }: Pick<Terminal, "env">, options: ConnectionOptions): Required<ConnectionOptions> {
+  const url = options.url ?? (env["MONETA_URL"]?.trim() || "http://localhost:3000");
+  const token = options.token ?? env["MONETA_TOKEN"]?.trim() ?? "";
+  if (!isHttpUrl(url)) throw new OperatorError("--url, or the variable MONETA_URL, must be an http or https URL.");
+  if (token === "") throw new OperatorError("Give a token of the app: set MONETA_TOKEN, or use --token.");
+  return { url, token };
+}
+
+export function isHttpUrl(text: string): boolean {
+  const protocol = URL.parse(text)?.protocol;
+  return protocol === "http:" || protocol === "https:";
+}
 
 const MINUTE = 60_000;
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: 60 * MINUTE, d: 24 * 60 * MINUTE };

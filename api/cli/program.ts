@@ -97,7 +97,7 @@ export const NOUNS: readonly Noun[] = [
   single(
     "drop",
     "<dir>",
-    "Mint the tokens that a folder describes, with their pictures.",
+    "Mint a folder of pictures, with metadata or without.",
     async () => (await import("./drop/drop.ts")).drop,
   ),
   single(

@@ -207,6 +207,14 @@ export function parseDatabaseSettings(env: Environment): { databaseUrl: string }
   return settings;
 }
 
+/** For a command that needs the folder alone. @throws SettingsError */
+export function parseDataDir(env: Environment): string {
+  const reader = new Reader(env);
+  const dataDir = reader.read("DATA_DIR");
+  reader.check();
+  return dataDir;
+}
+
 /** A media store that a command names. @throws SettingsError */
 export function parseMediaStoreText(env: Environment, text: string): MediaStoreSetting {
   const reader = new Reader(env);

@@ -115,7 +115,17 @@ function codeOf(found: string): string {
   return (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
+/** Without a list of the lines or the characters: the caller chooses how many there are. */
 function faultAt(text: string, at: number, reason: string): JsonFault {
-  const lines = text.slice(0, at).split("\n");
-  return { line: lines.length, column: Array.from(lines.at(-1) ?? "").length + 1, reason };
+  let [line, start] = [1, 0];
+  for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", start)) {
+    line += 1;
+    start = end + 1;
+  }
+  let column = 1;
+  for (let index = start; index < at; index++) {
+    // The second half of a surrogate pair is no character of its own.
+    if ((text.charCodeAt(index) & 0xfc00) !== 0xdc00) column += 1;
+  }
+  return { line, column, reason };
 }

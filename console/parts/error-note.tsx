@@ -1,4 +1,4 @@
-import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
+import { ApiRefusal, ConnectionFailed, otherFields } from "../../client/errors.ts";
 import { SERVICE_URL } from "../service/session.ts";
 import { Button } from "./button.tsx";
 
@@ -11,7 +11,7 @@ interface Props {
 /** An error as a sentence, with what to do next. */
 export function ErrorNote({ error, retry }: Props) {
   const code = error instanceof ApiRefusal ? error.errorCode : null;
-  const fields = error instanceof ApiRefusal ? error.fieldErrors : [];
+  const fields = error instanceof ApiRefusal && error.body !== null ? otherFields(error.body) : [];
   return (
     <div class="note note-error" role="alert">
       <p>{sentenceOf(error)}</p>

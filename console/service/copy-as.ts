@@ -57,7 +57,10 @@ export function asTypeScript(call: RecordedCall, service: string, cli = ""): str
     "",
     ...(needsSession(call)
       ? signInWithTypeScript(baseUrl, service, cli)
-      : [`const client = createClient({ baseUrl: ${baseUrl}, token: process.env.MONETA_TOKEN! });`]),
+      : [
+          `const baseUrl = process.env.MONETA_URL ?? ${baseUrl};`,
+          "const client = createClient({ baseUrl, token: process.env.MONETA_TOKEN! });",
+        ]),
   ];
   if (call.file !== undefined) {
     return [...head, `const answer = ${uploadOf(call.file)};`].join("\n");

@@ -25,9 +25,7 @@ export async function openCollection(client: Client): Promise<string> {
   const header = { "Idempotency-Key": "shop-collection" };
   const body = { type: "ERC721" as const, ...COLLECTION, mint_supply_count: MOST_TOKENS };
   const { request_id: requestId } = await answerOf(client.POST("/v1/collections", { params: { header }, body }));
-  const { nft_collection: address } = await client.waitFor(requestId);
-  if (address === null) throw new Error("Moneta created a collection without an address.");
-  return address;
+  return (await client.waitFor(requestId, { type: "collection" })).nft_collection;
 }
 
 /** Tells Moneta where to send events. @returns the secret that signs them. */
@@ -43,8 +41,7 @@ export async function registerWebhook(client: Client, url: string, store: Store)
 
 /** The wallet of a visitor. @returns its address. */
 export async function createWallet(client: Client, visitorId: string): Promise<string> {
-  const body = { user_identifier: `shop-visitor-${visitorId}` };
-  return (await answerOf(client.POST("/v1/accounts", { body }))).address;
+  return (await client.getOrCreateWallet(`shop-visitor-${visitorId}`)).address;
 }
 
 /**

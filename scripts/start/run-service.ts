@@ -110,8 +110,9 @@ base URL: ${baseUrl}
 token: ${token}
 
 Make your first call from a second terminal:
-  export TOKEN=${styleText("dim", "<the token above>")}
-  curl -H "Authorization: Bearer $TOKEN" ${baseUrl}/v1/collections
+  export MONETA_URL=${baseUrl}
+  export MONETA_TOKEN=${styleText("dim", "<the token above>")}
+  curl -H "Authorization: Bearer $MONETA_TOKEN" $MONETA_URL/v1/collections
 README.md goes on from here: "The main job, with curl".
 
 ${styleText("bold", "Open the console in your browser")} (the link works once, within ten minutes):

@@ -38,7 +38,7 @@ describe("README.md", () => {
       const [section] = readme.slice(readme.indexOf(WALK) + WALK.length).split("\n## ");
       const script = blocks(section!, "bash")
         .join("\n")
-        .replace(/^export TOKEN=.*$/m, `export TOKEN=${token}`)
+        .replace(/^export MONETA_TOKEN=.*$/m, `export MONETA_TOKEN=${token}`)
         .replace("http://localhost:3000", `http://localhost:${port}`);
       const pastes = 2;
       const { output, code } = await shell(Array.from({ length: pastes }, () => script).join("\n"));

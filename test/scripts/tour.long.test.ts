@@ -9,7 +9,7 @@ describe("npm run tour", () => {
   const fixture = useService();
   const tour = (token: string, env: Record<string, string> = {}) =>
     new TestProcess(["scripts/start/tour-alone.ts", ...(token === "" ? [] : [token])], {
-      BASE_URL: fixture.baseUrl,
+      MONETA_URL: fixture.baseUrl,
       RPC_URL: fixture.node.url,
       ...env,
     });
@@ -30,7 +30,11 @@ describe("npm run tour", () => {
     ["without a token", () => tour(""), /needs the token of an app: npm run tour -- <token>/],
     ["with an unknown token", () => tour("moneta_unknown"), /401/],
     ["without a chain", async () => tour(fixture.app.token, { RPC_URL: await nowhere() }), /No chain answers at http/],
-    ["without a service", async () => tour(fixture.app.token, { BASE_URL: await nowhere() }), /No service answers at/],
+    [
+      "without a service",
+      async () => tour(fixture.app.token, { MONETA_URL: await nowhere() }),
+      /No service answers at/,
+    ],
   ];
   for (const [title, run, message] of refusals) {
     it(`says what is wrong ${title}`, async () => {

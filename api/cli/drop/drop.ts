@@ -8,14 +8,16 @@ import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
 import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
+import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "../options.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { readFolder, readSupply } from "./folder.ts";
+import { readFolder, REPORT } from "./folder.ts";
 import { JOURNAL, Journal, readJournal } from "./journal.ts";
 import { lackOfRoom, makePlan, type Plan } from "./plan.ts";
-import { describe, describePlan, REPORT, showProgress, writeReport } from "./report.ts";
+import { describe, describePlan, showProgress, writeReport } from "./report.ts";
 import { runDrop } from "./run.ts";
 import { DropService } from "./service.ts";
 import { DropState } from "./state.ts";
+import { readSupply } from "./values.ts";
 
 interface Options {
   json?: boolean;
@@ -24,7 +26,7 @@ interface Options {
   user?: string;
   supply?: string;
   url: string;
-  token?: string;
+  token: string;
   yes?: boolean;
   retryFailed?: boolean;
   sendOldBatches?: boolean;
@@ -34,14 +36,14 @@ interface Options {
 const SHOWN_PROBLEMS = 50;
 
 export function drop(terminal: Terminal): Command {
-  return resultCommand("drop", "Mint the tokens that a folder describes, with their pictures.", {
+  return resultCommand("drop", "Mint a folder of pictures, with metadata or without.", {
     examples: [
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice",
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice --yes",
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
     json: "{tokens, files, bytes, problems: [{source, message}], ignored_fields, state, completed, failed, unknown, open, report}",
-    notes: `The folder has json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
+    notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
   })
     .argument("<dir>", "the folder")
     .requiredOption("--collection <address>", "a hosted collection of the app", readAddress)
@@ -52,12 +54,14 @@ export function drop(terminal: Terminal): Command {
     )
     .option("--user <identifier>", "the user whose wallet gets them; it is created when it does not exist")
     .option("--supply <n>", "ERC1155: copies of each token", readCopies)
-    .addOption(new Option("--url <url>", "where the service answers").default("http://localhost:3000"))
-    .option("--token <token>", "a token of the app (default: the variable MONETA_TOKEN)")
+    .option(...URL_OPTION)
+    .option(...TOKEN_OPTION)
     .option("--yes", "upload and mint")
     .option("--retry-failed", "mint the tokens that failed again, after the drop has ended")
     .option("--send-old-batches", "send batches again whose answer was lost more than six days ago")
-    .action((dir: string, options: Options) => dropFolder(terminal, dir, options));
+    .action((dir: string, options: ConnectionOptions & Omit<Options, keyof ConnectionOptions>) =>
+      dropFolder(terminal, dir, { ...options, ...connectionOf(terminal, options) }),
+    );
 }
 
 async function dropFolder(terminal: Terminal, dir: string, options: Options): Promise<void> {
@@ -80,13 +84,8 @@ async function dropFolder(terminal: Terminal, dir: string, options: Options): Pr
 }
 
 function connect(terminal: Terminal, { url, token }: Options, signal: AbortSignal): DropService {
-  const secret = token ?? terminal.env["MONETA_TOKEN"];
-  if (secret === undefined || secret === "") {
-    throw new OperatorError("Give a token of the app: set MONETA_TOKEN, or use --token.");
-  }
-  if (!URL.canParse(url) || !/^https?:/.test(url)) throw new OperatorError("--url must be an http or https URL.");
   const remark = (text: string) => terminal.remark?.(`${text}\n`);
-  return new DropService({ url, token: secret, signal, remark });
+  return new DropService({ url, token, signal, remark });
 }
 
 async function planOf(dir: string, options: Options, service: DropService): Promise<Plan> {

@@ -2,41 +2,81 @@ import { readdir, realpath } from "node:fs/promises";
 import { join, parse } from "node:path";
 
 import { CsvError, parse as parseCsv } from "csv-parse/sync";
-import { getAddress } from "ethers";
-import { z } from "zod";
 
-import {
-  DEFAULT_LIMITS,
-  type Limits,
-  MAX_ATTRIBUTE_DEPTH,
-  MAX_JSON_VALUES,
-  MAX_REFERENCE_LENGTH,
-} from "../../config/limits.ts";
-import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
-import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
 import { FileProblem, MediaFiles, readTextInside } from "./media-files.ts";
+import {
+  checkMetadata,
+  faultOfText,
+  type Metadata,
+  type Owner,
+  readOwner,
+  readSupply,
+  readTokenId,
+  TEXT_FIELDS,
+} from "./values.ts";
 
 /** Reads and checks every file of the folder. */
 export async function readFolder(path: string): Promise<FolderContents> {
   const folder = await realpath(path);
   const listing = { folder, files: new MediaFiles(folder), images: await imagesOf(folder) };
-  const hasTable = (await namesOf(folder)).includes(TABLE);
+  const names = await namesOf(folder);
+  const hasTable = names.includes(TABLE);
   const hasJson = (await namesOf(`${folder}/json`)).length > 0;
-  if (hasTable === hasJson) {
-    const found = hasTable ? `both ${TABLE} and json/` : `neither ${TABLE} nor files in json/`;
-    throw new OperatorError(`${path} has ${found}. Give the metadata in one of the two forms (docs/drops.md).`);
+  const pictures = names.filter((name) => !NO_PICTURES.includes(name.toLowerCase())).sort(byNumber);
+  if (hasTable && hasJson) {
+    throw new OperatorError(
+      `${path} has both ${TABLE} and json/. Give the metadata in one of the two forms (docs/drops.md).`,
+    );
   }
-  const contents = await (hasTable ? readCsvLayout(listing) : readJsonLayout(listing));
+  if (!hasTable && !hasJson && pictures.length === 0) {
+    throw new OperatorError(
+      `${path} has neither ${TABLE} nor files in json/, and no pictures of its own. docs/drops.md shows the forms of a folder.`,
+    );
+  }
+  const contents = hasTable
+    ? await readCsvLayout(listing)
+    : await (hasJson ? readJsonLayout(listing) : readPictures(listing, pictures));
   if (contents.tokens.length === 0 && contents.problems.length === 0) {
     throw new OperatorError(`${path} describes no token.`);
   }
   return contents;
 }
 
+/** The file that a drop writes into the folder at its end. */
+export const REPORT = "drop-report.csv";
+/** Files that a drop, or a system, leaves beside the pictures. In lower case. */
+const NO_PICTURES = [REPORT, "thumbs.db", "desktop.ini"];
+
+/** What only a table says of a token. */
+const NO_TABLE = { supply: null, owner: null, reference: null };
+
+/** Reads a folder of pictures without metadata: each file is a token that has the name of the file. */
+async function readPictures(listing: Listing, names: readonly string[]): Promise<FolderContents> {
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: true };
+  // Either all names are token ids, or the files are counted.
+  const numbered = names.every((name) => readTokenId(parse(name).name) !== null);
+  for (const [index, source] of names.entries()) {
+    const { name } = parse(source);
+    const fail = (message: string) => contents.problems.push({ source, message });
+    const { metadata, problems } = checkMetadata({ name });
+    problems.forEach(fail);
+    try {
+      const image = await listing.files.find(source, ["."], "image");
+      const tokenId = numbered ? readTokenId(name) : (index + 1).toString();
+      contents.tokens.push({ source, tokenId, ...NO_TABLE, metadata, media: { image } });
+    } catch (error) {
+      if (!(error instanceof FileProblem)) throw error;
+      fail(error.message);
+    }
+  }
+  return contents;
+}
+
 /** Reads `json/1.json` with `images/1.png`. */
 async function readJsonLayout(listing: Listing): Promise<FolderContents> {
-  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: false };
   const names = (await namesOf(join(listing.folder, "json"))).filter((name) => /\.json$/i.test(name)).sort(byNumber);
   const used = new Set<string>();
   for (const name of names) {
@@ -52,8 +92,7 @@ async function readJsonLayout(listing: Listing): Promise<FolderContents> {
     checked.problems.forEach(fail);
     for (const field of checked.ignored) contents.ignored.add(field);
     if (checked.problems.length > 0) continue;
-    const ofTable = { supply: null, owner: null, reference: null };
-    const token = { source, tokenId: readTokenId(stem), ...ofTable, metadata: checked.metadata, media: {} };
+    const token = { source, tokenId: readTokenId(stem), ...NO_TABLE, metadata: checked.metadata, media: {} };
     for (const problem of await linkMedia(token, { listing, stem, places: ["json", "images", "."] })) fail(problem);
     for (const file of listing.images.get(stem) ?? []) used.add(file);
     for (const { file } of Object.values<{ file: string }>(token.media)) used.add(file);
@@ -84,7 +123,7 @@ type Line = Record<string, string>;
 
 /** Reads `metadata.csv`. */
 async function readCsvLayout(listing: Listing): Promise<FolderContents> {
-  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set() };
+  const contents: FolderContents = { tokens: [], problems: [], ignored: new Set(), pictures: false };
   const fail = (source: string, message: string) => contents.problems.push({ source, message });
   let lines: { record: Line; info: { lines: number } }[];
   try {
@@ -230,145 +269,6 @@ async function linkMedia(token: FolderToken, { listing, stem, places }: Place): 
   return problems;
 }
 
-/* Checks of the metadata before anything is sent. The service checks again, and has the last word. */
-
-const UNICODE = "Must be valid Unicode, without NUL characters.";
-/** Leaves room for the other fields of a mint. */
-const MOST_VALUES = MAX_JSON_VALUES - 100;
-const TOO_MANY = `Must have at most ${MOST_VALUES.toString()} JSON values.`;
-/** What keeps attributes from being stored. */
-const FAULTS = {
-  depth: `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`,
-  text: `Keys and texts: ${UNICODE}`,
-  number: NUMBERS,
-};
-
-function text(longest: number) {
-  return z
-    .string()
-    .refine(isStorable, UNICODE)
-    .refine((value) => Array.from(value).length <= longest, `Must have at most ${longest.toString()} characters.`);
-}
-
-function uri(longest: number, schemes: string) {
-  return text(longest).refine(
-    (value) => new RegExp(`^(${schemes}):`, "i").test(value),
-    `Must be a URI with one of the schemes ${schemes.replaceAll("|", ", ")}.`,
-  );
-}
-
-function schemaOf(limits: Limits) {
-  const link = uri(limits.uri, "http|https|ipfs|ar");
-  const field = <S extends z.ZodType>(schema: S) => schema.nullish().transform((value) => value ?? undefined);
-  return z.object({
-    name: field(text(limits.name)),
-    description: field(text(limits.description)),
-    // A URI, or the name of a file.
-    image: field(text(limits.uri)),
-    animation_url: field(text(limits.uri)),
-    external_url: field(link),
-    youtube_url: field(link),
-    background_color: field(text(limits.symbol)),
-    attributes: field(
-      z
-        .array(z.unknown())
-        .max(limits.attributes, `Must have at most ${limits.attributes.toString()} entries.`)
-        .superRefine((value, context) => {
-          const fault = faultOf(value, MAX_ATTRIBUTE_DEPTH);
-          if (fault !== null) context.addIssue({ code: "custom", message: FAULTS[fault] });
-        })
-        .refine((value) => valuesOf(value) <= MOST_VALUES, TOO_MANY),
-    ),
-  } satisfies Record<TextField | "attributes", z.ZodType>);
-}
-
-const schema = schemaOf(DEFAULT_LIMITS);
-
-interface CheckedMetadata {
-  metadata: Metadata;
-  problems: string[];
-  ignored: string[];
-}
-
-/** Reads the metadata of a token in the form of ERC-721. */
-function checkMetadata(value: unknown): CheckedMetadata {
-  const checked = schema.safeParse(value);
-  if (!checked.success) {
-    const problems = checked.error.issues.map(({ path, message }) => {
-      const field = path.join(".");
-      return field === "" ? "The file must hold one JSON object." : `${field}: ${message}`;
-    });
-    return { metadata: {}, problems, ignored: [] };
-  }
-  const known = Object.entries(checked.data).filter(([, content]) => content !== undefined);
-  const ignored = Object.keys(value as object).filter((name) => !(name in schema.shape));
-  return { metadata: Object.fromEntries(known), problems: [], ignored };
-}
-
-/** An owner in the table: an address, or else a user identifier. @returns what is wrong with it, as a text. */
-function readOwner(value: string): Owner | string {
-  if (!/^0x/i.test(value)) {
-    const wrong = faultOfText(value, DEFAULT_LIMITS.userIdentifier);
-    return wrong ?? { user: value };
-  }
-  try {
-    if (/^0x[0-9a-fA-F]{40}$/.test(value)) return { address: getAddress(value) };
-  } catch {
-    return "The checksum is wrong. Correct the address, or write it in lower case.";
-  }
-  return "Must be an address (0x and 40 hex digits) or a user identifier.";
-}
-
-function faultOfText(value: string, longest: number): string | null {
-  const checked = text(longest).safeParse(value);
-  return checked.success ? null : (checked.error.issues[0]?.message ?? "Is not valid.");
-}
-
-/** @returns the integer without leading zeros, or null when it is not an integer of the range. */
-function readTokenId(value: string): string | null {
-  return readInteger(value, 0n, MAX_TOKEN_ID);
-}
-
-/** As `readTokenId`. */
-export function readSupply(value: string): string | null {
-  return readInteger(value, 1n, MAX_QUANTITY);
-}
-
-function readInteger(value: string, least: bigint, most: bigint): string | null {
-  if (!/^[0-9]{1,78}$/.test(value)) return null;
-  const integer = BigInt(value);
-  return integer >= least && integer <= most ? integer.toString() : null;
-}
-
-/** Values of a JSON text, counted as generously as the service counts them. Never recurses: the caller chooses the depth. */
-export function valuesOf(value: unknown): number {
-  let count = 1;
-  for (let level = [value]; level.length > 0;) {
-    const containers = level.filter((one): one is object => typeof one === "object" && one !== null);
-    level = containers.flatMap((one) => Object.values<unknown>(one as Record<string, unknown>));
-    // An empty array counts as if it had an entry.
-    count += level.length + containers.length;
-  }
-  return count;
-}
-
-/** Metadata fields that a mint takes as text. */
-export const TEXT_FIELDS = [
-  "name",
-  "description",
-  "image",
-  "external_url",
-  "background_color",
-  "animation_url",
-  "youtube_url",
-] as const;
-type TextField = (typeof TEXT_FIELDS)[number];
-
-export type Metadata = Partial<Record<TextField, string>> & { attributes?: unknown[] };
-
-/** Who gets a token: an address, or a user of the app. */
-export type Owner = { address: string } | { user: string };
-
 /** A token as the folder describes it. */
 export interface FolderToken {
   /** Where it is described: a JSON file, or a row of the table. */
@@ -407,6 +307,8 @@ export interface FolderContents {
   problems: Problem[];
   /** Fields of the metadata that a mint does not take. They are left out. */
   ignored: Set<string>;
+  /** Whether these are pictures without metadata. */
+  pictures: boolean;
 }
 
 /** Fields that hold a file or a URI. */

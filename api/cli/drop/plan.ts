@@ -15,6 +15,8 @@ export interface Plan extends Target {
   tokens: FolderToken[];
   problems: Problem[];
   ignored: string[];
+  /** Whether the folder has pictures without metadata. */
+  pictures: boolean;
   /** The files to upload, each once. */
   files: MediaFile[];
   /** Checksum of everything that the drop depends on. */
@@ -26,7 +28,7 @@ export function makePlan(contents: FolderContents, target: Target): Plan {
   const { collection, supply, to } = target;
   const multiple = collection.type === "ERC1155";
   const tokens = multiple
-    ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? supply }))
+    ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? supply ?? (contents.pictures ? "1" : null) }))
     : contents.tokens;
   const problems = [...contents.problems, ...(multiple ? checkErc1155(tokens) : checkErc721(tokens))];
   if (to === null) {
@@ -46,6 +48,7 @@ export function makePlan(contents: FolderContents, target: Target): Plan {
     tokens,
     problems,
     ignored: [...contents.ignored].sort(),
+    pictures: contents.pictures,
     files: [...files.values()],
     fingerprint: fingerprintOf(collection.address, to, tokens),
   };

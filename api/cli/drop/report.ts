@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { plural } from "../../shared/text.ts";
 import type { Terminal } from "../terminal.ts";
+import { REPORT } from "./folder.ts";
 import type { Plan } from "./plan.ts";
 import type { DropState, TokenState } from "./state.ts";
 
@@ -13,6 +14,7 @@ export function describePlan(plan: Plan, state: DropState): string {
   return [
     `${plural(plan.tokens.length, "token")} for the ${type} collection "${name}", to ${receiversOf(plan)}.`,
     `${plural(plan.files.length, "file")} to upload, ${plural(bytesOf(plan), "byte")}.`,
+    ...(plan.pictures ? ["The folder has no metadata: the tokens get the names of their files."] : []),
     ...(plan.ignored.length > 0 ? [`These fields are not stored: ${plan.ignored.join(", ")}.`] : []),
     nextStep(state),
   ].join("\n");
@@ -78,7 +80,6 @@ export function showProgress({ remark, rewrite }: Terminal): (step: string, done
   };
 }
 
-export const REPORT = "drop-report.csv";
 const HEAD = ["file", "token_id", "request_id", "status", "error"];
 
 /** Writes the report: one line for each token. */

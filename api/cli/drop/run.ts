@@ -5,11 +5,12 @@ import type { Shape } from "../../../client/client.ts";
 import { MAX_BATCH_ITEMS, MAX_JSON_VALUES } from "../../config/limits.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
-import { type FolderToken, type MediaFile, type Metadata, TEXT_FIELDS, valuesOf } from "./folder.ts";
+import type { FolderToken, MediaFile } from "./folder.ts";
 import { type Entry, type Journal, JOURNAL, type Outcome, type SentBatch, type Start } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import type { DropService } from "./service.ts";
 import type { DropState } from "./state.ts";
+import { type Metadata, TEXT_FIELDS, valuesOf } from "./values.ts";
 
 /** Tokens, bytes and JSON values of a batch. Smaller than the service allows, so that progress is visible. */
 const BATCH_TOKENS = Math.min(250, MAX_BATCH_ITEMS);

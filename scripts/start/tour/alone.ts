@@ -33,6 +33,6 @@ async function requireService(baseUrl: string): Promise<void> {
   try {
     await fetch(new URL("/healthz", baseUrl));
   } catch {
-    throw new Problem(`No service answers at ${baseUrl}. Start it with \`npm run api\`, or set BASE_URL.`);
+    throw new Problem(`No service answers at ${baseUrl}. Start it with \`npm run api\`, or set MONETA_URL.`);
   }
 }

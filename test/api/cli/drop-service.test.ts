@@ -23,6 +23,15 @@ describe("command line: drop without a service", () => {
     );
   });
 
+  it("takes the URL from MONETA_URL", async () => {
+    const url = `http://127.0.0.1:${(await freePort()).toString()}`;
+    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice"];
+    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x", MONETA_URL: url }, ...words));
+    expect(refusal.message).to.contain(`No service answers at ${url} `);
+    const wrong = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x", MONETA_URL: "ftp://a" }, ...words));
+    expect(wrong.message).to.equal("--url, or the variable MONETA_URL, must be an http or https URL.");
+  });
+
   it("ends at the first call when nobody knows the name of the host", async () => {
     const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice", "--url", "http://moneta.invalid"];
     const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x" }, ...words));

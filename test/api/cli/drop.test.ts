@@ -296,6 +296,68 @@ describe("command line: drop", () => {
     });
   });
 
+  describe("given pictures only", () => {
+    const add = (name: string, number: number) => writeFile(join(place.path, name), picture(number));
+
+    it("mints a token for each, with the name of its file, and nothing when it is run again", async () => {
+      for (const [index, name] of ["Red cat.svg", "10.svg", "2.svg", "{token_id} of nine.svg", ".hidden"].entries()) {
+        await add(name, index);
+      }
+      await writeFile(join(place.path, "Thumbs.db"), "system");
+      const checked = await run();
+      expect(checked.output)
+        .to.contain("4 tokens for the ERC721 collection")
+        .and.to.contain("the tokens get the names of their files")
+        .and.to.contain("Nothing was sent.");
+      expect(await json("--yes")).to.include({ completed: 4, failed: 0, exit: 0 });
+      const names = (await minted()).sort((a, b) => Number(a.token_id) - Number(b.token_id));
+      expect(names.map(({ metadata }) => metadata?.name)).to.have.members([
+        "2",
+        "10",
+        "Red cat",
+        `${String(names.find(({ metadata }) => metadata?.name?.includes("of nine"))?.token_id)} of nine`,
+      ]);
+      for (const { metadata } of names) expect(metadata?.image).to.match(/^ipfs:|\/ipfs\//);
+      expect(await json("--yes")).to.include({ state: "finished", completed: 4 });
+      expect(await minted()).to.have.length(4);
+    });
+
+    it("mints one copy of each ERC1155 token, with the numbers of the files as ids", async () => {
+      collection = await moneta.api.collection({ type: "ERC1155" });
+      for (const number of [12, 7]) await add(`${number.toString()}.svg`, number);
+      expect(await json("--yes")).to.include({ completed: 2, failed: 0 });
+      expect((await minted()).map(({ token_id: id, quantity }) => [Number(id), quantity])).to.have.deep.members([
+        [7, 1],
+        [12, 1],
+      ]);
+    });
+
+    it("counts ERC1155 tokens from 1 when the names are no numbers", async () => {
+      collection = await moneta.api.collection({ type: "ERC1155" });
+      for (const [index, name] of ["b.svg", "a.svg"].entries()) await add(name, index);
+      expect(await json("--yes", "--supply", "3")).to.include({ completed: 2, failed: 0 });
+      const tokens = (await minted()).map(({ token_id: id, metadata, quantity }) => [
+        Number(id),
+        metadata?.name,
+        quantity,
+      ]);
+      expect(tokens).to.have.deep.members([
+        [1, "a", 3],
+        [2, "b", 3],
+      ]);
+    });
+
+    it("names what is not a picture, and a file outside of the folder", async () => {
+      await add("1.svg", 1);
+      await writeFile(join(place.path, "notes.txt"), "not a picture");
+      await symlink("/etc/hostname", join(place.path, "2.png"));
+      expect(await problems()).to.deep.equal([
+        "2.png: image: 2.png is outside of the folder. Move the file into the folder.",
+        "notes.txt: image: notes.txt is not a picture, video, sound or model. Its content is text/plain.",
+      ]);
+    });
+  });
+
   describe("given the command is killed at any moment", () => {
     const COUNT = 300;
     const start = (...more: string[]) => new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], env());

@@ -8,6 +8,7 @@ import { verifyWebhook } from "../../../client/webhooks.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -50,6 +51,7 @@ class LocalReceiver {
 describe("listen", () => {
   const moneta = useService();
   const { api } = moneta;
+  const folder = useFolder();
   let receiver: LocalReceiver;
   let listening: TestProcess | null = null;
   beforeEach(async () => {
@@ -150,10 +152,29 @@ describe("listen", () => {
       .and.to.include("401 unauthorized");
   });
 
+  it("keeps its secret between runs", async () => {
+    const port = await receiver.listen();
+    const words = ["listen", "--forward-to", `http://127.0.0.1:${port.toString()}/hook`, "--url", moneta.baseUrl];
+    const secrets: string[] = [];
+    for (let run = 0; run < 2; run++) {
+      const env = { MONETA_TOKEN: moneta.app.token, DATA_DIR: folder.path };
+      listening = new TestProcess(["api/cli/main.ts", ...words], env);
+      await listening.printed(/Forwarding events/);
+      const [, secret = ""] = await listening.printed(/^Signing secret: (\S+)$/m);
+      secrets.push(secret);
+      await collection();
+      await listening.printed(/completed/);
+      expect(await listening.end("SIGINT")).to.equal(0);
+    }
+    expect(secrets[0]).to.equal(secrets[1]);
+    expect(receiver.calls).to.have.length(4);
+    for (const { headers, body } of receiver.calls) await verifyWebhook(body, headers, secrets[0]!);
+  });
+
   it("says what is wrong with its options", async () => {
     const to = ["--forward-to", "http://127.0.0.1:9/"];
     const reason = (...words: string[]) =>
-      runCli({}, "listen", ...words).then(
+      runCli({ DATA_DIR: folder.path }, "listen", ...words).then(
         () => "it ran",
         (error: unknown) => (error as Error).message,
       );

@@ -49,9 +49,18 @@ describe("faultOfJson", () => {
     }
   });
 
-  it("reads a long string", () => {
-    expect(faultOfJson(`["${"ab\\n".repeat(250_000)}", ]`)).to.deep.include({ line: 1, column: 1_000_006 });
-  });
+  for (const [title, text, line, column] of [
+    ["a string with many escapes", `["${"ab\\n".repeat(4_000_000)}", ]`, 1, 16_000_006],
+    ["a long string", `["${"é🐈".repeat(4_000_000)}", ]`, 1, 8_000_006],
+    ["a string without an end", `["${"a".repeat(16_000_000)}`, 1, 2],
+    ["many lines", `${"\n".repeat(16_000_000)}x`, 16_000_001, 1],
+    ["a long line of spaces", `${" ".repeat(16_000_000)}x`, 1, 16_000_001],
+    ["a long number", `[${"1".repeat(16_000_000)}x]`, 1, 2],
+  ] as const) {
+    it(`reads ${title} in a text as large as a batch`, () => {
+      expect(faultOfJson(text)).to.deep.include({ line, column });
+    });
+  }
 });
 
 function isJson(text: string): boolean {

@@ -50,7 +50,8 @@ describe("copied calls", () => {
       [
         'import { answerOf, createClient } from "@moneta/client";',
         "",
-        'const client = createClient({ baseUrl: "https://nft.example/base", token: process.env.MONETA_TOKEN! });',
+        'const baseUrl = process.env.MONETA_URL ?? "https://nft.example/base";',
+        "const client = createClient({ baseUrl, token: process.env.MONETA_TOKEN! });",
         'const answer = await answerOf(client.PATCH("/v1/collections/{address}", ' +
           `${JSON.stringify({ params: { path: change.pathParams }, body: change.body }, null, 2)}));`,
       ].join("\n"),

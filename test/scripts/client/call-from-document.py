@@ -11,7 +11,7 @@ import re
 import time
 import urllib.request
 
-BASE, TOKEN = os.environ["BASE_URL"], os.environ["TOKEN"]
+BASE, TOKEN = os.environ["MONETA_URL"], os.environ["MONETA_TOKEN"]
 TYPES = {"object": dict, "array": list, "string": str, "boolean": bool, "integer": int, "null": type(None)}
 
 

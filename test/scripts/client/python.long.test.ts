@@ -18,7 +18,7 @@ describe("a client in plain Python", () => {
     const script = join(import.meta.dirname, "call-from-document.py");
     const ended = await runProgram("python3", [script], {
       cwd: import.meta.dirname,
-      env: { ...process.env, BASE_URL: fixture.baseUrl, TOKEN: fixture.app.token },
+      env: { ...process.env, MONETA_URL: fixture.baseUrl, MONETA_TOKEN: fixture.app.token },
     });
     const [wallet, creation, mint] = linesOf(ended).map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(wallet).to.have.property("address");
@@ -28,13 +28,17 @@ describe("a client in plain Python", () => {
 
   it("runs the example of docs/client.md", async () => {
     const [example] = await snippetsOf("docs/client.md", "python");
-    const program = example!.replace("http://localhost:3000", fixture.baseUrl).replace("moneta_...", fixture.app.token);
-    const first = linesOf(await runProgram("python3", ["-c", program], { cwd: import.meta.dirname }));
+    const options = {
+      cwd: import.meta.dirname,
+      env: { ...process.env, MONETA_URL: fixture.baseUrl, MONETA_TOKEN: fixture.app.token },
+    };
+    const run = () => runProgram("python3", ["-c", example!], options);
+    const first = linesOf(await run());
     expect(first)
       .to.have.length(1)
       .and.to.satisfy(([line]: string[]) => /^0x[0-9a-fA-F]{40}$/.test(line!));
     // The key is the same, so the wallet is too.
-    expect(linesOf(await runProgram("python3", ["-c", program], { cwd: import.meta.dirname }))).to.deep.equal(first);
+    expect(linesOf(await run())).to.deep.equal(first);
   });
 });
 

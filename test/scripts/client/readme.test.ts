@@ -42,12 +42,14 @@ describe("the snippets of the client's README", () => {
   const folder = useFolder();
 
   /** Runs the block that contains the text. @returns what it exports */
-  async function run(mark: string): Promise<object> {
-    const block = (await snippetsOf("client/README.md", "ts")).find((text) => text.includes(mark))!;
+  async function run(mark: string, page = "client/README.md"): Promise<object> {
+    const block = (await snippetsOf(page, "ts")).find((text) => text.includes(mark))!;
     const source = block
       .replace("@moneta/client", SOURCE)
       .replace("http://localhost:3000", fixture.baseUrl)
       .replace("moneta_...", fixture.app.token)
+      .replace("process.env.MONETA_URL!", JSON.stringify(fixture.baseUrl))
+      .replace("process.env.MONETA_TOKEN!", JSON.stringify(fixture.app.token))
       .replace("whsec_...", SECRET);
     const file = join(folder.path, "snippet.mjs");
     await writeFile(file, (await transform(source, { loader: "ts" })).code);
@@ -57,6 +59,11 @@ describe("the snippets of the client's README", () => {
   it("create a wallet, a collection and a token", async () => {
     const { output } = await printedBy(() => run("waitFor"));
     expect(output).to.match(/^Alice has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
+  });
+
+  it("do the same in README.md", async () => {
+    const { output } = await printedBy(() => run("waitFor", "README.md"));
+    expect(output).to.match(/^Carol has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
   });
 
   it("mint with a batch, and name the item that is refused", async () => {
