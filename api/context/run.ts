@@ -27,17 +27,23 @@ export async function run(env: Environment, workers: URL): Promise<void> {
     logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
     process.exit(1);
   });
+  // A person reads sentences, a supervisor lines of JSON.
+  const sentences = process.stdout.isTTY ? await import("./what-runs.ts") : null;
+  const tell = (fields: object, message: string, sentence: string | undefined) => {
+    if (sentence === undefined) logger.info(fields, message);
+    else lines.write(`${sentence}\n`);
+  };
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
     onSignal(signal, () => {
-      logger.info({ signal }, "stopping");
+      tell({ signal }, "stopping", sentences?.STOPPING);
       void service.stop().then(() => {
-        logger.info("stopped");
+        tell({}, "stopped", sentences?.STOPPED);
       });
     });
   }
   releaseMemorySoon();
   // Logged last: a supervisor that waits for "serving" may stop the process at once.
-  logger.info(
+  tell(
     {
       port: service.port,
       metricsPort: service.metricsPort,
@@ -46,6 +52,7 @@ export async function run(env: Environment, workers: URL): Promise<void> {
       roles: settings.roles,
     },
     "serving",
+    sentences?.whatRuns(settings, service),
   );
 }
 

@@ -16,7 +16,7 @@ async function main(): Promise<void> {
   const settings = readSettings(process.env);
   const client = createClient({ baseUrl: settings.monetaUrl, token: settings.token });
   const collection = await openCollection(client);
-  // A file for each collection: an `npm start` begins with an empty chain, and the claims of the last one mean nothing there.
+  // A file for each collection: `npm start -- --fresh` begins with an empty chain, and earlier claims mean nothing there.
   const store = new Store(join(settings.dataFolder, `${collection}.sqlite`));
   const cookieKey = store.secret("cookies") ?? newKey();
   store.keepSecret("cookies", cookieKey);

@@ -13,19 +13,19 @@ const BAR_WIDTH = 24;
 
 /**
  * Shows how a folder grows from one size to another, in megabytes: a bar on a terminal, plain lines elsewhere. The sizes are
- * estimates, so the bar waits just below its end.
+ * estimates, so the bar waits just below its end. npm needs more in between, so what is shown never shrinks.
  * @returns `stop`, which removes the bar, and `complete`, which shows it complete, for good.
  */
 export function showProgress(what, folder, { from, to }) {
   const started = performance.now();
   const terminal = process.stderr.isTTY === true;
-  const megabytes = () => Math.round(sizeOf(folder) / MEGABYTE);
-  const seconds = () => Math.round((performance.now() - started) / 1000);
+  let most = from;
   const show = () => {
-    const size = megabytes();
-    const share = Math.min(0.99, Math.max(0, (size - from) / (to - from)));
-    if (terminal) process.stderr.write(`\r\x1b[2K${barOf(what, share)} ${size} of about ${to} MB, ${seconds()} s`);
-    else say(`${what}: ${seconds()} s, ${size} of about ${to} MB`);
+    most = Math.max(most, Math.min(megabytesOf(folder), to));
+    const share = Math.min(0.99, (most - from) / (to - from));
+    const seconds = Math.round((performance.now() - started) / 1000);
+    if (terminal) process.stderr.write(`\r\x1b[2K${barOf(what, share)} ${most} of about ${to} MB, ${seconds} s`);
+    else say(`${what}: ${seconds} s, ${most} of about ${to} MB`);
   };
   if (terminal) show();
   const timer = setInterval(show, terminal ? ON_TERMINAL_MS : PLAIN_MS);
@@ -35,9 +35,13 @@ export function showProgress(what, folder, { from, to }) {
       if (terminal) process.stderr.write("\r\x1b[2K");
     },
     complete: () => {
-      if (terminal) process.stderr.write(`${barOf(what, 1)} ${megabytes()} MB\n`);
+      if (terminal) process.stderr.write(`${barOf(what, 1)} ${megabytesOf(folder)} MB\n`);
     },
   };
+}
+
+function megabytesOf(folder) {
+  return Math.round(sizeOf(folder) / MEGABYTE);
 }
 
 function barOf(what, share) {

@@ -46,7 +46,7 @@ describe("the progress of an installation", () => {
     expect(written.map((text) => text.replace(/\d+ s$/, "n s"))).to.deep.equal([
       `\r\x1b[2Kmoneta: installing [${"#".repeat(12)}${"-".repeat(12)}] 50 %, 2 of about 4 MB, n s`,
       "\r\x1b[2K",
-      `\r\x1b[2Kmoneta: installing [${"#".repeat(23)}-] 99 %, 2 of about 1 MB, n s`,
+      `\r\x1b[2Kmoneta: installing [${"#".repeat(23)}-] 99 %, 1 of about 1 MB, n s`,
       "\r\x1b[2K",
       `moneta: installing [${"#".repeat(24)}] 100 %, 2 MB\n`,
     ]);
