@@ -52,7 +52,7 @@ function ending(db: Db, lock: RawBuilder<unknown>): RawBuilder<unknown> {
  * needs none.
  *
  * Every transaction takes its locks in this order, so that two of them rarely wait for each other:
- * the ledger, apps, collections, tokens, holdings, gas budgets, requests, counters, sequences.
+ * the ledger, apps, collections, tokens, holdings, gas budgets, new wallets, requests, counters, sequences.
  *
  * A call only holds its app (`holdApps`), before all others. Only the app's removal and a change of its quotas wait for that. The
  * app is locked (`lockQuotas`) only when a quota is compared.

@@ -65,7 +65,10 @@ describe("gas budget of an app per day", () => {
   it("is not charged for a refused call, and charged once for a repeated call", async () => {
     const body = { collection_address: collection, to_address: randomAddress(), quantity: 1 };
     expectRefusal(await api.post("/v1/nfts", body), 422, "wrong_collection_type");
-    expectInvalid(await api.post("/v1/nfts", { collection_address: collection }), { to_address: "required" });
+    expectInvalid(await api.post("/v1/nfts", { collection_address: collection }), {
+      to_address: "required",
+      to_user: "required",
+    });
     const wallet = await addWallet(api);
     const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: collection, token_id: 9 };
     expectRefusal(await api.post("/v1/transfers", transfer), 422, "token_not_found");
