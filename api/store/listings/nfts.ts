@@ -1,6 +1,5 @@
 import { sql } from "kysely";
 
-import { MAX_PAGE_BYTES } from "../../config/limits.ts";
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
@@ -50,6 +49,9 @@ export interface CollectionNft extends NftView {
 /** Metadata up to this size comes with the rows of a page. Only older versions accepted larger ones than a few of these. */
 const INLINE_BYTES = 262_144;
 
+/** Bytes after which no more large metadata is read for a page. The API cuts its pages at this size. */
+const ENOUGH_BYTES = 16 * INLINE_BYTES;
+
 /** Columns of a listing: the metadata unless it is large, and its size in bytes. `withLargeMetadata` reads the rest. */
 export const METADATA = [
   sql<string | null>`case when octet_length(nfts.metadata) <= ${sql.lit(INLINE_BYTES)} then nfts.metadata end`.as(
@@ -76,7 +78,7 @@ export async function withLargeMetadata<Row extends MetadataColumns>(
   page: PageQuery,
 ): Promise<{ rows: Omit<Row, "metadataBytes">[]; page: PageQuery }> {
   const complete: Omit<Row, "metadataBytes">[] = [];
-  let left = MAX_PAGE_BYTES;
+  let left = ENOUGH_BYTES;
   for (const { metadataBytes, ...row } of rows) {
     complete.push(row);
     const count = complete.length;
