@@ -7,6 +7,7 @@ import { ErrorNote } from "../parts/error-note.tsx";
 import { Facts } from "../parts/facts.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { LongText } from "../parts/long-text.tsx";
+import { Holder } from "../parts/named.tsx";
 import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { TokenTiles } from "../parts/token-tile.tsx";
@@ -47,7 +48,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
 
 function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
   const { address, name, symbol, type, hosting, minted, mint_supply_count: cap, owner, soulbound } = collection;
-  const { copies, metadata_frozen: frozen } = collection;
+  const { copies, metadata_frozen: frozen, seller_fee_basis_points: fee, fee_recipient: recipient } = collection;
   return (
     <section class="detail detail-small card" aria-label="About the collection">
       <Picture source={collection.image} label={`Picture of ${name}`} seed={address} eager />
@@ -76,6 +77,14 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
                 what="the address of the owner"
                 link={explorerLink({ address: owner })}
               />,
+            ],
+            [
+              "Royalty",
+              recipient == null || fee == null || fee === 0 ? null : (
+                <span key="royalty">
+                  {(fee / 100).toString()} % to <Holder address={recipient} what="the address that gets the royalty" />
+                </span>
+              ),
             ],
             [
               "Website",

@@ -1,4 +1,4 @@
-import { useState } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
 import type { paths } from "../../client/document.ts";
@@ -26,6 +26,18 @@ interface Props {
   onCreated: (text: string) => void;
 }
 
+/** What each scope allows. */
+const MEANINGS: Readonly<Record<Scope, string>> = {
+  read: "Read everything that the app has.",
+  accounts: "Create wallets.",
+  collections: "Create collections, change and freeze their metadata.",
+  mint: "Mint tokens into the app's collections.",
+  transfer: "Move tokens out of the app's wallets.",
+  webhooks: "Set up the webhook.",
+  contracts: "Follow contracts of others.",
+  media: "Upload pictures and other files.",
+};
+
 /** Creates a token with some of the scopes of the session. */
 export function CreateToken({ onClose, onCreated }: Props) {
   const [name, setName] = useState("");
@@ -33,6 +45,7 @@ export function CreateToken({ onClose, onCreated }: Props) {
   const [days, setDays] = useState<string>("90");
   const [error, setError] = useState<unknown>(null);
   const [busy, setBusy] = useState(false);
+  const reason = useId();
 
   async function create(): Promise<void> {
     setBusy(true);
@@ -51,7 +64,7 @@ export function CreateToken({ onClose, onCreated }: Props) {
 
   const nameError = error instanceof ApiRefusal ? error.fieldErrors.find(({ field }) => field === "name") : undefined;
   return (
-    <Dialog title="Create a token" onClose={onClose}>
+    <Dialog title="Create an API key" onClose={onClose}>
       <form
         class="stack"
         onSubmit={(event) => {
@@ -74,9 +87,12 @@ export function CreateToken({ onClose, onCreated }: Props) {
         {error !== null && nameError === undefined && <ErrorNote error={error} />}
         <div class="actions">
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={busy} disabled={scopes.length === 0}>
+          <Button type="submit" kind="primary" busy={busy} disabled={scopes.length === 0} aria-describedby={reason}>
             Create
           </Button>
+          <span class="muted" id={reason}>
+            {scopes.length === 0 && "Choose at least one scope."}
+          </span>
         </div>
       </form>
     </Dialog>
@@ -86,21 +102,28 @@ export function CreateToken({ onClose, onCreated }: Props) {
 function Scopes({ chosen, onChange }: { chosen: readonly Scope[]; onChange: (chosen: Scope[]) => void }) {
   // A session cannot give away more than it has.
   const offered = session().scopes;
+  const meanings = useId();
   return (
     <fieldset class="options">
       <legend>Scopes</legend>
       {offered.map((scope) => (
-        <label key={scope}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(scope)}
-            onChange={(event) => {
-              const { checked } = event.currentTarget;
-              onChange(offered.filter((one) => (one === scope ? checked : chosen.includes(one))));
-            }}
-          />
-          {scope}
-        </label>
+        <div key={scope} class="option">
+          <label>
+            <input
+              type="checkbox"
+              aria-describedby={`${meanings}-${scope}`}
+              checked={chosen.includes(scope)}
+              onChange={(event) => {
+                const { checked } = event.currentTarget;
+                onChange(offered.filter((one) => (one === scope ? checked : chosen.includes(one))));
+              }}
+            />
+            {scope}
+          </label>
+          <span class="muted" id={`${meanings}-${scope}`}>
+            {MEANINGS[scope]}
+          </span>
+        </div>
       ))}
     </fieldset>
   );

@@ -18,7 +18,7 @@ import { CreateToken } from "./create-token.tsx";
 
 type Token = Shape<"Token">;
 
-/** The API tokens of the app. */
+/** The API keys of the app. The API calls them tokens, as it does NFTs: here they have another name. */
 export function TokensScreen() {
   const [creating, setCreating] = useState(false);
   const [revoking, setRevoking] = useState<Token | null>(null);
@@ -30,21 +30,23 @@ export function TokensScreen() {
   }, []);
   const actions = (
     <Button kind="primary" onClick={() => setCreating(true)}>
-      Create a token
+      Create an API key
     </Button>
   );
   return (
-    <Screen title="Tokens" actions={actions}>
-      <p class="muted">A program sends a token with each call of the API. Give each program its own.</p>
+    <Screen title="API keys" actions={actions}>
+      <p class="muted">
+        A program sends an API key with each call, as its token (<code>MONETA_TOKEN</code>). Give each program its own.
+      </p>
       {secret !== null && (
-        <Secret title="The new token" text={secret} onDone={() => setSecret(null)}>
-          Who has the token can do everything that its scopes allow.
+        <Secret title="The new API key" text={secret} onDone={() => setSecret(null)}>
+          Who has the key can do everything that its scopes allow.
         </Secret>
       )}
       <LastCall />
       <CursorList
         pages={pages}
-        empty={<EmptyState title="No tokens yet">Create one, and use it in your program.</EmptyState>}
+        empty={<EmptyState title="No API keys yet">Create one, and use it in your program.</EmptyState>}
       >
         {(tokens) => <TokensTable tokens={tokens} onRevoke={setRevoking} />}
       </CursorList>
@@ -65,7 +67,7 @@ export function TokensScreen() {
 function TokensTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke: (token: Token) => void }) {
   return (
     <Table
-      caption="Tokens of the app"
+      caption="API keys of the app"
       rows={tokens}
       keyOf={(token) => token.token_id}
       columns={[
@@ -101,18 +103,18 @@ function isValid({ revoked_at: revoked, expires_at: expires }: Token): boolean {
 function Revoke({ token, onClose, onRevoked }: { token: Token; onClose: () => void; onRevoked: () => void }) {
   return (
     <ConfirmDialog
-      title="Revoke the token?"
+      title="Revoke the API key?"
       action="Revoke"
       onClose={onClose}
       onConfirm={async () => {
         const path = { token_id: token.token_id };
         await answerOf(client().DELETE("/v1/tokens/{token_id}", { params: { path } }));
-        toast("The token is revoked.");
+        toast("The API key is revoked.");
         onRevoked();
       }}
     >
       <p>
-        Programs that use <bdi>{token.name}</bdi> are refused at once. A revoked token never works again.
+        Programs that use <bdi>{token.name}</bdi> are refused at once. A revoked key never works again.
       </p>
     </ConfirmDialog>
   );

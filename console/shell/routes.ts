@@ -93,7 +93,7 @@ export const SCREENS: readonly Screen[] = [
   {
     path: "/tokens",
     component: lazy(async () => (await import("../screens/tokens.tsx")).TokensScreen),
-    nav: "Tokens",
+    nav: "API keys",
   },
   {
     path: "/operator",

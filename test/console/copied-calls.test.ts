@@ -131,7 +131,7 @@ describe("what the console copies, when it runs", () => {
 
   it("creates the token of the form, in a session of its own", async () => {
     const page = await web.open({ screen: "/tokens" });
-    await page.getByRole("button", { name: "Create a token" }).click();
+    await page.getByRole("button", { name: "Create an API key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("Bill's");
     await dialog.getByLabel("read", { exact: true }).check();

@@ -12,13 +12,17 @@ describe("console > tokens", () => {
 
   it("creates a token, shows it once, and revokes it", async () => {
     const page = await web.open({ screen: "/tokens", browser: { viewport: NARROW } });
-    await page.getByRole("button", { name: "Create a token" }).click();
+    await page.getByRole("button", { name: "Create an API key" }).click();
     const dialog = page.getByRole("dialog");
     await dialog.getByLabel("Name").fill("<script>document.title='ran'</script>");
+    const create = dialog.getByRole("button", { name: "Create" });
+    expect(await create.isDisabled()).to.equal(true);
+    await dialog.getByText("Choose at least one scope.").waitFor();
     await dialog.getByLabel("read", { exact: true }).check();
+    await dialog.getByText("Read everything that the app has.").waitFor();
     await dialog.getByLabel("Expires after").selectOption("30");
     await expectNoAxeViolations(page);
-    await dialog.getByRole("button", { name: "Create" }).press("Enter");
+    await create.press("Enter");
     const token = (await page.getByText(/^moneta_/).textContent())!;
     expect(await statusWith(token)).to.equal(200);
     await expectNoAxeViolations(page);
@@ -45,7 +49,7 @@ describe("console > tokens", () => {
 
   it("offers only the scopes of the session", async () => {
     const page = await web.open({ screen: "/tokens", scopes: ["read"] });
-    await page.getByRole("button", { name: "Create a token" }).click();
+    await page.getByRole("button", { name: "Create an API key" }).click();
     await page.getByRole("dialog").getByLabel("read", { exact: true }).waitFor();
     expect(await page.getByRole("dialog").getByRole("checkbox").count()).to.equal(1);
   });

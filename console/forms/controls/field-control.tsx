@@ -75,7 +75,12 @@ function TextControl({ field, path, value, context, onChange }: ControlProps<One
     onInput: (event: { currentTarget: { value: string } }) => onChange(event.currentTarget.value),
   };
   const several = field.kind === "long-text" || field.kind === "json";
-  const numeric = field.kind === "integer" ? { inputMode: "numeric" as const } : {};
+  const numeric =
+    field.kind === "integer"
+      ? { inputMode: "numeric" as const }
+      : field.kind === "percent"
+        ? { inputMode: "decimal" as const }
+        : {};
   return (
     <FieldFrame id={id} field={field} errors={errors} help={help}>
       {several ? (

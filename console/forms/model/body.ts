@@ -38,6 +38,8 @@ function wireValue(field: Field, value: Value | undefined): unknown {
       return integerOf(textOf(value));
     case "number":
       return textOf(value) === "" ? undefined : Number(textOf(value));
+    case "percent":
+      return textOf(value) === "" ? undefined : hundredthsOf(textOf(value));
     case "json":
       return textOf(value) === "" ? undefined : (JSON.parse(textOf(value)) as unknown);
     case "text":
@@ -58,6 +60,12 @@ function integerOf(text: string): number | string | undefined {
   if (text === "") return undefined;
   const exact = BigInt(text);
   return exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact.toString();
+}
+
+/** @param text with at most two decimals, so that the result is exact. */
+export function hundredthsOf(text: string): number {
+  const [whole = "", decimals = ""] = text.split(/[.,]/);
+  return Number(`${whole}${decimals.padEnd(2, "0")}`);
 }
 
 function attributesOf(rows: readonly AttributeRow[]): unknown[] | undefined {

@@ -1,3 +1,4 @@
+import { hundredthsOf } from "./body.ts";
 import type { Field, NumberField, TextField } from "./fields.ts";
 import type { AttributeRow, Value, Values } from "./values.ts";
 
@@ -33,6 +34,8 @@ function faultOf(field: Field, value: Value | undefined): string | null {
     case "integer":
     case "number":
       return numberFault(field, value.trim());
+    case "percent":
+      return percentFault(field, value.trim());
     case "choice":
       return field.options.includes(value) ? null : `Must be one of: ${field.options.join(", ")}.`;
     case "json":
@@ -73,6 +76,15 @@ function numberFault({ kind, minimum, maximum }: NumberField, value: string): st
   const exact = kind === "integer" ? BigInt(value) : Number(value);
   if (minimum !== null && exact < minimum) return `Must be at least ${minimum.toString()}.`;
   if (maximum !== null && exact > maximum) return `Must be at most ${maximum.toString()}.`;
+  return null;
+}
+
+function percentFault({ minimum, maximum }: NumberField, value: string): string | null {
+  if (!/^[0-9]{1,9}([.,][0-9]{1,2})?$/.test(value))
+    return "Must be a percentage, such as 5 or 2.5: at most two decimals.";
+  const hundredths = hundredthsOf(value);
+  if (minimum !== null && hundredths < minimum) return `Must be at least ${(minimum / 100).toString()} %.`;
+  if (maximum !== null && hundredths > maximum) return `Must be at most ${(maximum / 100).toString()} %.`;
   return null;
 }
 

@@ -21,8 +21,8 @@ export interface TextField extends FieldBase {
 }
 
 export interface NumberField extends FieldBase {
-  /** An integer may have any length. A number is a decimal fraction. */
-  kind: "integer" | "number";
+  /** An integer may have any length. A number is a decimal fraction. A percent is typed as 2.5 and sent as 250 hundredths. */
+  kind: "integer" | "number" | "percent";
   minimum: number | null;
   maximum: number | null;
 }
@@ -61,6 +61,15 @@ const ADDRESS = "^0x[0-9a-fA-F]{40}$";
 /** The schema writes integers of any length as an integer or such a string. */
 const DIGITS = "^[0-9]{1,78}$";
 
+/** How the API names numbers in hundredths of a percent. */
+const HUNDREDTHS = "_basis_points";
+
+/** A form has only the fields of the kind of collection that was chosen, so it need not say which kind that is. */
+function helpOf(name: string, described: string | undefined): string | null {
+  if (name.endsWith(HUNDREDTHS)) return "In percent of the price of a sale, such as 5 or 2.5.";
+  return described?.replace(/^(Hosted|Self-hosted) only[^.]*\.\s*/, "") || null;
+}
+
 /** The fields of the body of a call such as `post /v1/nfts`, in the order of the schema. */
 export function fieldsOf(document: ApiDocument, call: string): Field[] {
   return fieldsOfObject(document, bodySchemaOf(document, call));
@@ -76,14 +85,14 @@ function fieldsOfObject(document: ApiDocument, schema: JsonSchema): Field[] {
 function fieldOf(document: ApiDocument, name: string, schema: JsonSchema, required: boolean): Field {
   const alternatives = alternativesOf(document, schema);
   const whole = resolved(document, schema);
-  const help = whole.description ?? alternatives.find(({ description }) => description !== undefined)?.description;
-  const base = { name, label: labelOf(name), help: help ?? null, required };
+  const described = whole.description ?? alternatives.find(({ description }) => description !== undefined)?.description;
+  const base = { name, label: labelOf(name), help: helpOf(name, described), required };
   const ofType = (type: string) => alternatives.find((one) => one.type === type);
   const options = optionsOf(alternatives);
   if (options !== null) return { ...base, kind: "choice", options };
   const integer = ofType("integer");
   if (integer !== undefined || alternatives.some(({ pattern }) => pattern === DIGITS)) {
-    return numberField(base, "integer", integer ?? {});
+    return numberField(base, name.endsWith(HUNDREDTHS) ? "percent" : "integer", integer ?? {});
   }
   const number = ofType("number");
   if (number !== undefined) return numberField(base, "number", number);

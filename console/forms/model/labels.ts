@@ -14,7 +14,7 @@ const LABELS: Readonly<Record<string, string>> = {
   initial_supply: "Copies",
   mint_supply_count: "Most tokens",
   new_owner: "Owner of the contract",
-  seller_fee_basis_points: "Royalty (basis points)",
+  seller_fee_basis_points: "Royalty in percent",
   to_address: "To",
   token_id: "Token id",
   uri: "Metadata URI",

@@ -31,6 +31,8 @@ function initialValue(field: Field, known: unknown): Value {
       return initialValues(field.fields, isRecord(known) ? known : {});
     case "choice":
       return textOf(known) || (field.required ? (field.options[0] ?? "") : "");
+    case "percent":
+      return typeof known === "number" ? (known / 100).toString() : "";
     case "json":
       return known == null ? "" : JSON.stringify(known, null, 2);
     default:

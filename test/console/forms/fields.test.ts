@@ -35,7 +35,7 @@ describe("fields of a form", () => {
         soulbound: "boolean",
         description: "long-text",
         image: "uri",
-        seller_fee_basis_points: "integer",
+        seller_fee_basis_points: "percent",
         base_uri: "uri",
       },
       "post /v1/nfts": {
@@ -70,7 +70,11 @@ describe("fields of a form", () => {
         required: false,
         minimum: 0,
         maximum: 10_000,
+        help: "In percent of the price of a sale, such as 5 or 2.5.",
       });
+      // The form shows only the fields of the chosen kind.
+      expect(fieldNamed(fields, "fee_recipient").help).to.equal("Who gets the royalty.");
+      for (const { help } of fields) expect(help ?? "").to.not.match(/^(Hosted|Self-hosted) only/);
       expect(fieldNamed(fields, "type")).to.deep.include({ options: ["ERC721", "ERC1155"] });
       expect(fieldNamed(fields, "image")).to.deep.include({ schemes: ["http:", "https:", "ipfs:", "ar:", "data:"] });
       expect(fieldNamed(fields, "base_uri")).to.deep.include({ schemes: ["http:", "https:", "ipfs:", "ar:"] });

@@ -31,6 +31,27 @@ describe("values of a form", () => {
     expect(bodyOf(mint, typed({ token_id: "9007199254740992" }))).to.deep.equal({ token_id: "9007199254740992" });
   });
 
+  it("take percentages, and send hundredths of them", () => {
+    const create = fieldsOf(document, "post /v1/collections").filter(({ kind }) => kind === "percent");
+    const sent = (text: string) => bodyOf(create, { ...initialValues(create), seller_fee_basis_points: text });
+    for (const [text, points] of [
+      ["5", 500],
+      ["2.5", 250],
+      ["0,07", 7],
+      [" 100 ", 10_000],
+      ["0", 0],
+    ] as const) {
+      expect(problemsOf(create, { seller_fee_basis_points: text })).to.deep.equal([]);
+      expect(sent(text)).to.deep.equal({ seller_fee_basis_points: points });
+      const [back] = Object.values(initialValues(create, { seller_fee_basis_points: points }));
+      expect(sent(String(back))).to.deep.equal({ seller_fee_basis_points: points });
+    }
+    expect(sent("")).to.deep.equal({});
+    for (const text of ["2.555", "5 %", "-1", ".5", "100.01", "1e1"]) {
+      expect(problemsOf(create, { seller_fee_basis_points: text }), text).to.have.length(1);
+    }
+  });
+
   it("leave out attributes that are empty", () => {
     const attributes = [
       { trait: "fur", value: "red", before: null },
