@@ -2,8 +2,10 @@ import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
 import { StateBadge } from "../parts/badge.tsx";
+import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
+import { Field } from "../parts/field.tsx";
 import { CollectionName } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
@@ -13,6 +15,9 @@ import { shortHex } from "../service/format.ts";
 import { href } from "../shell/href.ts";
 import { type Request, TYPE_NAMES } from "./request-state.ts";
 import { useLiveRequests } from "./use-live-requests.ts";
+
+/** Longest reference, in characters. */
+const MAX_REFERENCE = 256;
 
 const FILTERS = [
   [null, "All"],
@@ -25,8 +30,10 @@ const FILTERS = [
 /** The app's requests, newest first. Events change the rows while they are shown. */
 export function RequestsScreen() {
   const [status, setStatus] = useState<Request["status"] | null>(null);
+  const [reference, setReference] = useState<string | null>(null);
   return (
     <Screen title="Requests">
+      <ReferenceSearch onSearch={setReference} />
       <div class="filter" role="group" aria-label="State">
         {FILTERS.map(([value, text]) => (
           <button
@@ -42,25 +49,72 @@ export function RequestsScreen() {
           </button>
         ))}
       </div>
-      <List key={status} status={status} />
+      <List key={JSON.stringify([status, reference])} status={status} reference={reference} />
     </Screen>
   );
 }
 
-function List({ status }: { status: Request["status"] | null }) {
+/** @property onSearch null: all requests. */
+function ReferenceSearch({ onSearch }: { onSearch: (reference: string | null) => void }) {
+  const [text, setText] = useState("");
+  return (
+    <form
+      class="search"
+      role="search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch(text === "" ? null : text);
+      }}
+    >
+      <Field label="Find by reference" hint="Your own text for a request, such as the number of an order. Empty: all.">
+        {(control) => (
+          <input
+            {...control}
+            type="search"
+            autocomplete="off"
+            spellcheck={false}
+            maxLength={MAX_REFERENCE}
+            value={text}
+            onInput={(event) => setText(event.currentTarget.value)}
+          />
+        )}
+      </Field>
+      <Button type="submit">Find</Button>
+    </form>
+  );
+}
+
+interface Filter {
+  status: Request["status"] | null;
+  reference: string | null;
+}
+
+function List({ status, reference }: Filter) {
   const pages = useLiveRequests(status, async (cursor) => {
-    const query = { ...(status === null ? {} : { status }), ...(cursor === undefined ? {} : { cursor }) };
+    const query = {
+      ...(status === null ? {} : { status }),
+      ...(reference === null ? {} : { reference }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
     const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
     return { items: requests, next };
   });
   return (
-    <CursorList pages={pages} empty={<NoRequests status={status} />}>
+    <CursorList pages={pages} empty={<NoRequests status={status} reference={reference} />}>
       {(requests) => <RequestsTable caption="Requests, newest first" requests={requests} />}
     </CursorList>
   );
 }
 
-function NoRequests({ status }: { status: Request["status"] | null }) {
+function NoRequests({ status, reference }: Filter) {
+  if (reference !== null) {
+    return (
+      <EmptyState title="No such requests">
+        No request {status === null ? "" : `that is ${status} `}has the reference “<bdi>{reference}</bdi>”. Capital
+        letters count.
+      </EmptyState>
+    );
+  }
   if (status !== null) return <EmptyState title={`No requests are ${status}`}>Choose another state.</EmptyState>;
   return (
     <EmptyState title="No requests yet">

@@ -41,6 +41,26 @@ describe("console > requests", () => {
     await expectNoAxeViolations(page);
   });
 
+  it("finds requests by their reference", async () => {
+    const reference = "<b>order 7</b>";
+    const made = { collection_address: collection.nft_collection, to_address: HOLDER };
+    await final(await send("/v1/nfts", { ...made, reference }));
+    await final(await send("/v1/nfts", { ...made, reference: "order 8" }));
+    const page = await web.open({ screen: "/requests" });
+    const rows = page.getByRole("table").getByRole("link", { name: /^Mint/ });
+    await rows.nth(1).waitFor();
+    await page.getByLabel("Find by reference").fill(reference);
+    await page.getByLabel("Find by reference").press("Enter");
+    await rows.nth(1).waitFor({ state: "detached" });
+    await expectNoAxeViolations(page);
+    await rows.click();
+    await page.getByText(reference, { exact: true }).waitFor();
+    await goTo(page, "/requests");
+    await page.getByLabel("Find by reference").fill("Order 8");
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("Capital letters count.").waitFor();
+  });
+
   it("shows gas, fee and the other requests of the transaction", async () => {
     const address = collection.nft_collection;
     // Accepted in one commit, they share a transaction.
