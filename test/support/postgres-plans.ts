@@ -25,14 +25,18 @@ interface PlannedStatement {
 /** After so many runs of a prepared statement, the server has chosen: one plan for all values, or a new one for each run. */
 const RUNS = 7;
 
-/** The plans of the statements that `work` runs: as the server makes them first, and as it does when they are prepared. */
-export async function plansOf(work: () => Promise<unknown>): Promise<PlannedStatement[]> {
+/**
+ * The plans of the statements that `work` runs: as the server makes them first, and as it does when they are prepared.
+ * @param url of the database. Statements for others are left out: a service that test files share may work meanwhile.
+ */
+export async function plansOf(url: string, work: () => Promise<unknown>): Promise<PlannedStatement[]> {
+  const name = new URL(url).pathname.slice(1);
   const plans: PlannedStatement[] = [];
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const { query } = prototype;
   prototype.query = async function (statement, ...others) {
     const { text, values = [] } = typeof statement === "string" ? { text: statement, values: others[0] } : statement;
-    if (values.length > 0 && /^\s*(select|with|insert|update|delete)\b/i.test(text)) {
+    if (this.database === name && values.length > 0 && /^\s*(select|with|insert|update|delete)\b/i.test(text)) {
       const given = values.map((value) => (value === null ? "null" : pg.escapeLiteral(String(value)))).join(", ");
       await query.call(this, `prepare probe as ${text}`);
       for (let run = 1; run <= RUNS; run++) {

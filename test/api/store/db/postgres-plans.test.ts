@@ -78,7 +78,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   const write: Database["write"] = (operation) => database.write(operation);
 
   async function expectNoScan(work: () => Promise<unknown>): Promise<void> {
-    const plans = await plansOf(work);
+    const plans = await plansOf(database.url, work);
     expect(plans.length).to.be.above(0);
     const faults = plans.flatMap(({ text, plan }) =>
       scannedTables(plan)
@@ -89,7 +89,9 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   }
 
   it("find a scan where there is one", async () => {
-    const plans = await plansOf(() => sql`select id from requests where errors = ${"none"}`.execute(database.read));
+    const plans = await plansOf(database.url, () =>
+      sql`select id from requests where errors = ${"none"}`.execute(database.read),
+    );
     expect(plans.flatMap(({ plan }) => scannedTables(plan))).to.deep.equal(["requests", "requests"]);
   });
 
@@ -114,7 +116,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   });
 
   it("of a lane that is drained read the open batches only", async () => {
-    const plans = await plansOf(() => hasBegun(database.read, DRAINED));
+    const plans = await plansOf(database.url, () => hasBegun(database.read, DRAINED));
     const read = plans.map(({ plan }) => indexesOf(plan).filter((index) => index.startsWith("batches")));
     expect(read).to.deep.equal([["batches_open"], ["batches_open"]]);
   });
@@ -161,7 +163,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
     const [few, many] = [20, 200].map((count) => Array.from({ length: count }, (_, token) => key(ROWS - 10 + token)));
     if (few === undefined || many === undefined) throw new Error("there are two sets");
     const expectIndex = async () => {
-      const plans = await plansOf(async () => {
+      const plans = await plansOf(database.url, async () => {
         await write((trx) => HoldingSet.read(trx, many));
         await heldAmong(database.read, few);
       });
