@@ -8,6 +8,7 @@ import { ChainDidNotStart, type LocalChain, startAnvil, startHardhat } from "./c
 import { hasDatabase, setDatabaseAside } from "./data-folder.ts";
 import { hasState, StateKeeper, type UnpackedState, unpackState } from "./kept-state.ts";
 import type { StartOptions } from "./options.ts";
+import { Problem } from "./problem.ts";
 
 /** What Anvil exits with when it cannot use an argument, such as a file with a state. */
 const BAD_ARGUMENT = 2;
@@ -73,7 +74,13 @@ async function continueChain(
     if (await databaseFits(dataDir, chain.rpcUrl)) return chain;
   } catch (error) {
     await chain.stop();
-    throw error;
+    const { sentenceOf } = await import("../../api/context/startup-error.ts");
+    const sentence = sentenceOf(error);
+    throw sentence === null
+      ? error
+      : new Problem(`${sentence}\nNothing was changed. To begin anew, and rename the database: npm start -- --fresh`, {
+          cause: error,
+        });
   }
   await chain.stop();
   return `The last start was killed before it saved the newest blocks: ${NEW}`;

@@ -9,6 +9,7 @@ import {
   type Settings,
   SettingsError,
 } from "../../api/config/settings.ts";
+import { Problem } from "./problem.ts";
 
 /** What the variables and the arguments of `npm start` decide. */
 export interface StartOptions {
@@ -36,12 +37,12 @@ const USAGE =
 /**
  * Reads nothing else from the environment: a trial must not touch the database, the keys or the chain of an installation.
  * @param args the arguments after `npm start --`.
- * @throws SettingsError
+ * @throws SettingsError, Problem
  */
 export function readOptions(env: Environment, args: readonly string[]): StartOptions {
-  const problems = args
-    .filter((argument) => !FLAGS.includes(argument))
-    .map((argument) => `${argument}: npm start does not know it. ${USAGE}`);
+  const unknown = args.filter((argument) => !FLAGS.includes(argument));
+  if (unknown.length > 0) throw new Problem(`npm start does not know ${unknown.join(" ")}. ${USAGE}`);
+  const problems: string[] = [];
   const text = (variable: keyof typeof DEFAULTS) => env[variable]?.trim() || DEFAULTS[variable];
   const metricsText = env["METRICS_PORT"]?.trim() ?? "";
   const port = (variable: "PORT" | "RPC_PORT" | "METRICS_PORT") => {

@@ -30,7 +30,9 @@ export async function runService(options: StartOptions, ground: Ground, stop: Ab
     return await serve(options, ground, stop);
   } catch (error) {
     const plain = [StartupError, SeedFileError, TourError].some((kind) => error instanceof kind);
-    throw plain ? new Problem((error as Error).message, { cause: error }) : error;
+    if (!plain) throw error;
+    const hint = ground.continued ? "\nTo begin anew, and rename the database: npm start -- --fresh" : "";
+    throw new Problem((error as Error).message + hint, { cause: error });
   }
 }
 

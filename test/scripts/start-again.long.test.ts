@@ -178,6 +178,23 @@ describe("npm start, again", () => {
     });
   }
 
+  it("says that the database cannot be opened, and changes nothing", async () => {
+    const database = join(dataDir, "moneta.sqlite");
+    const kept = await readFile(database);
+    await writeFile(database, "not a database");
+    const files = await readdir(dataDir);
+    const program = start({ ...ports, DATA_DIR: dataDir, TOUR: "0" });
+    started.push(program);
+    expect(await program.gone()).to.equal(1);
+    await writeFile(database, kept);
+    expect(program.output)
+      .to.match(
+        /moneta\.sqlite.*\nNothing was changed\. To begin anew, and rename the database: npm start -- --fresh\n$/,
+      )
+      .and.not.match(/^ +at /m);
+    expect(await readdir(dataDir)).to.deep.equal(files);
+  });
+
   it("begins anew with --fresh, and renames the database", async () => {
     const { program, token } = await run(["--fresh"], { TOUR: "0" });
     await expectAside(program, /^Because of --fresh, the local chain and the database begin anew\./m);

@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { SettingsError } from "../../../api/config/settings.ts";
 import { cliCommandLine, commandLine, readOptions, serviceSettings } from "../../../scripts/start/options.ts";
+import { Problem } from "../../../scripts/start/problem.ts";
 
 const DEFAULTS = {
   port: 3000,
@@ -31,9 +32,9 @@ describe("npm start: readOptions", () => {
   it("names every argument that it does not know", () => {
     for (const unknown of ["--frehs", "--fresh=no", "-f", "fresh"]) {
       expect(() => readOptions({}, ["--fresh", unknown]), unknown)
-        .to.throw(SettingsError)
+        .to.throw(Problem)
         .with.property("message")
-        .that.contains(`- ${unknown}: npm start does not know it. \`npm start -- --fresh\` begins`);
+        .that.contains(`npm start does not know ${unknown}. \`npm start -- --fresh\` begins`);
     }
   });
 
