@@ -226,6 +226,17 @@ export interface paths {
     /** List webhook deliveries, newest first */
     get: operations["listDeliveries"];
   }>;
+  "/v1/webhook/deliveries/redeliver": Path<{
+    /**
+     * Send the events of all failed deliveries again
+     * @description Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.
+     */
+    post: operations["redeliverFailed"];
+  }>;
+  "/v1/webhook/deliveries/{id}": Path<{
+    /** Show a webhook delivery with its payload */
+    get: operations["getDelivery"];
+  }>;
   "/v1/webhook/deliveries/{id}/redeliver": Path<{
     /**
      * Send the event of a delivery again, at once
@@ -1121,6 +1132,36 @@ export interface components {
       /** @description Cursor of the next page; null at the end. */
       next: string | null;
     };
+    RedeliveredEvents: {
+      /** @description How many events are sent again. */
+      redelivered: number;
+      /** @description Whether there are more. Then call again. */
+      more: boolean;
+    };
+    DeliveryWithPayload: {
+      /** @description Id of the delivery. */
+      id: string;
+      /** @description `id` of the body and `webhook-id` of the call. The same at every try. */
+      event_id: string;
+      /** @description The `type` of the event. */
+      event_type: "sent" | "completed" | "error" | "corrected" | "test";
+      /** @description null for a test event. */
+      request_id: components["schemas"]["RequestId"] | null;
+      /** @description failed: no retry is left, or the webhook was removed. */
+      status: "pending" | "delivered" | "failed";
+      /** @description Number of tries so far. */
+      attempts: number;
+      /** @description Latest time of the next try. null when the delivery has ended. */
+      next_attempt_at: components["schemas"]["Time"] | null;
+      /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
+      response_status: number | null;
+      /** @description Why the last try failed. */
+      error: string | null;
+      created_at: components["schemas"]["Time"];
+      updated_at: components["schemas"]["Time"];
+      /** @description The body that the receiver gets, byte by byte. */
+      payload: string;
+    };
     EventsFeed: {
       /** @description Oldest first. */
       events: components["schemas"]["Event"][];
@@ -1499,6 +1540,8 @@ export interface components {
     ContractAddress: string;
     /** @description Token id, as decimal digits. */
     TokenId: number | string;
+    /** @description The `id` of the delivery. */
+    DeliveryId: string;
   };
   requestBodies: never;
   headers: {
@@ -2186,11 +2229,36 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
+  redeliverFailed: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RedeliveredEvents"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getDelivery: WithoutBody<{
+    parameters: Inputs<{
+      path: {
+        /** @description The `id` of the delivery. */
+        id: components["parameters"]["DeliveryId"];
+      };
+    }>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveryWithPayload"]>;
+      404: components["responses"]["NotFound"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
   redeliver: WithoutBody<{
     parameters: Inputs<{
       path: {
         /** @description The `id` of the delivery. */
-        id: string;
+        id: components["parameters"]["DeliveryId"];
       };
     }>;
     responses: AnyCall & {

@@ -7,7 +7,7 @@ import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import type { DeliveryRow } from "../store/db/schema.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { findDelivery, type LoggedDelivery, redeliver } from "../store/outbox/deliveries.ts";
+import { findDelivery, type LoggedDelivery, redeliver, redeliverFailed } from "../store/outbox/deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../store/outbox/events.ts";
 import {
   findWebhook,
@@ -51,6 +51,22 @@ export function redeliverEvent(deps: SendWebhookDeps, appId: string | null, id: 
     if (!(await holdEvent(trx, delivery.event_seq))) throw new ApiError("not_found", null, { message: GONE });
     return redeliver(trx, delivery, Date.now());
   });
+}
+
+/**
+ * Sends the events of failed deliveries again, so many as one transaction may.
+ * @throws ApiError `not_found` when the app has no webhook, `validation_failed` when it is disabled.
+ */
+export async function redeliverFailedEvents(
+  deps: SendWebhookDeps,
+  appId: string,
+): Promise<{ redelivered: number; more: boolean }> {
+  const done = await deps.database.write(async (trx) => {
+    await requireEnabled(trx, appId);
+    return redeliverFailed(trx, appId, Date.now());
+  });
+  if (done.redelivered > 0) deps.signals.deliveries.notify();
+  return done;
 }
 
 async function send(deps: SendWebhookDeps, enqueue: (trx: Trx) => Promise<DeliveryRow>): Promise<LoggedDelivery> {

@@ -24,9 +24,11 @@ import { createToken, deleteToken, listTokens } from "./endpoints/api-tokens.ts"
 import {
   deleteWebhook,
   getWebhook,
+  getDelivery,
   listDeliveries,
   putWebhook,
   redeliver,
+  redeliverFailed,
   rotateWebhookSecret,
   testWebhook,
 } from "./endpoints/webhook.ts";
@@ -72,6 +74,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     testWebhook(),
     rotateWebhookSecret(),
     listDeliveries(),
+    redeliverFailed(),
+    getDelivery(),
     redeliver(),
     listEvents(),
     getUsage(),

@@ -63,6 +63,9 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
   return (
     <section class="stack">
       <h2>Deliveries</h2>
+      {pages.items.some(({ status }) => status === "failed") && (
+        <RedeliverFailed enabled={enabled} onDone={followAnswer} />
+      )}
       <CursorList
         pages={pages}
         empty={
@@ -77,7 +80,15 @@ export function Deliveries({ enabled }: { enabled: boolean }) {
             rows={deliveries}
             keyOf={({ id }) => id}
             columns={[
-              { head: "Event", cell: (delivery) => <Event delivery={delivery} /> },
+              {
+                head: "Event",
+                cell: (delivery) => (
+                  <>
+                    <Event delivery={delivery} />
+                    <Payload id={delivery.id} />
+                  </>
+                ),
+              },
               { head: "State", cell: ({ status }) => <Badge kind={KINDS[status]}>{TEXTS[status]}</Badge> },
               { head: "Answer", cell: (delivery) => <ReceiverAnswer delivery={delivery} /> },
               { head: "Tries", right: true, cell: ({ attempts }) => attempts },
@@ -119,6 +130,62 @@ function ReceiverAnswer({ delivery }: { delivery: Delivery }) {
         </div>
       )}
     </>
+  );
+}
+
+/** What the receiver gets. It is read when a person opens it. */
+function Payload({ id }: { id: string }) {
+  const [text, setText] = useState<string | null>(null);
+
+  async function read(): Promise<void> {
+    const params = { path: { id } };
+    const { payload } = await answerOf(client().GET("/v1/webhook/deliveries/{id}", { params }));
+    setText(JSON.stringify(JSON.parse(payload), null, 2));
+  }
+
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        if (currentTarget.open && text === null) read().catch(sayProblem);
+      }}
+    >
+      <summary>Payload</summary>
+      {text !== null && <pre tabIndex={0}>{text}</pre>}
+    </details>
+  );
+}
+
+/** Sends the events of all failed deliveries again. */
+function RedeliverFailed({ enabled, onDone }: { enabled: boolean; onDone: () => void }) {
+  const [busy, setBusy] = useState(false);
+
+  async function send(): Promise<void> {
+    setBusy(true);
+    try {
+      let sent = 0;
+      for (let more = true; more;) {
+        const part = await answerOf(client().POST("/v1/webhook/deliveries/redeliver"));
+        sent += part.redelivered;
+        more = part.more;
+      }
+      toast(
+        sent === 0 ? "All failed events were sent again before." : `${sent.toString()} failed events are sent again.`,
+      );
+      onDone();
+    } finally {
+      setBusy(false);
+    }
+  }
+
+  return (
+    <div class="actions">
+      <Button busy={busy} disabled={!enabled} onClick={() => void send().catch(sayProblem)}>
+        Send all failed again
+      </Button>
+      <span class="muted">
+        {enabled ? "Each event once, with the same id." : "The webhook takes no deliveries now."}
+      </span>
+    </div>
   );
 }
 

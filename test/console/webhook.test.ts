@@ -42,6 +42,9 @@ describe("console > webhook", () => {
       expect(await copied(page, "Copy as TypeScript")).to.contain('client.POST("/v1/webhook/test")');
       const row = page.getByRole("row", { name: /test/ });
       await row.getByText(/HTTP 500/).waitFor();
+      await row.getByText("Payload", { exact: true }).click();
+      await row.getByText('"type": "test"').waitFor();
+      await expectNoAxeViolations(page);
       answer = 200;
       await row.getByRole("button", { name: "Redeliver" }).click();
       // The first delivery is also tried again by itself, so that both may be delivered by now.

@@ -28,6 +28,11 @@ export function forKeyShare(db: Db): RawBuilder<unknown> {
   return ending(db, sql`for key share`);
 }
 
+/** As `forKeyShare`, for the rows of one table of a join. @param table the table, or its alias. */
+export function forKeyShareOf(db: Db, table: string): RawBuilder<unknown> {
+  return ending(db, sql`for key share of ${sql.ref(table)}`);
+}
+
 /** As `forUpdate`, for the rows of one table of a join. @param table the table, or its alias. */
 export function forUpdateOf(db: Db, table: string): RawBuilder<unknown> {
   return ending(db, sql`for update of ${sql.ref(table)}`);

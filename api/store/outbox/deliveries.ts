@@ -8,7 +8,7 @@ import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { unparkRows } from "../db/parked-rows.ts";
 import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forKeyShareOf, rowSet, type Trx } from "../db/sql.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
 
 /** A delivery with its event. */
@@ -185,4 +185,41 @@ export async function redeliver(trx: Trx, delivery: DeliveryRow, now: number): P
           .returningAll()
           .executeTakeFirst();
   return waiting ?? insertDelivery(trx, { ...delivery, seq: delivery.event_seq }, now);
+}
+
+/** The newest failed deliveries that `redeliverFailed` looks through. */
+const SEARCHED = 10_000;
+/** Events that it sends again at once. */
+const RESENT = 1_000;
+
+/**
+ * Sends the events of failed deliveries again that no later delivery has, the oldest first.
+ * @returns how many, and whether there are more.
+ */
+export async function redeliverFailed(
+  trx: Trx,
+  appId: string,
+  now: number,
+): Promise<{ redelivered: number; more: boolean }> {
+  const { rows: events } = await sql<DeliveredEvent>`
+    select event.seq, event.app_id, event.request_id
+      from (select seq, event_seq from deliveries where app_id = ${appId} and status = 'failed'
+             order by seq desc limit ${SEARCHED}) as failed
+      join events as event on event.seq = failed.event_seq
+     where not exists (select 1 from deliveries as later
+                        where later.event_seq = failed.event_seq and later.seq > failed.seq)
+     order by failed.seq limit ${RESENT + 1} ${forKeyShareOf(trx, "event")}`.execute(trx);
+  const resent = events.slice(0, RESENT);
+  await insertDeliveries(trx, resent, now);
+  return { redelivered: resent.length, more: events.length > resent.length };
+}
+
+/** The body of a delivery's calls. @param delivery of the caller's app. */
+export async function payloadOf(db: Db, delivery: Pick<DeliveryRow, "event_seq">): Promise<string> {
+  const { body } = await db
+    .selectFrom("events")
+    .select("body")
+    .where("seq", "=", delivery.event_seq)
+    .executeTakeFirstOrThrow();
+  return body;
 }

@@ -1,16 +1,18 @@
 import {
   redeliverEvent,
+  redeliverFailedEvents,
   registerWebhook,
   rotateWebhookSecret as rotate,
   sendTestEvent,
 } from "../../commands/webhooks.ts";
 import type { Limits } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
-import { listDeliveries as list } from "../../store/outbox/deliveries.ts";
+import { findDelivery, listDeliveries as list, payloadOf } from "../../store/outbox/deliveries.ts";
 import { deleteWebhook as remove, findWebhook } from "../../store/outbox/webhooks.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import {
   deliveryExample,
+  eventExample,
   pageExample,
   rotatedSecretExample,
   testDeliveryExample,
@@ -22,6 +24,8 @@ import { deliveryParams, none, noQuery } from "../schemas/params.ts";
 import {
   deliveriesPage,
   delivery,
+  deliveryWithPayload,
+  redeliveredEvents,
   registeredWebhook,
   removedWebhook,
   rotatedSecret,
@@ -145,6 +149,43 @@ export function listDeliveries() {
       const page = await list(database.read, appId, readPage(query, "deliveries"));
       return pageAnswer(page, "deliveries", "deliveries", page.items.map(presentDelivery));
     },
+  });
+}
+
+export function getDelivery() {
+  return defineEndpoint({
+    method: "get",
+    path: "/webhook/deliveries/:id",
+    summary: "Show a webhook delivery with its payload",
+    name: "getDelivery",
+    examples: { answer: { ...deliveryExample, payload: JSON.stringify(eventExample) } },
+    scope: "webhooks",
+    params: deliveryParams,
+    query: noQuery,
+    response: deliveryWithPayload,
+    errors: ["not_found"],
+    handle: async ({ database }, { appId, params }) => {
+      const row = found(await findDelivery(database.read, appId, params.id));
+      return { ...presentDelivery(row), payload: await payloadOf(database.read, row) };
+    },
+  });
+}
+
+export function redeliverFailed() {
+  return defineEndpoint({
+    method: "post",
+    path: "/webhook/deliveries/redeliver",
+    summary: "Send the events of all failed deliveries again",
+    name: "redeliverFailed",
+    description:
+      "Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
+    examples: { answer: { redelivered: 12, more: false } },
+    scope: "webhooks",
+    params: none,
+    query: noQuery,
+    response: redeliveredEvents,
+    errors: ["not_found"],
+    handle: (deps, { appId }) => redeliverFailedEvents(deps, appId),
   });
 }
 

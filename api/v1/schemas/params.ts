@@ -34,7 +34,9 @@ function name(description: string, longest: number) {
 /** Characters of the longest id: that of a request. */
 const MAX_ID = 64;
 export const requestParams = z.object({ request_id: name("The `request_id` of an earlier answer.", MAX_ID) });
-export const deliveryParams = z.object({ id: name("The `id` of the delivery.", MAX_ID) });
+export const deliveryParams = z.object({
+  id: name("The `id` of the delivery.", MAX_ID).meta({ param: { id: "DeliveryId" } }),
+});
 export const tokenIdParams = z.object({ token_id: name("The `token_id` of the token.", MAX_ID) });
 export const userParams = z.object({
   user_identifier: name("The app's own name for the user, percent-encoded.", MAX_HEADER_BYTES),

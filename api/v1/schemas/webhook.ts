@@ -76,6 +76,17 @@ export const delivery = z
   })
   .meta({ id: "Delivery" });
 
+export const deliveryWithPayload = delivery
+  .extend({ payload: z.string().meta({ description: "The body that the receiver gets, byte by byte." }) })
+  .meta({ id: "DeliveryWithPayload" });
+
+export const redeliveredEvents = z
+  .object({
+    redelivered: z.int().meta({ description: "How many events are sent again." }),
+    more: z.boolean().meta({ description: "Whether there are more. Then call again." }),
+  })
+  .meta({ id: "RedeliveredEvents" });
+
 export const deliveriesPage = z
   .object({ deliveries: pageOf(delivery), ...pageFrameFields })
   .meta({ id: "DeliveriesPage" });

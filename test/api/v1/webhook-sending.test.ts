@@ -70,6 +70,7 @@ describe("webhook deliveries", () => {
   const test = async () => (await api.post("/v1/webhook/test", {})).body as Delivery;
   const redeliver = (id: string, token?: string) =>
     api.post(`/v1/webhook/deliveries/${id}/redeliver`, {}, token === undefined ? {} : { token });
+  const redeliverFailed = () => api.post("/v1/webhook/deliveries/redeliver", {});
   const settled = (id: string) =>
     eventually(async () => (await log()).find((delivery) => delivery.id === id && delivery.status !== "pending"));
   const failedOnce = (id: string) =>
@@ -108,6 +109,7 @@ describe("webhook deliveries", () => {
       expect(await settled(id)).to.include({ status: "failed", response_status: 410 });
       expectInvalid(await api.post("/v1/webhook/test", {}), { webhook: "disabled" });
       expectInvalid(await redeliver(id), { webhook: "disabled" });
+      expectInvalid(await redeliverFailed(), { webhook: "disabled" });
     });
   });
 
@@ -214,6 +216,36 @@ describe("webhook deliveries", () => {
       expect((await redeliver(id)).body).to.include({ id, status: "pending" });
       expect(await settled(id)).to.include({ status: "delivered", attempts: 2 });
       expect((await deliveries()).total).to.equal(1);
+    });
+
+    it("sends all failed events again, each once", async () => {
+      receiver.status = 500;
+      const failed = [await test(), await test(), await test()];
+      const over = { status: "failed" as const, next_at: null };
+      const ids = failed.slice(0, 2).map(({ id }) => id);
+      for (const { id } of failed) await failedOnce(id);
+      await api.database.write((trx) => trx.updateTable("deliveries").set(over).where("id", "in", ids).execute());
+      receiver.status = 200;
+      const before = receiver.calls.length;
+      expect((await redeliverFailed()).body).to.deep.equal({ redelivered: 2, more: false });
+      const events = failed.slice(0, 2).map(({ event_id: id }) => id);
+      const again = (await log()).filter((one) => events.includes(one.event_id) && !ids.includes(one.id));
+      for (const { id } of again) expect(await settled(id)).to.include({ status: "delivered", attempts: 1 });
+      const received = receiver.calls.slice(before).map(({ headers }) => String(headers["webhook-id"]));
+      // The third may be tried again meanwhile.
+      expect(received.filter((id) => events.includes(id)).sort()).to.deep.equal(events.sort());
+      // Each has a later delivery now.
+      expect((await redeliverFailed()).body).to.deep.equal({ redelivered: 0, more: false });
+    });
+
+    it("shows the payload of a delivery", async () => {
+      const { id, event_id: event } = await test();
+      await settled(id);
+      const { body } = await api.get(`/v1/webhook/deliveries/${id}`);
+      const { payload, ...delivery } = body as Delivery & { payload: string };
+      expect(payload).to.equal(receiver.calls[0]?.text);
+      expect(JSON.parse(payload)).to.include({ id: event, type: "test" });
+      expect(delivery).to.include({ id, status: "delivered" });
     });
 
     it("answers 404 for another app's delivery and for an unknown one", async () => {

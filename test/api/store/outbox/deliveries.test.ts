@@ -1,12 +1,12 @@
 import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
-import { LONGEST_DELIVERY_WAIT } from "../../../../api/store/outbox/deliveries.ts";
+import { LONGEST_DELIVERY_WAIT, redeliverFailed } from "../../../../api/store/outbox/deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, APP } from "../../support/rows.ts";
+import { addApp, APP, addTestEvents } from "../../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -64,5 +64,37 @@ describe("takeDueDeliveries", () => {
       expect(taken).to.have.length(4);
       expect(taken.at(-1)).to.equal(behind);
     });
+  });
+});
+
+describe("redeliverFailed", () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    for (const app of [APP, "other"]) await addApp(database, app);
+  });
+  afterEach(() => database.remove());
+
+  it("sends the events again in parts, oldest first, each once, and none of another app", async () => {
+    const [count, part] = [1_200, 1_000];
+    await database.write(async (trx) => {
+      await addTestEvents(trx, APP, count, NOW);
+      await addTestEvents(trx, "other", 1, NOW);
+      await trx.updateTable("deliveries").set({ status: "failed", next_at: null }).execute();
+    });
+    const again = () => database.write((trx) => redeliverFailed(trx, APP, NOW + 1));
+    expect(await again()).to.deep.equal({ redelivered: part, more: true });
+    expect(await again()).to.deep.equal({ redelivered: count - part, more: false });
+    expect(await again()).to.deep.equal({ redelivered: 0, more: false });
+    const rows = await database.read
+      .selectFrom("deliveries")
+      .select(["app_id", "event_seq"])
+      .where("status", "=", "pending")
+      .orderBy("seq")
+      .execute();
+    expect(new Set(rows.map((row) => row.app_id))).to.deep.equal(new Set([APP]));
+    const events = rows.map((row) => row.event_seq);
+    expect(events).to.have.length(count);
+    expect(events).to.deep.equal([...events].sort((a, b) => a - b));
   });
 });

@@ -3,7 +3,13 @@ import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { AT_ONCE } from "../../../../api/store/db/due.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
-import { findDelivery, recordTries, redeliver } from "../../../../api/store/outbox/deliveries.ts";
+import {
+  findDelivery,
+  payloadOf,
+  recordTries,
+  redeliver,
+  redeliverFailed,
+} from "../../../../api/store/outbox/deliveries.ts";
 import {
   dueDeliveries,
   parkDeliveries,
@@ -69,7 +75,9 @@ async function deliver({ read, write }: Tour): Promise<void> {
     await write((trx) => holdEvent(trx, delivery.event_seq));
     const { eventId: _id, eventType: _type, ...row } = delivery;
     await write((trx) => redeliver(trx, row, NOW));
+    await payloadOf(read, delivery);
   }
+  await write((trx) => redeliverFailed(trx, app, NOW));
   await write((trx) => abandonDeliveries(trx, "nobody", "the webhook was removed", NOW));
   await write((trx) => abandonDeliveries(trx, app, "the webhook was removed", NOW));
   await look(); // Here the last chunk is ended.
