@@ -5,6 +5,8 @@ import { columnsOf } from "../forms/csv/table.ts";
 import type { Field as FormField } from "../forms/model/fields.ts";
 import { RECEIVER_HELP } from "../write/receivers.ts";
 import { WalletList } from "../write/wallet-list.tsx";
+import { Button } from "../parts/button.tsx";
+import { downloadCsv } from "../parts/download.ts";
 import { Field } from "../parts/field.tsx";
 import { mayUse } from "../service/session.ts";
 
@@ -19,6 +21,10 @@ export interface Choices {
   /** Whether users of the table may be new. */
   newUsers: boolean;
 }
+
+const MIB = 2 ** 20;
+/** Largest file. It is checked as a whole, in memory. */
+const MOST_BYTES = 5 * MIB;
 
 export function useChoices(): [Choices, (change: Partial<Choices>) => void] {
   const [choices, setChoices] = useState<Choices>({
@@ -43,8 +49,11 @@ interface ChoicesProps {
 export function ImportChoices({ collection, fields, choices, onChange }: ChoicesProps) {
   const has = (name: string) => fields.some((field) => field.name === name);
   const columns = [...columnsOf(fields), ...(has("attributes") ? ["attributes.NAME"] : [])];
+  const [error, setError] = useState<string | null>(null);
   const readTable = async (file: File | undefined) => {
-    onChange({ table: file === undefined ? null : { name: file.name, text: await file.text() } });
+    const tooLarge = file !== undefined && file.size > MOST_BYTES;
+    setError(tooLarge ? `The file has more than ${(MOST_BYTES / MIB).toString()} MiB. Split it into several.` : null);
+    onChange({ table: file === undefined || tooLarge ? null : { name: file.name, text: await file.text() } });
   };
   return (
     <section class="card stack" aria-label="File">
@@ -55,7 +64,10 @@ export function ImportChoices({ collection, fields, choices, onChange }: Choices
           <code key={column}>{column} </code>
         ))}
       </p>
-      <Field label="CSV file" hint="Comma-separated, in UTF-8. Nothing is sent before you confirm.">
+      <div class="actions">
+        <Button onClick={() => downloadCsv("tokens.csv", `${columns.join(",")}\n`)}>Download a template</Button>
+      </div>
+      <Field label="CSV file" hint="Comma-separated, in UTF-8. Nothing is sent before you confirm." error={error}>
         {(control) => (
           <input
             {...control}

@@ -1,6 +1,7 @@
 import { failedRowsFile, messageOf } from "../forms/csv/outcomes.ts";
 import { type Progress, type RowState, rowsIn } from "../forms/csv/progress.ts";
 import { Button } from "../parts/button.tsx";
+import { downloadCsv } from "../parts/download.ts";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { Table } from "../parts/table.tsx";
 import { lastWrite } from "../service/recorded-calls.ts";
@@ -75,7 +76,7 @@ function Results({ plan, run, progress }: ResultsProps) {
         {failed > 0 && (
           <Button
             onClick={() => {
-              download("failed-rows.csv", failedRowsFile(plan.table, progress));
+              downloadCsv("failed-rows.csv", failedRowsFile(plan.table, progress));
             }}
           >
             Download the failed rows
@@ -129,14 +130,4 @@ function resultOf(address: string, state: RowState | undefined) {
     default:
       return "Waiting";
   }
-}
-
-/** Gives the browser a file to save. */
-function download(name: string, text: string): void {
-  const url = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-  const link = document.createElement("a");
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
 }

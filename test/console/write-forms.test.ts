@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+
 import { expect } from "chai";
 
 import type { Shape } from "../../client/client.ts";
@@ -41,6 +43,16 @@ describe("forms of the console that write", () => {
     const choose = (text: string) =>
       page.getByLabel("CSV file").setInputFiles({ name: "cats.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
     console.allowProblems(/404/);
+    const [template] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download a template" }).click(),
+    ]);
+    const head = await readFile(await template.path(), "utf8");
+    expect(head).to.match(/^file,token_id,to_address,user_identifier,name,.*attributes\.NAME\n$/);
+    await choose("x".repeat(5 * 2 ** 20 + 1));
+    await page.getByText("The file has more than 5 MiB. Split it into several.").waitFor();
+    await choose(head);
+    await page.getByText("The file has no rows.").waitFor();
     await choose("name,user_identifier,image\nA,eve,\nB,bob,cat.png");
     await page.getByText("2 problems found").waitFor();
     await page.getByText('No wallet of the app has the user identifier "eve".').waitFor();

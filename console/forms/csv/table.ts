@@ -52,6 +52,8 @@ export function readTable(text: string, fields: readonly Field[]): Table {
     const [head, ...lines] = parseCsv(text);
     const columns = head?.cells ?? [];
     const problems = columnProblems(columns, fields);
+    // With a wrong head, what is said of each row would be wrong, too.
+    if (problems.length > 0) return { columns, rows: [], problems };
     if (lines.length === 0)
       problems.push({
         line: null,
@@ -78,11 +80,14 @@ function columnProblems(columns: readonly string[], fields: readonly Field[]): T
   const known = columnsOf(fields);
   const attributes = fields.some(({ kind }) => kind === "attributes");
   const all = [...known, ...(attributes ? [`${ATTRIBUTE}NAME`] : [])].join(", ");
-  return columns.flatMap((column, index) => {
-    const fail = (message: string) => [{ line: 1, column, message }];
-    if (columns.indexOf(column) !== index) return fail(`The column "${column}" is there twice.`);
-    const isAttribute = attributes && column.startsWith(ATTRIBUTE) && column !== ATTRIBUTE;
-    if (known.includes(column) || column === ERROR || isAttribute) return [];
-    return fail(`The column "${column}" is not known. Use ${all}.`);
-  });
+  const isKnown = (column: string) =>
+    known.includes(column) || column === ERROR || (attributes && column.startsWith(ATTRIBUTE) && column !== ATTRIBUTE);
+  const problems: TableProblem[] = columns
+    .filter((column, index) => columns.indexOf(column) !== index)
+    .map((column) => ({ line: 1, column, message: `The column "${column}" is there twice.` }));
+  const [unknown, ...others] = columns.filter((column) => !isKnown(column));
+  if (unknown === undefined) return problems;
+  const names = [unknown, ...others].map((column) => `"${column}"`).join(", ");
+  const message = `${others.length === 0 ? `The column ${names} is` : `The columns ${names} are`} not known. Use ${all}.`;
+  return [...problems, { line: 1, column: unknown, message }];
 }

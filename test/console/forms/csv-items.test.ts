@@ -131,6 +131,12 @@ describe("rows of a CSV file", () => {
           /^The column "colour" is not known\. Use file, token_id, to_address, user_identifier, name,.*reference, attributes\.NAME\.$/,
       },
     ],
+    [
+      "two unknown columns, whose rows are not looked at",
+      ERC721,
+      ["colour,name,user", "a,b"],
+      { line: 1, column: "colour", message: /^The columns "colour", "user" are not known\. Use file,/ },
+    ],
     ["a column that is there twice", ERC721, ["name,name", "a,b"], { line: 1, column: "name", message: /twice/ }],
     [
       "metadata of a self-hosted collection",
