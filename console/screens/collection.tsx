@@ -13,11 +13,12 @@ import { Screen } from "../parts/screen.tsx";
 import { TokenTiles } from "../parts/token-tile.tsx";
 import { WebLink } from "../parts/web-link.tsx";
 import { client } from "../service/client.ts";
-import { readCollection } from "../service/collections.ts";
+import { closedBecause, readCollection } from "../service/collections.ts";
 import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
+import { mayUse } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
-import type { ScreenProps } from "../shell/href.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
 import { CollectionOffers } from "../write/offers.tsx";
 
 const LIMIT = 24;
@@ -41,7 +42,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
       {collection.error !== null && <ErrorNote error={collection.error} retry={collection.reload} />}
       {data === null && collection.loading && <Loading />}
       {data !== null && <CollectionFacts collection={data} />}
-      {data !== null && <Tokens address={address} onMinted={collection.reload} />}
+      {data !== null && <Tokens collection={data} onMinted={collection.reload} />}
     </Screen>
   );
 }
@@ -97,7 +98,28 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
   );
 }
 
-function Tokens({ address, onMinted }: { address: string; onMinted: () => void }) {
+function NoTokens({ collection }: Pick<TokensProps, "collection">) {
+  const closed = closedBecause(collection);
+  return (
+    <EmptyState title="No tokens yet">
+      {closed === null && mayUse("mint") ? (
+        <a class="button button-primary" href={href("/collections/:address/mint", { address: collection.address })}>
+          Mint the first token
+        </a>
+      ) : (
+        (closed ?? "This session does not have the scope mint.")
+      )}
+    </EmptyState>
+  );
+}
+
+interface TokensProps {
+  collection: Shape<"Collection">;
+  onMinted: () => void;
+}
+
+function Tokens({ collection, onMinted }: TokensProps) {
+  const { address } = collection;
   const pages = usePages(async (cursor) => {
     const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
     const params = { path: { address }, query };
@@ -105,18 +127,15 @@ function Tokens({ address, onMinted }: { address: string; onMinted: () => void }
     return { items: nfts, next };
   }, []);
   // A mint, burn or change of metadata of this collection has completed.
-  useLive(({ type, nft_collection: collection }) => {
-    if (type !== "completed" || collection !== address) return;
+  useLive((event) => {
+    if (event.type !== "completed" || event.nft_collection !== address) return;
     pages.reload();
     onMinted();
   });
   return (
     <section class="stack" aria-label="Tokens">
       <h2>Tokens</h2>
-      <CursorList
-        pages={pages}
-        empty={<EmptyState title="No tokens yet">Mint the first token of this collection.</EmptyState>}
-      >
+      <CursorList pages={pages} empty={<NoTokens collection={collection} />}>
         {(tokens) => <TokenTiles tokens={tokens} />}
       </CursorList>
     </section>

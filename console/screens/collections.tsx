@@ -4,6 +4,7 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
+import { mayUse } from "../service/session.ts";
 import { usePages } from "../service/use-data.ts";
 import { href } from "../shell/href.ts";
 import { CollectionsOffers } from "../write/offers.tsx";
@@ -20,10 +21,7 @@ export function CollectionsScreen() {
   }, []);
   return (
     <Screen title="Collections" actions={<CollectionsOffers />}>
-      <CursorList
-        pages={pages}
-        empty={<EmptyState title="No collections yet">Create a collection to mint tokens into it.</EmptyState>}
-      >
+      <CursorList pages={pages} empty={<FirstSteps />}>
         {(collections) => (
           <ul class="tiles">
             {collections.map((collection) => (
@@ -50,5 +48,28 @@ function CollectionTile({ collection }: { collection: Shape<"Collection"> }) {
         </span>
       </span>
     </a>
+  );
+}
+
+/** What a new app does first. Only what the session may do has a link. */
+function FirstSteps() {
+  return (
+    <EmptyState title="No collections yet">
+      <ol class="steps">
+        <li>
+          {mayUse("collections") ? (
+            <a class="button button-primary" href={href("/collections/new")}>
+              Create the first collection
+            </a>
+          ) : (
+            "Create a collection. This session does not have the scope collections."
+          )}
+        </li>
+        <li>Mint a token into it, to a wallet of a user. Watch it arrive here.</li>
+        <li>
+          <a href={href("/tokens")}>Create an API key</a> for your program, which does the same by HTTP.
+        </li>
+      </ol>
+    </EmptyState>
   );
 }

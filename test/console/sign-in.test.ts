@@ -28,6 +28,7 @@ describe("console: signing in", () => {
     await page.getByRole("heading", { name: "Collections" }).waitFor();
     expect(page.url()).to.equal(`${pages.moneta.baseUrl}/console/#/`);
     await page.getByText("No collections yet").waitFor();
+    await page.getByRole("link", { name: "Create the first collection" }).waitFor();
     await expectNoAxeViolations(page);
     await page.reload();
     await page.getByText("No collections yet").waitFor();

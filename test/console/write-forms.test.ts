@@ -36,6 +36,7 @@ describe("forms of the console that write", () => {
     await page.getByText(DONE).waitFor();
     await page.getByRole("link", { name: "Open the collection" }).click();
     await page.getByRole("heading", { name: "Gems" }).waitFor();
+    await page.getByRole("link", { name: "Mint the first token" }).waitFor();
   });
 
   it("import a CSV file: problems by row and column, then progress and results", async () => {
