@@ -53,6 +53,7 @@ function ChangeForm({ document, collection }: FormProps) {
       known={known}
       main={fields.map(({ name }) => name)}
       files={mayUse("media") ? ["image"] : []}
+      target={{ method: "PATCH", path: "/v1/collections/{address}", pathParams: { address } }}
       submit="Save"
       busy="Saving …"
       bodyOf={(values) => {

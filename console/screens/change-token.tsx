@@ -64,6 +64,7 @@ function ChangeForm({ document, nft, token }: FormProps) {
       known={known}
       main={["name", "description", "image", "attributes"]}
       files={mayUse("media") ? ["image", "animation_url"] : []}
+      target={{ method: "PATCH", path: PATH, pathParams: { ...token } }}
       submit="Save"
       busy="Saving …"
       bodyOf={(values) => {

@@ -37,6 +37,7 @@ function CreateForm({ document }: { document: ApiDocument }) {
       fields={fields}
       main={["description", "image", "mint_supply_count", "collection_uri"]}
       files={mayUse("media") ? ["image"] : []}
+      target={{ method: "POST", path: "/v1/collections" }}
       submit="Create the collection"
       busy="Creating …"
       bodyOf={(values) => ({ type: kind.type, ...bodyOf(fields, values) })}

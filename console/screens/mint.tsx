@@ -73,6 +73,7 @@ function MintForm({ document, collection, closed }: MintFormProps) {
         files={mayUse("media") ? ["image", "animation_url"] : []}
         help={{ to_address: RECEIVER_HELP, initial_owner: RECEIVER_HELP }}
         lists={{ to_address: wallets, initial_owner: wallets }}
+        target={{ method: "POST", path: "/v1/nfts" }}
         submit="Mint"
         busy="Minting …"
         prepare={(values) => withReceivers(values, RECEIVERS)}

@@ -88,6 +88,7 @@ function TransferForm({ document, holding }: { document: ApiDocument; holding: H
       <WriteForm
         fields={fields}
         main={[]}
+        target={{ method: "POST", path: "/v1/transfers" }}
         help={{ to_address: RECEIVER_HELP }}
         lists={{ to_address: wallets }}
         submit="Transfer"

@@ -21,19 +21,23 @@ const COOKIES = "moneta-session.txt";
 /** The header with a new key. The copied call is a call of its own: with the key of the page's call it would do nothing. */
 const KEY = "Idempotency-Key";
 
-/** @param service URL of the service, with a slash at its end. @param cli the beginning of a command on a local chain, else empty */
-export function asCurl(call: RecordedCall, service: string, cli = ""): string {
+/**
+ * @param service URL of the service, with a slash at its end.
+ * @param cli the beginning of a command on a local chain, else empty.
+ * @param key of an idempotent call.
+ */
+export function asCurl(call: RecordedCall, service: string, cli = "", key = randomKey()): string {
   const uploads = (call.uploads ?? []).map(({ file }) =>
-    curlOf({ method: "POST", path: "/v1/media", file }, service, cli),
+    curlOf({ method: "POST", path: "/v1/media", file }, service, cli, key),
   );
-  return [...uploads, curlOf(call, service, cli)].join("\n");
+  return [...uploads, curlOf(call, service, cli, key)].join("\n");
 }
 
-function curlOf(call: RecordedCall, service: string, cli: string): string {
+function curlOf(call: RecordedCall, service: string, cli: string, key: string): string {
   const own = needsSession(call);
   const who = own ? [`-b ${COOKIES}`, ...sessionHeaders(service)] : ['-H "Authorization: Bearer $MONETA_TOKEN"'];
   const lines = [`curl ${quoted(urlOf(call, service))}`, ...who];
-  if (takesKey(call)) lines.push(`-H '${KEY}: ${randomKey()}'`);
+  if (takesKey(call)) lines.push(`-H '${KEY}: ${key}'`);
   if (call.method !== "GET") lines.splice(1, 0, `-X ${call.method}`);
   if (call.file !== undefined) {
     lines.push(
@@ -47,8 +51,8 @@ function curlOf(call: RecordedCall, service: string, cli: string): string {
   return own ? `${signInWithCurl(service, cli)}\n${command}` : command;
 }
 
-/** @param service URL of the service, with a slash at its end. @param cli the beginning of a command on a local chain, else empty */
-export function asTypeScript(call: RecordedCall, service: string, cli = ""): string {
+/** As `asCurl`. */
+export function asTypeScript(call: RecordedCall, service: string, cli = "", key = randomKey()): string {
   const baseUrl = JSON.stringify(service.replace(/\/$/, ""));
   const uploads = call.file === undefined ? (call.uploads ?? []) : [{ file: call.file, uri: "" }];
   const head = [
@@ -71,7 +75,7 @@ export function asTypeScript(call: RecordedCall, service: string, cli = ""): str
   };
   const options = {
     ...(isEmpty(params) ? {} : { params }),
-    ...(takesKey(call) ? { headers: { [KEY]: randomKey() } } : {}),
+    ...(takesKey(call) ? { headers: { [KEY]: key } } : {}),
     ...(call.body === undefined ? {} : { body: call.body }),
   };
   const files = uploads.map(({ file }, index) => `const { uri: ${nameOf(index)} } = ${uploadOf(file)};`);

@@ -5,6 +5,7 @@ import { FieldControl } from "../forms/controls/field-control.tsx";
 import type { Field } from "../forms/model/fields.ts";
 import type { Values } from "../forms/model/values.ts";
 import { Button } from "../parts/button.tsx";
+import { type CallTarget, LiveCall } from "./live-call.tsx";
 import type { WriteState } from "./use-write.ts";
 import { useWriteForm, type WriteFormOptions, type WriteFormState } from "./use-write-form.ts";
 
@@ -14,6 +15,8 @@ type Pictures = Readonly<Record<string, File>>;
 interface WriteFormProps<T> extends WriteFormOptions<T> {
   /** Names of optional fields that are shown at once. The other ones are under "More fields". */
   main: readonly string[];
+  /** The call of the form, for programs. */
+  target: CallTarget;
   /** Text of the button, and while the call runs. */
   submit: string;
   busy: string;
@@ -66,6 +69,7 @@ export function WriteForm<T>(props: WriteFormProps<T>) {
             {form.busy ? props.busy : props.submit}
           </button>
         )}
+        <LiveCall target={props.target} fields={props.fields} values={form.values} bodyOf={props.bodyOf} />
       </form>
       {preview !== undefined && <aside aria-label="Preview">{preview(form.values, pictures)}</aside>}
     </div>

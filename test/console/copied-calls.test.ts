@@ -9,7 +9,7 @@ import type { Shape } from "../../client/client.ts";
 import type { paths } from "../../client/document.ts";
 import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import { useFolder } from "../support/use-folder.ts";
-import { copied, goTo, lastCall, useConsole } from "./support/browser.ts";
+import { copied, expectNoAxeViolations, goTo, lastCall, useConsole } from "./support/browser.ts";
 import { runCurl, runTypeScript } from "./support/run-copied.ts";
 
 const DONE = "Done. It is on the chain.";
@@ -62,6 +62,35 @@ describe("what the console copies, when it runs", () => {
       const made = collections.find((one) => one.address === address);
       expect(made).to.include({ name: "It's $(a) collection", symbol: "CATS", type: "ERC721" });
     }
+  });
+
+  it("shows the call of a form while it is typed, for a user without a wallet, too", async () => {
+    const { api } = web.moneta;
+    const collection = await api.collection({ type: "ERC721", name: "Typed" });
+    const page = await web.open({ screen: `/collections/${collection}/mint` });
+    await page.getByText("The same call in a program").click();
+    const shown = page.locator(".live-call pre");
+    await page.getByLabel(/^Name/).fill("It's typed");
+    await page.getByLabel(/^To/).fill("typed-ann");
+    const call = () => shown.innerText();
+    expect(await call())
+      .to.contain('"to_user":"typed-ann"')
+      .and.contain("It'\\''s typed");
+    expect(await call()).to.equal(await call());
+    const { request_id: first } = JSON.parse(await runCurl(await call(), options())) as Shape<"Accepted">;
+    await page.getByRole("group", { name: "Language" }).getByRole("button", { name: "TypeScript" }).click();
+    await page.getByLabel(/^Name/).fill("Typed again");
+    const code = (await call()).replace(KEY, (_all, key: string) => `Idempotency-Key": "${key.replace(/^./, "x")}`);
+    const { request_id: second } = await runTypeScript<Shape<"Accepted">>(code, options());
+    for (const id of [first, second]) await completed(id);
+    const { nfts } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${collection}`);
+    expect(nfts.map(({ metadata }) => metadata?.name)).to.deep.equal(["It's typed", "Typed again"]);
+    const { address } = await api.ok<Shape<"Wallet">>("GET", "/v1/accounts/user/typed-ann");
+    for (const nft of nfts) expect(nft).to.include({ owner: address });
+    await page.getByText("More fields").click();
+    await page.getByLabel(/^Website/).fill("no link");
+    await page.getByText("Correct the fields above.").waitFor();
+    await expectNoAxeViolations(page);
   });
 
   it("uploads the picture and mints the token of the form, then transfers it", async () => {

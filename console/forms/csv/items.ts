@@ -1,5 +1,5 @@
 import { bodyOf } from "../model/body.ts";
-import { problemsOf } from "../model/check.ts";
+import { problemsOf, REQUIRED } from "../model/check.ts";
 import type { Field } from "../model/fields.ts";
 import { type AttributeRow, initialValues, type Values } from "../model/values.ts";
 import {
@@ -131,8 +131,6 @@ function fieldProblems(row: TableRow, values: Values, { fields }: ItemOptions): 
   // `sourceProblems` says more of these.
   return shown.filter(({ column, message }) => !([ADDRESS, USER].includes(column) && message === REQUIRED));
 }
-
-const REQUIRED = "This field is required.";
 
 /** A table creates each ERC1155 id once. */
 function repeatedIds(rows: readonly TableRow[]): TableProblem[] {

@@ -8,6 +8,8 @@ export interface Problem {
   message: string;
 }
 
+export const REQUIRED = "This field is required.";
+
 /** What the service would refuse, found before the call. The service checks again, and has the last word. */
 export function problemsOf(fields: readonly Field[], values: Values, prefix = ""): Problem[] {
   return fields.flatMap((field) => {
@@ -15,7 +17,7 @@ export function problemsOf(fields: readonly Field[], values: Values, prefix = ""
     const value = values[field.name];
     if (field.kind === "group") return problemsOf(field.fields, value as Values, `${path}.`);
     if (field.kind === "attributes") return attributeProblems(path, field.maxItems, value as AttributeRow[]);
-    const message = isEmpty(value) ? (field.required ? "This field is required." : null) : faultOf(field, value);
+    const message = isEmpty(value) ? (field.required ? REQUIRED : null) : faultOf(field, value);
     return message === null ? [] : [{ field: path, message }];
   });
 }
