@@ -92,7 +92,12 @@ describe("MediaCollector", () => {
     expect([...first.counted, ...second.counted]).to.have.length(1);
     now += DAY;
     await isGone(next);
-    await eventually(() => Promise.resolve(first.counted.length + second.counted.length === 2 || undefined));
+    const counted = () => [...first.counted, ...second.counted];
+    await eventually(() => Promise.resolve(counted().length > 1 || undefined));
+    expect(counted(), JSON.stringify([...first.lines, ...second.lines])).to.deep.equal([
+      [1, 3],
+      [1, 3],
+    ]);
   });
 
   it("leaves it to the process that has the lease, and to one with the store of the content", async () => {

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 
 import { expect } from "chai";
 
+import { callFrom } from "../../../scripts/scene/callers.ts";
 import { residentOf } from "../../../scripts/bench/memory/resident.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { TestProcess } from "../../support/process.ts";
@@ -54,13 +55,12 @@ describe("a service with 500 slow callers", () => {
     return cid;
   }
 
-  /** Another caller, whose calls are answered meanwhile. */
+  /** Another caller, whose calls are answered meanwhile. It has an address of its own: that of the slow ones has its limit. */
   async function callOthers(): Promise<void> {
-    const headers = { authorization: `Bearer ${moneta.app.token}` };
-    for (let call = 0; call < OTHER_CALLS; call++) {
-      const answer = await fetch(`${moneta.baseUrl}/v1/accounts`, { headers });
-      expect(answer.status).to.equal(200);
-      await answer.arrayBuffer();
+    const call = { method: "GET", path: "/v1/accounts", token: moneta.app.token, from: "127.0.0.2" };
+    for (let count = 0; count < OTHER_CALLS; count++) {
+      const { status, text } = await callFrom(moneta.baseUrl, call);
+      expect(status, text).to.equal(200);
     }
   }
 
