@@ -158,7 +158,15 @@ export async function isLeaseFree(
   isGone: (holder: string) => boolean,
 ): Promise<boolean> {
   const row = await db.selectFrom("leases").selectAll().where("name", "=", name).executeTakeFirst();
-  return row === undefined || row.holder === null || isDue(row.until, time.now, time.lasts) || isGone(row.holder);
+  return row === undefined || isFree(row, time, isGone);
+}
+
+function isFree(
+  { holder, until }: { holder: string | null; until: number },
+  time: LeaseTime,
+  isGone: (holder: string) => boolean,
+): boolean {
+  return holder === null || isDue(until, time.now, time.lasts) || isGone(holder);
 }
 
 /**
@@ -178,8 +186,13 @@ export async function takeNamedLease(
     .values({ name, holder: null, fence: 0, until: 0 })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .execute();
-  if (!(await isLeaseFree(trx, name, time, isGone))) return null;
-  const { fence } = await trx.selectFrom("leases").select("fence").where("name", "=", name).executeTakeFirstOrThrow();
+  // One read: of two, the second could show the fencing token of a process that has taken the lease since the first.
+  const { fence, ...row } = await trx
+    .selectFrom("leases")
+    .selectAll()
+    .where("name", "=", name)
+    .executeTakeFirstOrThrow();
+  if (!isFree(row, time, isGone)) return null;
   const taken = await trx
     .updateTable("leases")
     .set({ holder, fence: fence + 1, until: time.now + time.lasts })
