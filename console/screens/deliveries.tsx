@@ -155,6 +155,9 @@ function Payload({ id }: { id: string }) {
   );
 }
 
+/** Calls until all failed deliveries that the service looks through are sent again. */
+const MOST_CALLS = 10;
+
 /** Sends the events of all failed deliveries again. */
 function RedeliverFailed({ enabled, onDone }: { enabled: boolean; onDone: () => void }) {
   const [busy, setBusy] = useState(false);
@@ -163,7 +166,7 @@ function RedeliverFailed({ enabled, onDone }: { enabled: boolean; onDone: () => 
     setBusy(true);
     try {
       let sent = 0;
-      for (let more = true; more;) {
+      for (let calls = 0, more = true; more && calls < MOST_CALLS; calls++) {
         const part = await answerOf(client().POST("/v1/webhook/deliveries/redeliver"));
         sent += part.redelivered;
         more = part.more;

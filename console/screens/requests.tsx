@@ -2,12 +2,11 @@ import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
 import { StateBadge } from "../parts/badge.tsx";
-import { Button } from "../parts/button.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
-import { Field } from "../parts/field.tsx";
 import { CollectionName } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age, Ether } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
@@ -33,7 +32,12 @@ export function RequestsScreen() {
   const [reference, setReference] = useState<string | null>(null);
   return (
     <Screen title="Requests">
-      <ReferenceSearch onSearch={setReference} />
+      <SearchForm
+        label="Find by reference"
+        hint="Your own text for a request, such as the number of an order. Empty: all."
+        maxLength={MAX_REFERENCE}
+        onSearch={(text) => setReference(text === "" ? null : text)}
+      />
       <div class="filter" role="group" aria-label="State">
         {FILTERS.map(([value, text]) => (
           <button
@@ -51,36 +55,6 @@ export function RequestsScreen() {
       </div>
       <List key={JSON.stringify([status, reference])} status={status} reference={reference} />
     </Screen>
-  );
-}
-
-/** @property onSearch null: all requests. */
-function ReferenceSearch({ onSearch }: { onSearch: (reference: string | null) => void }) {
-  const [text, setText] = useState("");
-  return (
-    <form
-      class="search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
-        onSearch(text === "" ? null : text);
-      }}
-    >
-      <Field label="Find by reference" hint="Your own text for a request, such as the number of an order. Empty: all.">
-        {(control) => (
-          <input
-            {...control}
-            type="search"
-            autocomplete="off"
-            spellcheck={false}
-            maxLength={MAX_REFERENCE}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
-        )}
-      </Field>
-      <Button type="submit">Find</Button>
-    </form>
   );
 }
 

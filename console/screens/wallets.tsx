@@ -7,8 +7,8 @@ import { Address } from "../parts/copyable.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { sentenceOf } from "../parts/error-note.tsx";
-import { Field } from "../parts/field.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { SearchForm } from "../parts/search-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../service/client.ts";
 import { mayUse } from "../service/session.ts";
@@ -75,7 +75,6 @@ const NOT_FOUND = 404;
 
 /** Opens the wallet of an address or of a user. */
 function Search() {
-  const [text, setText] = useState("");
   const [error, setError] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
 
@@ -96,33 +95,16 @@ function Search() {
   }
 
   return (
-    <form
-      class="search"
-      role="search"
-      onSubmit={(event) => {
-        event.preventDefault();
+    <SearchForm
+      label="Find a wallet"
+      hint="By its user identifier or its address."
+      error={error}
+      busy={busy}
+      onSearch={(text) => {
         const wanted = text.trim();
         if (wanted !== "") void find(wanted);
       }}
-    >
-      <Field label="Find a wallet" hint="By its user identifier or its address." error={error}>
-        {(control) => (
-          <input
-            {...control}
-            type="search"
-            autocomplete="off"
-            spellcheck={false}
-            value={text}
-            onInput={(event) => {
-              setText(event.currentTarget.value);
-            }}
-          />
-        )}
-      </Field>
-      <Button type="submit" busy={busy}>
-        Find
-      </Button>
-    </form>
+    />
   );
 }
 

@@ -4,6 +4,8 @@ import { schemaKit } from "./kit.ts";
 
 /** Tokens that one statement reads. */
 const PAGE = 10_000;
+/** Collections that one statement changes. */
+const STORED = 500;
 
 /**
  * Whether the royalty of a collection is frozen: null while nobody knows, as of collections that exist. And how many copies an
@@ -25,7 +27,11 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     if (last === undefined) break;
     after = last.seq;
   }
-  for (const [address, sum] of copies) {
-    await sql`update collections set copies = ${sum.toString()} where address = ${address}`.execute(db);
+  const sums = [...copies].map(([address, sum]) => sql`(${address}, ${sum.toString()})`);
+  for (let start = 0; start < sums.length; start += STORED) {
+    await sql`
+      update collections set copies = input.column2
+        from (values ${sql.join(sums.slice(start, start + STORED))}) as input
+       where collections.address = input.column1`.execute(db);
   }
 }
