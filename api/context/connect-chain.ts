@@ -48,17 +48,24 @@ export interface Chain {
   signing: { keyring: Keyring; lanes: number[] } | null;
 }
 
-/** Checks that chain, database and keys belong together. On a local chain it also funds the lanes. @throws StartupError */
+/**
+ * Checks that chain, database and keys belong together. On a local chain it also funds the lanes.
+ * @param seedPhrase what another thread of this process has decrypted; null: nothing.
+ * @throws StartupError
+ */
 export async function connectChain(
   settings: Settings,
-  database: Database,
-  client: ChainClient,
-  logger: Logger,
+  {
+    database,
+    client,
+    logger,
+    seedPhrase,
+  }: { database: Database; client: ChainClient; logger: Logger; seedPhrase: string | null },
 ): Promise<Chain> {
   const hostedBase = hostedBaseOf(settings);
   const identity = await establishIdentity(database, client, { ...settings, hostedBase });
   const local = identity.chainId === LOCAL_CHAIN_ID;
-  const keys = await loadKeys(settings, local);
+  const keys = await loadKeys(settings, local, seedPhrase);
   await checkSeed(database, keys);
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
   const signing = settings.roles.includes("relayer")

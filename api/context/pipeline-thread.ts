@@ -1,13 +1,13 @@
 import { once } from "node:events";
-import { type MessagePort, Worker } from "node:worker_threads";
+import type { MessagePort, Worker } from "node:worker_threads";
 
 import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";
+import type { LoadingThread } from "./loading-thread.ts";
 import type { Measurements } from "../metrics/meter.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
-import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
-import type { Service } from "./service.ts";
+import type { Checked, Service } from "./service.ts";
 import { StartupError } from "./startup-error.ts";
 import type { WorkerHealth } from "./workers.ts";
 
@@ -17,15 +17,14 @@ import type { WorkerHealth } from "./workers.ts";
  * @throws like `startService`
  */
 export async function startInThreads(settings: Settings, logger: Logger, code: PipelineCode): Promise<Service> {
-  const shared = { signals: createSignals(), turns: new WriteTurns() };
-  // Both threads load their code at the same time: loading it takes most of a start.
-  const pipeline = new PipelineThread(code, shared);
+  const shared = { signals: createSignals(), turns: code.thread.turns };
+  const pipeline = new PipelineThread(code, shared.signals);
   try {
     const { startService } = await import("./service.ts");
     const service = await startService({ ...settings, roles: ["api"] }, logger, {
       ...shared,
       others: {
-        start: () => pipeline.start(),
+        start: (checked) => pipeline.start(checked),
         health: () => pipeline.health(),
         measurements: () => pipeline.measurements(),
       },
@@ -48,8 +47,7 @@ const ANSWER_TIMEOUT = 5_000;
 type Answer = Extract<FromPipeline, { health: number } | { metrics: number }>;
 
 interface PipelineCode {
-  /** The file that the thread runs. */
-  entry: URL;
+  thread: LoadingThread;
   /** Writes a line that the thread logs. One thread writes them all, so lines never mix. */
   log: (line: string) => void;
   /** Called when the thread ends without being stopped. */
@@ -68,10 +66,9 @@ class PipelineThread {
   #question = 0;
   #stopping = false;
 
-  /** Loads the thread's code. It does nothing else before `start`. */
-  constructor(code: PipelineCode, shared: { signals: Signals; turns: WriteTurns }) {
-    this.#signals = shared.signals;
-    this.#worker = new Worker(code.entry, { workerData: shared.turns.shared });
+  constructor(code: PipelineCode, signals: Signals) {
+    this.#signals = signals;
+    this.#worker = code.thread.worker;
     this.#exited = once(this.#worker, "exit");
     this.#worker.on("message", (message: FromPipeline) => {
       if ("log" in message) code.log(message.log);
@@ -87,7 +84,7 @@ class PipelineThread {
   }
 
   /** Starts the workers. Call it when the database and the chain are checked. @throws StartupError */
-  async start(): Promise<void> {
+  async start(checked: Checked): Promise<void> {
     const started = new Promise<void>((resolve, reject) => {
       this.#worker.on("message", (message: FromPipeline) => {
         if ("started" in message) resolve();
@@ -100,7 +97,7 @@ class PipelineThread {
         }
       });
     });
-    this.#send({ start: true });
+    this.#send({ start: checked });
     await started;
     forwardSignals(this.#signals, this.#worker);
   }
@@ -154,7 +151,7 @@ class PipelineThread {
 }
 
 /** What the HTTP thread tells the pipeline thread. */
-export type ToPipeline = { start: true } | { stop: true } | { health: number } | { metrics: number } | SignalRaised;
+export type ToPipeline = { start: Checked } | { stop: true } | { health: number } | { metrics: number } | SignalRaised;
 
 /** What the pipeline thread tells the HTTP thread. A failure has a sentence for the operator; without one it is a bug. */
 export type FromPipeline =

@@ -2,12 +2,12 @@ import type { MessagePort } from "node:worker_threads";
 
 import pino from "pino";
 
-import { crashPointIn, type Environment, parseSettings } from "../config/settings.ts";
+import { crashPointIn, type Environment, parseSettings, type Settings, SettingsError } from "../config/settings.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
 import { createSignals } from "../shared/signal.ts";
 import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
-import { type Service, startService } from "./service.ts";
+import { type Checked, type Service, startService } from "./service.ts";
 import { sentenceOf } from "./startup-error.ts";
 import { forwardSignals, type FromPipeline, type ToPipeline } from "./pipeline-thread.ts";
 
@@ -16,8 +16,8 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
   const send = (message: FromPipeline) => {
     main.postMessage(message);
   };
-  // The HTTP thread has checked the settings.
-  const settings = parseSettings(env);
+  const settings = settingsOf(env);
+  if (settings === null) return;
   const point = crashPointIn(env);
   if (point !== null) armCrashPoint(point);
   const signals = createSignals();
@@ -25,7 +25,7 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
     send({ log: line });
   };
   const logger = pino({ level: settings.logLevel }, { write });
-  const checked = Promise.withResolvers<undefined>();
+  const checked = Promise.withResolvers<Checked>();
   // It may be rejected before the service waits for it.
   checked.promise.catch(() => undefined);
   const roles = settings.roles.filter((role) => role !== "api");
@@ -49,7 +49,7 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
     void starting.then((service) => (service === null ? undefined : question(service)));
   };
   main.on("message", (message: ToPipeline) => {
-    if ("start" in message) checked.resolve(undefined);
+    if ("start" in message) checked.resolve(message.start);
     if ("signal" in message) signals[message.signal].raise();
     if ("health" in message) {
       ask(async (service) => {
@@ -71,4 +71,14 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
     }
   });
   await starting;
+}
+
+/** @returns null when they are wrong: the HTTP thread, which reads them at the same time, says so and ends the process. */
+function settingsOf(env: Environment): Settings | null {
+  try {
+    return parseSettings(env);
+  } catch (error) {
+    if (error instanceof SettingsError) return null;
+    throw error;
+  }
 }

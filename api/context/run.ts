@@ -4,6 +4,7 @@ import { crashPointIn, type Environment, parseSettings, type Settings } from "..
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
+import { hasPipelineThread, type LoadingThread } from "./loading-thread.ts";
 import { startInThreads } from "./pipeline-thread.ts";
 import type { Service } from "./service.ts";
 
@@ -13,16 +14,15 @@ import type { Service } from "./service.ts";
 const SAME_SIGNAL = 1_000;
 
 /**
- * Runs the service until SIGINT or SIGTERM. What this file imports is loaded before the second thread begins to load its code,
- * so it is little.
- * @param workers the entry of the thread of the background workers.
+ * Runs the service until SIGINT or SIGTERM.
+ * @param loadWorkers gives the thread of the background workers. It may load its code already.
  */
-export async function run(env: Environment, workers: URL): Promise<void> {
+export async function run(env: Environment, loadWorkers: () => LoadingThread): Promise<void> {
   const settings = await readSettings(env);
   const lines = byTurn(pino.destination(process.stdout.fd));
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
-  const service = await start(settings, { logger, lines, workers }).catch((error: unknown) => fail(error));
+  const service = await start(settings, { logger, lines, loadWorkers }).catch((error: unknown) => fail(error));
   void service.outdated.then((error) => {
     logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");
     process.exit(1);
@@ -73,15 +73,19 @@ function onSignal(signal: NodeJS.Signals, stop: () => void): void {
 /** A process with the role `api` and any other uses two threads, so that no background work delays an HTTP answer. */
 async function start(
   settings: Settings,
-  { logger, lines, workers }: { logger: pino.Logger; lines: pino.DestinationStream; workers: URL },
+  {
+    logger,
+    lines,
+    loadWorkers,
+  }: { logger: pino.Logger; lines: pino.DestinationStream; loadWorkers: () => LoadingThread },
 ): Promise<Service> {
   const { roles } = settings;
-  if (!roles.includes("api") || roles.length === 1) {
+  if (!hasPipelineThread(roles)) {
     const { startService } = await import("./service.ts");
     return startService(settings, logger);
   }
   return startInThreads(settings, logger, {
-    entry: workers,
+    thread: loadWorkers(),
     log: (line) => {
       lines.write(line);
     },

@@ -52,12 +52,18 @@ export interface SharedByThreads {
    * For the others: resolves when the HTTP thread has checked the chain, the database and the keys. Until then a thread only
    * loads its code: the tables must not be made, and a local chain must not be prepared, twice at once.
    */
-  checked?: Promise<void>;
+  checked?: Promise<Checked>;
+}
+
+/** What the HTTP thread tells the other thread when it has checked everything. */
+export interface Checked {
+  /** null: the HTTP thread needs no seed, so it has not decrypted it. */
+  seedPhrase: string | null;
 }
 
 interface OtherThreads {
   /** Starts them. Called when chain, database and keys are checked. @throws StartupError */
-  start: () => Promise<void>;
+  start: (checked: Checked) => Promise<void>;
   /** How their workers are. */
   health: () => Promise<WorkerHealth[]>;
   /** What they have measured; null when they do not answer. */
@@ -75,7 +81,7 @@ export async function startService(
   shared: SharedByThreads | null = null,
 ): Promise<Service> {
   const code = await loadRoles(settings.roles);
-  await shared?.checked;
+  const { seedPhrase } = (await shared?.checked) ?? { seedPhrase: null };
   reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
@@ -84,9 +90,9 @@ export async function startService(
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
   const { connections, client, impatient } = createClients(settings, metrics);
-  const chain = await connectChain(settings, database, client, logger);
+  const chain = await connectChain(settings, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
-  const others = shared?.others?.start();
+  const others = shared?.others?.start({ seedPhrase: chain.keys.seedPhrase });
   // Awaited below. Until then a failure is not forgotten.
   others?.catch(() => undefined);
   const guard = await guardChain(settings.rpcUrl, database, connections, opened);
