@@ -2,7 +2,13 @@ import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT, redeliverFailed } from "../../../../api/store/outbox/deliveries.ts";
-import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import {
+  parkDeliveries,
+  renewDeliveries,
+  returnDeliveries,
+  takeDueDeliveries,
+} from "../../../../api/store/outbox/due-deliveries.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -33,10 +39,10 @@ describe("takeDueDeliveries", () => {
     });
   }
 
-  const take = async (now = NOW, slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 })) =>
-    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + 60_000, slots }))).taken.map(
-      ({ id }) => id,
-    );
+  const LEASE = 60_000;
+  const lease = async (now = NOW, slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 })) =>
+    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + LEASE, slots }))).taken;
+  const take = async (...options: Parameters<typeof lease>) => (await lease(...options)).map(({ id }) => id);
 
   describe("given a retry that waits", () => {
     it("does not take it before it is due", async () => {
@@ -52,6 +58,31 @@ describe("takeDueDeliveries", () => {
       const due = await addDelivery(NOW);
       expect(await take()).to.deep.equal([due, late]);
       expect(await take(), "leased").to.deep.equal([]);
+    });
+  });
+
+  describe("given a delivery that another process has taken after the lease had ended", () => {
+    it("lets the earlier process neither return, park nor renew it", async () => {
+      await addDelivery(NOW);
+      const earlier = await lease();
+      const later = await lease(NOW + LEASE);
+      expect(later.map(({ id }) => id)).to.deep.equal(earlier.map(({ id }) => id));
+      const untouched = await database.read.selectFrom("deliveries").select("next_at").executeTakeFirstOrThrow();
+      const changes = [
+        (trx: Trx) => returnDeliveries(trx, earlier),
+        (trx: Trx) => renewDeliveries(trx, earlier, NOW + 10 * LEASE),
+        (trx: Trx) =>
+          parkDeliveries(
+            trx,
+            earlier.map((one) => ({ ...one, error: new Error("no") })),
+            NOW,
+          ),
+      ];
+      for (const change of changes) {
+        await database.write(change);
+        const row = await database.read.selectFrom("deliveries").select("next_at").executeTakeFirstOrThrow();
+        expect(row).to.deep.equal(untouched);
+      }
     });
   });
 
