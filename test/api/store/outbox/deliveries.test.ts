@@ -68,7 +68,7 @@ describe("takeDueDeliveries", () => {
       const later = await lease(NOW + LEASE);
       expect(later.map(({ id }) => id)).to.deep.equal(earlier.map(({ id }) => id));
       const untouched = await database.read.selectFrom("deliveries").select("next_at").executeTakeFirstOrThrow();
-      const changes = [
+      const changes: ((trx: Trx) => Promise<unknown>)[] = [
         (trx: Trx) => returnDeliveries(trx, earlier),
         (trx: Trx) => renewDeliveries(trx, earlier, NOW + 10 * LEASE),
         (trx: Trx) =>
