@@ -1532,7 +1532,7 @@ export interface components {
     Offset: number;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
     Cursor: string;
-    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
@@ -1604,8 +1604,10 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
         addresses?: components["parameters"]["Addresses"];
+        /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        search?: string;
       };
     }>;
     responses: AnyCall & {
@@ -1759,8 +1761,10 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
         addresses?: components["parameters"]["Addresses"];
+        /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        search?: string;
       };
     }>;
     responses: AnyCall & {

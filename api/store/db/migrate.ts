@@ -19,6 +19,7 @@ import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import * as frozenAndCopies from "./migrations/0011-v0.3.0-frozen-and-copies.ts";
 import * as references from "./migrations/0012-v0.3.0-references.ts";
+import * as searches from "./migrations/0013-v0.3.0-searches.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -41,6 +42,7 @@ export const MIGRATIONS: Migrations = {
   "0010-v0.3.0-limits-and-collections": limitsAndCollections,
   "0011-v0.3.0-frozen-and-copies": frozenAndCopies,
   "0012-v0.3.0-references": references,
+  "0013-v0.3.0-searches": searches,
 };
 
 /** PostgreSQL's code: this user may not do that. */

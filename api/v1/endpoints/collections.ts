@@ -10,7 +10,7 @@ import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import { tokenMetadata } from "../../domain/metadata-files.ts";
-import { listCollections as storedCollections } from "../../store/listings/collections.ts";
+import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
 import { findMintedNft, findNft, listNfts as storedNfts } from "../../store/listings/nfts.ts";
@@ -48,7 +48,7 @@ import { historyPage } from "../schemas/history.ts";
 import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { pageAnswer, pageOfFound, pageOrAddressesQuery, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
 
 export function createCollection(limits: Limits) {
@@ -124,13 +124,16 @@ export function listCollections() {
     examples: { answer: { collections: [collectionExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: pageOrAddressesQuery,
+    query: searchableQuery("name or symbol"),
     response: collectionsPage,
-    handle: async (deps, { appId, query: { addresses, ...query } }) => {
+    handle: async (deps, { appId, query: { addresses, search, ...query } }) => {
+      const wanted = readPage(query, "collections");
       const page =
-        addresses === undefined
-          ? await storedCollections(deps.database.read, appId, readPage(query, "collections"))
-          : pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))));
+        addresses !== undefined
+          ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
+          : search !== undefined
+            ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
+            : await storedCollections(deps.database.read, appId, wanted);
       const place = placeOf(deps);
       const collections = page.items.map((row) => presentCollection(place, row));
       return pageAnswer(page, "collections", "collections", collections);

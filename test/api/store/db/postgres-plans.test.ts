@@ -3,7 +3,7 @@ import { sql } from "kysely";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { findWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
+import { findWallets, searchWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { HoldingSet } from "../../../../api/store/ledger/holding-set.ts";
 import { heldAmong } from "../../../../api/store/listings/holdings.ts";
@@ -155,6 +155,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await findStoredAnswers(read, [{ appId: "app-3", key: "key-3" }]);
       await findWallets(read, [{ appId: "app-3", address: "wallet-3" }]);
       await walletApps(read, ["wallet-3"]);
+      await searchWallets(read, "app-3", "user-1", 5);
     });
   });
 

@@ -6,6 +6,7 @@ import {
   findCollectionOfApp,
   findCollectionsOfApps,
   listCollections,
+  searchCollections,
 } from "../../../../api/store/listings/collections.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
@@ -13,7 +14,7 @@ import { findMintedNft, findNft, listNfts, withLargeMetadata } from "../../../..
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
-import { listWallets } from "../../../../api/store/apps/wallets.ts";
+import { listWallets, searchWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
@@ -76,6 +77,10 @@ export async function runListings(tour: Tour): Promise<void> {
     await listContents(read, wallet, { contract: collection, tokenId }, { limit: 30, offset: 0, after: null });
   }
   await findCollection(read, collection);
+  for (const search of ["user-1", "\u{10FFFF}"]) {
+    await searchWallets(read, app, search, 30);
+    await searchCollections(read, app, search, 30);
+  }
   await findCollectionOfApp(read, app, collection);
   await findCollectionsOfApps(read, [{ appId: app, address: collection }]);
   await findNft(read, collection, "7");
