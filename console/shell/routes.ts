@@ -16,6 +16,7 @@
  * 6. Test it in test/console/<name>.test.ts. Then run `npm run console:update` and commit console/built.
  */
 import { CollectionsScreen } from "../screens/collections.tsx";
+import { currentApp, isOperator, mayUse } from "../service/session.ts";
 import { type AnyScreen, lazy } from "./lazy.tsx";
 
 export interface Screen {
@@ -102,3 +103,11 @@ export const SCREENS: readonly Screen[] = [
     needs: "operator",
   },
 ];
+
+/** The screens that the navigation has for this session. */
+export function offeredScreens(): Screen[] {
+  return SCREENS.filter(({ nav, needs = "app", scope = "read" }) => {
+    if (nav === undefined) return false;
+    return needs === "operator" ? isOperator() : currentApp() !== null && mayUse(scope);
+  });
+}
