@@ -92,7 +92,10 @@ export interface paths {
     post: operations["createCollection"];
   }>;
   "/v1/collections/{address}": Path<{
-    /** List the tokens of a collection */
+    /**
+     * List the tokens of a collection
+     * @description Without a filter: in the order of their creation. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
+     */
     get: operations["listNfts"];
     /**
      * Change the metadata of a hosted collection
@@ -186,7 +189,7 @@ export interface paths {
   "/v1/requests": Path<{
     /**
      * List the app's requests, newest first
-     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`.
+     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.
      */
     get: operations["listRequests"];
   }>;
@@ -1805,6 +1808,14 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
+        /** @description Only the tokens that this address holds. `total` counts up to 10,000 of them. */
+        owner?: string;
+        /** @description In place of `owner`: the app's own name for the user. Without a wallet the page is empty. */
+        user?: string;
+        /** @description Only the tokens with an attribute of this `trait_type`, and of this `trait_value`. `total` counts up to 10,000 of them. */
+        trait_type?: string;
+        /** @description The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`. */
+        trait_value?: string;
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
@@ -2131,8 +2142,14 @@ export interface operations {
         type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
         /** @description Only requests that this transaction carries. In any case. */
         transaction_hash?: string;
-        /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with `status` or `type`, only so many of the newest are searched. */
+        /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         reference?: string;
+        /** @description Only requests that concern this collection or its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        collection?: string;
+        /** @description Only mints to this address, and transfers from it or to it. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        wallet?: string;
+        /** @description In place of `wallet`: the app's own name for the user. Without a wallet the page is empty. */
+        user?: string;
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */

@@ -253,8 +253,6 @@ export const MAX_TOKEN_NAME = 100;
 export const MAX_USAGE_DAYS = 366;
 /** Most items that `offset` skips: the database walks over each of them. A cursor reads on from there at no extra cost. */
 export const MAX_OFFSET = 10_000;
-/** Longest `search`, in characters: so many of each text are in its index. The migration that made the indexes has this figure, too. */
-export const MAX_SEARCH_LENGTH = 64;
 /** Seconds in which a call's contracts of others are read from the chain. What was not read by then is `unavailable`. */
 export const FOREIGN_READ_SECONDS = 20;
 /** Longest `reference` of a request, in characters: at most 1,024 bytes. Fixed, because PostgreSQL limits what an index holds. */

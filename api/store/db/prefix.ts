@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
-import { MAX_SEARCH_LENGTH } from "../../config/limits.ts";
+import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
 
 const LAST_CODE_POINT = 0x10ffff;
 /** These code points are no characters: UTF-16 uses them for pairs. */

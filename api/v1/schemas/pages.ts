@@ -1,7 +1,8 @@
 import { z } from "zod";
 
-import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES, MAX_SEARCH_LENGTH } from "../../config/limits.ts";
+import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
+import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { address, refuse, text } from "./inputs.ts";
 

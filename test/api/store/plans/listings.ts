@@ -10,7 +10,13 @@ import {
 } from "../../../../api/store/listings/collections.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
-import { findMintedNft, findNft, listNfts, withLargeMetadata } from "../../../../api/store/listings/nfts.ts";
+import {
+  findMintedNft,
+  findNft,
+  listNfts,
+  listSomeNfts,
+  withLargeMetadata,
+} from "../../../../api/store/listings/nfts.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
@@ -56,6 +62,9 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
       "requests of a transaction with a reference",
       (page) => listRequests(read, app, { status: null, type: null, transactionHash: "hash-7", reference }, page),
     ],
+    ...filteredRequests(read),
+    ["tokens of an owner", (page) => listSomeNfts(read, collection, { owner: wallet }, page)],
+    ["tokens with a trait", (page) => listSomeNfts(read, collection, { trait: "trait-1" }, page)],
     ["deliveries", (page) => listDeliveries(read, app, page)],
     ...requests.map(
       (filter) =>
@@ -65,6 +74,27 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
         ] as const,
     ),
   ]);
+}
+
+/** Listings of requests with other filters than those above. */
+function filteredRequests(read: Tour["read"]) {
+  const { app, wallet, collection, reference } = BUSY;
+  const keys = [
+    { wallet },
+    { collection },
+    { wallet, collection },
+    { reference, wallet },
+    { transactionHash: "hash-7", wallet },
+  ];
+  return keys.flatMap((key) =>
+    ([null, "pending"] as const).flatMap((status) =>
+      ([null, "mint"] as const).map((type) => {
+        const filter = { status, type, ...key };
+        const list = (page: PageQuery) => listRequests(read, app, filter, page);
+        return [`requests, ${JSON.stringify(filter)}`, list] as const;
+      }),
+    ),
+  );
 }
 
 export async function runListings(tour: Tour): Promise<void> {
