@@ -88,7 +88,7 @@ function Details({ token }: { token: Token }) {
           ]}
         />
         <Owners token={token} />
-        <Attributes attributes={metadata?.attributes} />
+        <Attributes address={address} attributes={metadata?.attributes} />
       </div>
     </div>
   );

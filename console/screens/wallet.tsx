@@ -46,7 +46,8 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
           <a href={explorer} target="_blank" rel="noreferrer">
             Show in the explorer
           </a>
-        )}
+        )}{" "}
+        <a href={href("/requests/wallet/:wallet", { wallet: address })}>Its requests</a>
       </p>
       <section class="stack">
         <h2>Tokens</h2>

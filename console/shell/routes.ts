@@ -63,6 +63,10 @@ export const SCREENS: readonly Screen[] = [
     path: "/collections/:address",
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   },
+  ...["/collections/:address/of/:owner", "/collections/:address/with/:trait_type/:trait_value"].map((path) => ({
+    path,
+    component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
+  })),
   {
     path: "/collections/:address/:token_id",
     component: lazy(async () => (await import("../screens/token.tsx")).TokenScreen),
@@ -72,6 +76,10 @@ export const SCREENS: readonly Screen[] = [
     component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
     nav: "Requests",
   },
+  ...["/requests/wallet/:wallet", "/requests/collection/:collection"].map((path) => ({
+    path,
+    component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
+  })),
   {
     path: "/requests/:request_id",
     component: lazy(async () => (await import("../screens/request.tsx")).RequestScreen),
