@@ -263,6 +263,13 @@ export interface paths {
      */
     get: operations["getUsage"];
   }>;
+  "/v1/summary": Path<{
+    /**
+     * Show what the app did today and yesterday, and whether requests are sent
+     * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.
+     */
+    get: operations["getSummary"];
+  }>;
   "/v1/console/session": Path<{
     /** Show the session of the console */
     get: operations["getConsoleSession"];
@@ -1239,6 +1246,31 @@ export interface components {
       used: number;
       /** @description null: unlimited. */
       limit: number | null;
+    };
+    Summary: {
+      /** @description Today until now. */
+      today: components["schemas"]["DaySummary"];
+      /** @description The whole day before. */
+      yesterday: components["schemas"]["DaySummary"];
+      /** @description Requests that are `pending` or `processing`. */
+      requests_waiting: number;
+      /** @description Collections whose request has completed. */
+      collections: number;
+      /** @description Wallets of the app. */
+      wallets: number;
+      /** @description ok: Requests are sent. low_funds: The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left. paused: The operator has paused the relay. Requests are accepted, and wait until it goes on. unknown: The node or the database could not be asked. */
+      sending: "ok" | "low_funds" | "paused" | "unknown";
+    };
+    DaySummary: {
+      date: components["schemas"]["Day"];
+      /** @description Requests that were accepted. */
+      requests_accepted: number;
+      /** @description Requests that became `completed`. */
+      requests_completed: number;
+      /** @description Requests that became `failed`. */
+      requests_failed: number;
+      /** @description Mints among those that became `completed`. Mints of earlier versions do not count. */
+      mints_completed: number;
     };
     /** @description A session of the console. */
     ConsoleSession: {
@@ -2328,6 +2360,15 @@ export interface operations {
     responses: AnyCall & {
       /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Usage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getSummary: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Summary"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };

@@ -17,6 +17,7 @@ import {
   listSomeNfts,
   withLargeMetadata,
 } from "../../../../api/store/listings/nfts.ts";
+import { readSummary } from "../../../../api/store/listings/summary.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
@@ -126,6 +127,7 @@ export async function runListings(tour: Tour): Promise<void> {
   await hasRequests(read);
   await readSeries(read, seriesSpan(720, 720 * 3_600_000));
   await readUsageOfApps(read, [app, "other"], { from: 1, to: 30 });
+  await readSummary(read, app, 30);
   await eventsAfter(read, app, LARGE / 2, 100);
   await newestPositions(read, [app, "other"]);
   await feedPages(
