@@ -34,7 +34,7 @@ export function CollectionScreen({ params: { address, ...others } }: ScreenProps
       actions={data === null ? undefined : <CollectionOffers collection={data} />}
       trail={
         <>
-          <a href="#/">Collections</a>
+          <a href={href("/collections")}>Collections</a>
           <span aria-hidden="true">/</span>
           <bdi>{data?.name ?? address}</bdi>
         </>

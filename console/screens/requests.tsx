@@ -25,8 +25,8 @@ const FILTERS = [
 
 /** The app's requests, newest first. Events change the rows while they are shown. Links may name a wallet or a collection. */
 export function RequestsScreen({ params }: ScreenProps) {
-  const { wallet = "", collection = "" }: Partial<Record<"wallet" | "collection", string>> = params;
-  const [status, setStatus] = useState<Request["status"] | null>(null);
+  const { wallet = "", collection = "", state }: Partial<Record<"wallet" | "collection" | "state", string>> = params;
+  const [status, setStatus] = useState(() => FILTERS.find(([value]) => value === (state ?? null))?.[0] ?? null);
   const [query, setQuery] = useState<Query>({
     ...(wallet === "" ? {} : { wallet }),
     ...(collection === "" ? {} : { collection }),
@@ -95,7 +95,7 @@ function NoRequests({ status, query }: Filter) {
   if (status !== null) return <EmptyState title={`No requests are ${status}`}>Choose another state.</EmptyState>;
   return (
     <EmptyState title="No requests yet">
-      <a href={href("/")}>Create a collection or mint a token</a>, and watch the request here.
+      <a href={href("/collections")}>Create a collection or mint a token</a>, and watch the request here.
     </EmptyState>
   );
 }

@@ -55,7 +55,7 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
           pages={holdings}
           empty={
             <EmptyState title="This wallet holds no tokens">
-              <a href={href("/")}>Choose a collection</a> and mint a token to this address.
+              <a href={href("/collections")}>Choose a collection</a> and mint a token to this address.
             </EmptyState>
           }
         >

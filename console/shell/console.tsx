@@ -61,7 +61,7 @@ function Screens() {
         <Route>
           <Frame title="Page not found">
             <EmptyState title="There is no page at this address">
-              <a href="#/">Go to the collections</a>
+              <a href="#/collections">Go to the collections</a>
             </EmptyState>
           </Frame>
         </Route>

@@ -85,8 +85,6 @@ function SessionPart({ session }: { session: Session }) {
   );
 }
 
-/** A token's page belongs to the collections. */
 function isCurrent(screen: Screen, path: string): boolean {
-  if (screen.path === "/") return path === "/" || path.startsWith("/collections/");
-  return path === screen.path || path.startsWith(`${screen.path}/`);
+  return path === screen.path || (screen.path !== "/" && path.startsWith(`${screen.path}/`));
 }

@@ -56,8 +56,8 @@ describe("console > search over everything", () => {
     await page.getByText("2 results").waitFor();
     await expectNoAxeViolations(page);
     await page.keyboard.press("ArrowDown");
-    const field = page.getByRole("combobox");
-    const marked = page.getByRole("option", { selected: true });
+    const field = page.getByRole("combobox", { name: "Search for" });
+    const marked = page.getByRole("listbox").getByRole("option", { selected: true });
     expect(await marked.innerText()).to.contain("searched-alice");
     expect(await field.getAttribute("aria-activedescendant")).to.equal(await marked.getAttribute("id"));
     await page.keyboard.press("Enter");

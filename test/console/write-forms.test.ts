@@ -20,7 +20,7 @@ describe("forms of the console that write", () => {
   });
 
   it("create a self-hosted ERC1155 collection, from the list of collections", async () => {
-    const page = await console.open();
+    const page = await console.open({ screen: "/collections" });
     await page.getByRole("link", { name: "Create a collection" }).click();
     await page.getByLabel("ERC1155").check();
     await page.getByLabel("Self-hosted").check();
