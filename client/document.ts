@@ -92,7 +92,10 @@ export interface paths {
     post: operations["createCollection"];
   }>;
   "/v1/collections/{address}": Path<{
-    /** List the tokens of a collection */
+    /**
+     * List the tokens of a collection
+     * @description Without a filter: in the order of their creation. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
+     */
     get: operations["listNfts"];
     /**
      * Change the metadata of a hosted collection
@@ -186,7 +189,7 @@ export interface paths {
   "/v1/requests": Path<{
     /**
      * List the app's requests, newest first
-     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`.
+     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.
      */
     get: operations["listRequests"];
   }>;
@@ -259,6 +262,13 @@ export interface paths {
      * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.
      */
     get: operations["getUsage"];
+  }>;
+  "/v1/summary": Path<{
+    /**
+     * Show what the app did today and yesterday, and whether requests are sent
+     * @description Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.
+     */
+    get: operations["getSummary"];
   }>;
   "/v1/console/session": Path<{
     /** Show the session of the console */
@@ -1237,6 +1247,31 @@ export interface components {
       /** @description null: unlimited. */
       limit: number | null;
     };
+    Summary: {
+      /** @description Today until now. */
+      today: components["schemas"]["DaySummary"];
+      /** @description The whole day before. */
+      yesterday: components["schemas"]["DaySummary"];
+      /** @description Requests that are `pending` or `processing`. */
+      requests_waiting: number;
+      /** @description Collections whose request has completed. */
+      collections: number;
+      /** @description Wallets of the app. */
+      wallets: number;
+      /** @description ok: Requests are sent. low_funds: The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left. paused: The operator has paused the relay. Requests are accepted, and wait until it goes on. unknown: The node or the database could not be asked. */
+      sending: "ok" | "low_funds" | "paused" | "unknown";
+    };
+    DaySummary: {
+      date: components["schemas"]["Day"];
+      /** @description Requests that were accepted. */
+      requests_accepted: number;
+      /** @description Requests that became `completed`. */
+      requests_completed: number;
+      /** @description Requests that became `failed`. */
+      requests_failed: number;
+      /** @description Mints among those that became `completed`. Mints of earlier versions do not count. */
+      mints_completed: number;
+    };
     /** @description A session of the console. */
     ConsoleSession: {
       /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
@@ -1532,7 +1567,7 @@ export interface components {
     Offset: number;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
     Cursor: string;
-    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
@@ -1604,8 +1639,10 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
         addresses?: components["parameters"]["Addresses"];
+        /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        search?: string;
       };
     }>;
     responses: AnyCall & {
@@ -1759,8 +1796,10 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset` or `cursor`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
         addresses?: components["parameters"]["Addresses"];
+        /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        search?: string;
       };
     }>;
     responses: AnyCall & {
@@ -1801,6 +1840,14 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
+        /** @description Only the tokens that this address holds. `total` counts up to 10,000 of them. */
+        owner?: string;
+        /** @description In place of `owner`: the app's own name for the user. Without a wallet the page is empty. */
+        user?: string;
+        /** @description Only the tokens with an attribute of this `trait_type`, and of this `trait_value`. `total` counts up to 10,000 of them. */
+        trait_type?: string;
+        /** @description The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`. */
+        trait_value?: string;
       };
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
@@ -2127,8 +2174,14 @@ export interface operations {
         type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
         /** @description Only requests that this transaction carries. In any case. */
         transaction_hash?: string;
-        /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with `status` or `type`, only so many of the newest are searched. */
+        /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         reference?: string;
+        /** @description Only requests that concern this collection or its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        collection?: string;
+        /** @description Only mints to this address, and transfers from it or to it. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        wallet?: string;
+        /** @description In place of `wallet`: the app's own name for the user. Without a wallet the page is empty. */
+        user?: string;
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
@@ -2307,6 +2360,15 @@ export interface operations {
     responses: AnyCall & {
       /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Usage"]>;
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  }>;
+  getSummary: WithoutBody<{
+    parameters: Inputs<{}>;
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Summary"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };

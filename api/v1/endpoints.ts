@@ -33,6 +33,7 @@ import {
   testWebhook,
 } from "./endpoints/webhook.ts";
 import { getRequest, listRequests } from "./endpoints/requests.ts";
+import { getSummary } from "./endpoints/summary.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import { deleteContract, listContracts } from "./endpoints/contracts.ts";
 import { listEvents } from "./endpoints/events.ts";
@@ -53,7 +54,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     listContentsOfToken(),
     createCollection(limits),
     listCollections(),
-    listNfts(),
+    listNfts(limits),
     changeCollection(limits),
     freezeCollection(),
     getNft(),
@@ -66,7 +67,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     transferNfts(limits),
     listContracts(),
     deleteContract(),
-    listRequests(),
+    listRequests(limits),
     getRequest(),
     putWebhook(limits),
     getWebhook(),
@@ -79,6 +80,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     redeliver(),
     listEvents(),
     getUsage(),
+    getSummary(),
     createConsoleSession(),
     getConsoleSession(),
     deleteConsoleSession(),

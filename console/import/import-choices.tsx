@@ -20,6 +20,8 @@ export interface Choices {
   copyMedia: boolean;
   /** Whether users of the table may be new. */
   newUsers: boolean;
+  /** Whether rows that an earlier import has sent are sent again. */
+  again: boolean;
 }
 
 const MIB = 2 ** 20;
@@ -34,6 +36,7 @@ export function useChoices(): [Choices, (change: Partial<Choices>) => void] {
     supply: "1",
     copyMedia: false,
     newUsers: false,
+    again: false,
   });
   return [choices, (change) => setChoices((now) => ({ ...now, ...change }))];
 }
@@ -53,7 +56,8 @@ export function ImportChoices({ collection, fields, choices, onChange }: Choices
   const readTable = async (file: File | undefined) => {
     const tooLarge = file !== undefined && file.size > MOST_BYTES;
     setError(tooLarge ? `The file has more than ${(MOST_BYTES / MIB).toString()} MiB. Split it into several.` : null);
-    onChange({ table: file === undefined || tooLarge ? null : { name: file.name, text: await file.text() } });
+    const table = file === undefined || tooLarge ? null : { name: file.name, text: await file.text() };
+    onChange({ table, again: false });
   };
   return (
     <section class="card stack" aria-label="File">
@@ -111,7 +115,7 @@ interface CheckProps {
   children: string;
 }
 
-function Check({ checked, onChange, children }: CheckProps) {
+export function Check({ checked, onChange, children }: CheckProps) {
   return (
     <label class="field-check">
       <input type="checkbox" checked={checked} onChange={({ currentTarget }) => onChange(currentTarget.checked)} />

@@ -16,8 +16,8 @@ const SHOWN = 100;
 export function RunPanel({ plan, pictures }: { plan: Plan; pictures: readonly File[] }) {
   const run = useRun(plan, pictures);
   const { progress, doing, stopped } = run;
-  const rows = plan.table.rows.length;
-  const left = progress === null ? rows : rowsIn(progress, "waiting", "sent").length;
+  const rows = plan.table.rows.length - plan.bad.size;
+  const left = progress === null ? rows : unsent(plan, progress);
   const begun = progress !== null;
   return (
     <section class="card stack" aria-label="Import">
@@ -35,7 +35,7 @@ export function RunPanel({ plan, pictures }: { plan: Plan; pictures: readonly Fi
       {left > 0 && (
         <div class="actions">
           <Button kind="primary" busy={doing !== null} onClick={run.start}>
-            {labelOf(doing, begun, rows)}
+            {labelOf(doing, begun, plan)}
           </Button>
           {doing !== null && <Button onClick={run.stop}>Stop</Button>}
         </div>
@@ -45,9 +45,16 @@ export function RunPanel({ plan, pictures }: { plan: Plan; pictures: readonly Fi
   );
 }
 
-function labelOf(doing: Run["doing"], begun: boolean, rows: number): string {
+/** Rows of the run that are left to send. */
+function unsent({ bad }: Plan, progress: Progress): number {
+  return rowsIn(progress, "sent").length + rowsIn(progress, "waiting").filter((row) => !bad.has(row)).length;
+}
+
+function labelOf(doing: Run["doing"], begun: boolean, { table, bad }: Plan): string {
+  const rows = table.rows.length - bad.size;
   if (doing === "uploading") return "Uploading the pictures …";
   if (doing === "minting") return "Sending …";
+  if (!begun && bad.size > 0) return `Mint the ${rows.toLocaleString()} good ${rows === 1 ? "row" : "rows"}`;
   return begun ? "Continue" : `Mint ${rows.toLocaleString()} ${rows === 1 ? "token" : "tokens"}`;
 }
 
@@ -58,11 +65,12 @@ interface ResultsProps {
 }
 
 function Results({ plan, run, progress }: ResultsProps) {
-  const rows = progress.rows.length;
   const count = (...states: RowState["is"][]) => rowsIn(progress, ...states).length;
   const [completed, failed, accepted] = [count("completed"), count("failed"), count("accepted")];
   const done = completed + failed;
-  const words = `${completed.toLocaleString()} minted, ${failed.toLocaleString()} failed, ${accepted.toLocaleString()} on their way, ${count("waiting", "sent").toLocaleString()} left`;
+  const left = unsent(plan, progress);
+  const rows = done + accepted + left;
+  const words = `${completed.toLocaleString()} minted, ${failed.toLocaleString()} failed, ${accepted.toLocaleString()} on their way, ${left.toLocaleString()} left`;
   return (
     <>
       <progress max={rows} value={done} aria-label="Rows that are finished" />
@@ -104,7 +112,11 @@ function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
         columns={[
           { head: "Line", cell: (row) => plan.table.rows[row]?.line ?? "" },
           { head: "Name", cell: (row) => <bdi>{plan.table.rows[row]?.cells.get("name") ?? "–"}</bdi> },
-          { head: "Result", cell: (row) => resultOf(plan.options.collection, progress.rows[row]) },
+          {
+            head: "Result",
+            cell: (row) =>
+              resultOf(plan.options.collection, progress.rows[row], plan.bad.has(row) ? "Left out" : "Waiting"),
+          },
         ]}
       />
       {more > 0 && <p class="muted">And {more.toLocaleString()} more rows.</p>}
@@ -112,7 +124,7 @@ function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
   );
 }
 
-function resultOf(address: string, state: RowState | undefined) {
+function resultOf(address: string, state: RowState | undefined, left: string) {
   switch (state?.is) {
     case "completed":
       if (state.tokenId === null) return "Minted";
@@ -128,6 +140,6 @@ function resultOf(address: string, state: RowState | undefined) {
     case "sent":
       return "Sent, the answer is not known yet";
     default:
-      return "Waiting";
+      return left;
   }
 }

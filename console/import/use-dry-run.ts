@@ -3,9 +3,11 @@ import { useMemo } from "preact/hooks";
 import type { Shape } from "../../client/client.ts";
 import { type ItemOptions, itemsOf } from "../forms/csv/items.ts";
 import { nameOfRun } from "../forms/csv/progress.ts";
+import { sentBefore } from "../forms/csv/sent-rows.ts";
 import { FILE, readTable, type Table, type TableProblem, USER } from "../forms/csv/table.ts";
 import type { Field } from "../forms/model/fields.ts";
 import { walletOf } from "../write/receivers.ts";
+import { dateTime } from "../service/format.ts";
 import { currentApp } from "../service/session.ts";
 import { type Loaded, useData } from "../service/use-data.ts";
 import type { Choices } from "./import-choices.tsx";
@@ -18,13 +20,19 @@ export interface Plan {
   options: ItemOptions;
   /** The pictures that rows name. */
   files: ReadonlySet<string>;
+  /** Rows that are not sent, each with the reason. */
+  bad: ReadonlyMap<number, string>;
+  /** The app and the collection. */
+  place: readonly string[];
 }
 
 export type DryRunState =
   | { is: "checking" }
   | { is: "failed"; loaded: Loaded<unknown> }
-  | { is: "wrong"; problems: readonly TableProblem[]; rows: number }
-  | { is: "ready"; plan: Plan };
+  /** Nothing can be sent. */
+  | { is: "wrong"; problems: readonly TableProblem[] }
+  /** @property problems of the rows that are left out */
+  | { is: "ready"; plan: Plan; problems: readonly TableProblem[]; repeated: boolean };
 
 /** Stands for the URI of a picture that is not uploaded yet. */
 const NOT_UPLOADED = "ipfs://not-uploaded";
@@ -53,7 +61,7 @@ interface Input {
 }
 
 function decided({ collection, fields, choices, table }: Input, wallets: ReadonlyMap<string, string>): DryRunState {
-  const { to, supply, copyMedia, newUsers, pictures } = choices;
+  const { to, supply, copyMedia, newUsers, pictures, again } = choices;
   const receiver = isUser(to) ? (wallets.get(to) ?? "") : to;
   const options: ItemOptions = {
     collection: collection.address,
@@ -66,8 +74,7 @@ function decided({ collection, fields, choices, table }: Input, wallets: Readonl
     pictures: new Map(pictures.map(({ name }) => [name, NOT_UPLOADED])),
   };
   const unknown = unknownReceiver(to, receiver);
-  const all = unknown.length > 0 ? unknown : [...table.problems, ...itemsOf(table, options).problems];
-  if (all.length > 0) return { is: "wrong", problems: all, rows: table.rows.length };
+  const found = unknown.length > 0 ? unknown : [...table.problems, ...itemsOf(table, options).problems];
   const files = new Set(table.rows.flatMap(({ cells }) => cells.get(FILE) ?? []));
   const app = currentApp()?.app_id ?? "";
   const parts = [
@@ -79,7 +86,35 @@ function decided({ collection, fields, choices, table }: Input, wallets: Readonl
     String(copyMedia),
     ...(newUsers ? ["new users"] : []),
   ];
-  return { is: "ready", plan: { name: nameOfRun(parts), table, options, files } };
+  const name = nameOfRun(parts);
+  const place = [app, collection.address];
+  const sent = again ? [] : [...sentBefore(localStorage, place, { run: name, table }, new Date())].map(sentProblem);
+  const problems = [...found, ...sent].sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  const bad = badRows(table, problems);
+  // What is wrong in the file as a whole concerns every row.
+  if (bad === null || (problems.length > 0 && bad.size === table.rows.length)) {
+    return { is: "wrong", problems };
+  }
+  return { is: "ready", plan: { name, table, options, files, bad, place }, problems, repeated: sent.length > 0 };
+}
+
+function sentProblem([line, at]: [line: number, at: string]): TableProblem {
+  const message = `Sent before, on ${dateTime(at)}, when other rows of its file were wrong. It is left out, so that it is not minted twice.`;
+  return { line, column: null, message };
+}
+
+/** The rows with problems; null when a problem is not that of a row. */
+function badRows(table: Table, problems: readonly TableProblem[]): Map<number, string> | null {
+  const places = new Map(table.rows.map(({ line }, index) => [line, index]));
+  const bad = new Map<number, string>();
+  for (const { line, column, message } of problems) {
+    const row = line === null ? undefined : places.get(line);
+    if (row === undefined) return null;
+    const before = bad.get(row);
+    const words = column === null ? message : `${column}: ${message}`;
+    bad.set(row, before === undefined ? words : `${before} ${words}`);
+  }
+  return bad;
 }
 
 function unknownReceiver(to: string, receiver: string): TableProblem[] {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 import { columnOf, type Item, itemsOf } from "../forms/csv/items.ts";
 import { newProgress, type Progress, readProgress, saveProgress } from "../forms/csv/progress.ts";
+import { rememberRows } from "../forms/csv/sent-rows.ts";
 import { sendRows, type Stopped } from "../forms/csv/run.ts";
 import { pause } from "../../client/pause.ts";
 import { uploadFile } from "../service/client.ts";
@@ -49,6 +50,7 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
     const { signal } = end.current;
     setStopped(null);
     try {
+      rememberGoodRows(plan);
       setDoing("uploading");
       const uris = await uploadAll(plan, pictures, signal);
       const { items } = itemsOf(plan.table, { ...plan.options, pictures: uris });
@@ -88,6 +90,14 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
   };
 }
 
+/** Rows that are sent without the others of their file must be known in a corrected file. @throws Error when there is no room */
+function rememberGoodRows({ name: run, place, table, bad }: Plan): void {
+  if (bad.size === 0) return;
+  const rows = table.rows.flatMap((_row, index) => (bad.has(index) ? [] : [index]));
+  if (!rememberRows(localStorage, place, { run, table, rows }, new Date()))
+    throw new Error("The browser has no room to remember which rows were sent. Correct all rows first.");
+}
+
 /** Uploads the pictures that rows name. The same bytes are stored once, so a repetition costs nothing. */
 async function uploadAll(plan: Plan, pictures: readonly File[], signal: AbortSignal): Promise<Map<string, string>> {
   const uris = new Map<string, string>();
@@ -97,9 +107,10 @@ async function uploadAll(plan: Plan, pictures: readonly File[], signal: AbortSig
   return uris;
 }
 
-function toolsOf({ table }: Plan, items: readonly Item[], signal: AbortSignal) {
+function toolsOf({ table, bad }: Plan, items: readonly Item[], signal: AbortSignal) {
   return {
     items,
+    skip: bad,
     signal,
     send: sendBatch,
     wait: (milliseconds: number) => pause(milliseconds, signal),

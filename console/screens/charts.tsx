@@ -22,48 +22,17 @@ export function Charts({ points }: { points: readonly Point[] }) {
       <EmptyState title="No request became final in this time">Choose a longer time, or come back later.</EmptyState>
     );
   }
-  const times = points.map(({ at }) => Date.parse(at) / SECOND_MS);
-  const sum = (name: "completed" | "failed") => points.reduce((total, point) => total + point[name], 0);
   const fees = points.reduce((total, point) => total + BigInt(point.fee_wei), 0n).toString();
   return (
     <>
       <p>
-        {sum("completed").toLocaleString("en")} requests completed, {sum("failed").toLocaleString("en")} failed. Their
-        fees: <Ether wei={fees} />.
+        {sumOf(points, "completed")} requests completed, {sumOf(points, "failed")} failed. Their fees:{" "}
+        <Ether wei={fees} />.
       </p>
       <div class="charts">
-        <Chart
-          title="Requests"
-          data={{
-            times,
-            lines: [
-              { label: "Completed", colour: "--good", values: points.map(({ completed }) => completed) },
-              { label: "Failed", colour: "--bad", values: points.map(({ failed }) => failed) },
-            ],
-            write: (value) => value.toLocaleString("en", { maximumFractionDigits: 1 }),
-          }}
-        />
-        <Chart
-          title="Latency, from acceptance to the outcome"
-          data={{
-            times,
-            lines: [
-              { label: "Half within", colour: "--accent", values: points.map((point) => point.latency_p50_ms) },
-              { label: "95 % within", colour: "--warning", values: points.map((point) => point.latency_p95_ms) },
-            ],
-            write: latency,
-          }}
-        />
-        <Chart
-          title="Fees"
-          data={{
-            times,
-            lines: [
-              { label: "Fees", colour: "--accent", values: points.map((point) => Number(point.fee_wei) / ETHER) },
-            ],
-            write: (value) => ether(BigInt(Math.round(value * ETHER)).toString()),
-          }}
-        />
+        {plotsOf(points, fees).map(([title, data]) => (
+          <Chart key={title} title={title} data={data} />
+        ))}
       </div>
       <details>
         <summary>The charts as a table</summary>
@@ -71,6 +40,55 @@ export function Charts({ points }: { points: readonly Point[] }) {
       </details>
     </>
   );
+}
+
+function sumOf(points: readonly Point[], name: "completed" | "failed"): string {
+  return points.reduce((total, point) => total + point[name], 0).toLocaleString("en");
+}
+
+/** @param fees of all points together, in wei */
+function plotsOf(points: readonly Point[], fees: string): [title: string, data: PlotData][] {
+  const times = points.map(({ at }) => Date.parse(at) / SECOND_MS);
+  const final = (label: string, colour: string, name: "completed" | "failed") => ({
+    label,
+    colour,
+    values: points.map((point) => point[name]),
+    whole: sumOf(points, name),
+  });
+  const within = (label: string, colour: string, name: "latency_p50_ms" | "latency_p95_ms") => {
+    const values = points.map((point) => point[name]);
+    return { label, colour, values, whole: upTo(values) };
+  };
+  const paid = points.map((point) => Number(point.fee_wei) / ETHER);
+  return [
+    [
+      "Requests",
+      {
+        times,
+        lines: [final("Completed", "--good", "completed"), final("Failed", "--bad", "failed")],
+        write: (value) => value.toLocaleString("en", { maximumFractionDigits: 1 }),
+      },
+    ],
+    [
+      "Latency",
+      {
+        times,
+        lines: [
+          within("Half within", "--accent", "latency_p50_ms"),
+          within("95 % within", "--warning", "latency_p95_ms"),
+        ],
+        write: latency,
+      },
+    ],
+    [
+      "Fees",
+      {
+        times,
+        lines: [{ label: "Fees", colour: "--accent", values: paid, whole: ether(fees) }],
+        write: (value) => ether(BigInt(Math.round(value * ETHER)).toString()),
+      },
+    ],
+  ];
 }
 
 function PointsTable({ points }: { points: readonly Point[] }) {
@@ -89,6 +107,12 @@ function PointsTable({ points }: { points: readonly Point[] }) {
       ]}
     />
   );
+}
+
+/** The longest of the range. */
+function upTo(latencies: readonly (number | null)[]): string {
+  const known = latencies.filter((ms) => ms !== null);
+  return known.length === 0 ? "none" : `up to ${latency(Math.max(...known))}`;
 }
 
 function latency(ms: number): string {

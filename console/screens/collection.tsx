@@ -20,11 +20,12 @@ import { mayUse } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { CollectionOffers } from "../write/offers.tsx";
+import { filterQuery, isFiltered, NoneFound, readFilter, type TokenFilter, TokenFilters } from "./token-filters.tsx";
 
 const LIMIT = 24;
 
-/** A collection: what it is, and its tokens as pictures. */
-export function CollectionScreen({ params: { address } }: ScreenProps<"address">) {
+/** A collection: what it is, and its tokens as pictures. Links may name an owner or a trait. */
+export function CollectionScreen({ params: { address, ...others } }: ScreenProps<"address">) {
   const collection = useData(() => readCollection(address), []);
   const { data } = collection;
   return (
@@ -33,7 +34,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
       actions={data === null ? undefined : <CollectionOffers collection={data} />}
       trail={
         <>
-          <a href="#/">Collections</a>
+          <a href={href("/collections")}>Collections</a>
           <span aria-hidden="true">/</span>
           <bdi>{data?.name ?? address}</bdi>
         </>
@@ -42,7 +43,7 @@ export function CollectionScreen({ params: { address } }: ScreenProps<"address">
       {collection.error !== null && <ErrorNote error={collection.error} retry={collection.reload} />}
       {data === null && collection.loading && <Loading />}
       {data !== null && <CollectionFacts collection={data} />}
-      {data !== null && <Tokens collection={data} onMinted={collection.reload} />}
+      {data !== null && <Tokens collection={data} filter={readFilter(others)} onMinted={collection.reload} />}
     </Screen>
   );
 }
@@ -67,6 +68,12 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
         <Facts
           facts={[
             ["Symbol", <bdi key="symbol">{symbol}</bdi>],
+            [
+              "Requests",
+              <a key="requests" href={href("/requests/collection/:collection", { collection: address })}>
+                Show them
+              </a>,
+            ],
             ["Minted", cap === null ? `${minted.toString()}, no limit` : `${minted.toString()} of ${cap.toString()}`],
             ["Copies", copies === undefined ? null : copies.toString()],
             ["Contract", <Address key="contract" value={address} link={explorerLink({ address })} />],
@@ -115,13 +122,14 @@ function NoTokens({ collection }: Pick<TokensProps, "collection">) {
 
 interface TokensProps {
   collection: Shape<"Collection">;
+  filter: TokenFilter;
   onMinted: () => void;
 }
 
-function Tokens({ collection, onMinted }: TokensProps) {
+function Tokens({ collection, filter, onMinted }: TokensProps) {
   const { address } = collection;
   const pages = usePages(async (cursor) => {
-    const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
+    const query = { limit: LIMIT, ...filterQuery(filter), ...(cursor === undefined ? {} : { cursor }) };
     const params = { path: { address }, query };
     const { nfts, next } = await answerOf(client().GET("/v1/collections/{address}", { params }));
     return { items: nfts, next };
@@ -135,7 +143,11 @@ function Tokens({ collection, onMinted }: TokensProps) {
   return (
     <section class="stack" aria-label="Tokens">
       <h2>Tokens</h2>
-      <CursorList pages={pages} empty={<NoTokens collection={collection} />}>
+      <TokenFilters collection={collection} filter={filter} />
+      <CursorList
+        pages={pages}
+        empty={isFiltered(filter) ? <NoneFound filter={filter} /> : <NoTokens collection={collection} />}
+      >
         {(tokens) => <TokenTiles tokens={tokens} />}
       </CursorList>
     </section>

@@ -12,7 +12,7 @@ import { CollectionsOffers } from "../write/offers.tsx";
 /** Collections on a page. The pictures of a page are loaded as they come into view. */
 const LIMIT = 24;
 
-/** The first screen: the app's collections as pictures. */
+/** The app's collections as pictures. */
 export function CollectionsScreen() {
   const pages = usePages(async (cursor) => {
     const query = { limit: LIMIT, ...(cursor === undefined ? {} : { cursor }) };
@@ -21,18 +21,23 @@ export function CollectionsScreen() {
   }, []);
   return (
     <Screen title="Collections" actions={<CollectionsOffers />}>
-      <CursorList pages={pages} empty={<FirstSteps />}>
-        {(collections) => (
-          <ul class="tiles">
-            {collections.map((collection) => (
-              <li key={collection.address}>
-                <CollectionTile collection={collection} />
-              </li>
-            ))}
-          </ul>
-        )}
+      <CursorList pages={pages} empty={<NoCollections />}>
+        {(collections) => <CollectionTiles collections={collections} />}
       </CursorList>
     </Screen>
+  );
+}
+
+/** Collections as pictures that open their pages. */
+export function CollectionTiles({ collections }: { collections: readonly Shape<"Collection">[] }) {
+  return (
+    <ul class="tiles">
+      {collections.map((collection) => (
+        <li key={collection.address}>
+          <CollectionTile collection={collection} />
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -51,25 +56,16 @@ function CollectionTile({ collection }: { collection: Shape<"Collection"> }) {
   );
 }
 
-/** What a new app does first. Only what the session may do has a link. */
-function FirstSteps() {
+function NoCollections() {
   return (
     <EmptyState title="No collections yet">
-      <ol class="steps">
-        <li>
-          {mayUse("collections") ? (
-            <a class="button button-primary" href={href("/collections/new")}>
-              Create the first collection
-            </a>
-          ) : (
-            "Create a collection. This session does not have the scope collections."
-          )}
-        </li>
-        <li>Mint a token into it, to a wallet of a user. Watch it arrive here.</li>
-        <li>
-          <a href={href("/tokens")}>Create an API key</a> for your program, which does the same by HTTP.
-        </li>
-      </ol>
+      {mayUse("collections") ? (
+        <a class="button button-primary" href={href("/collections/new")}>
+          Create the first collection
+        </a>
+      ) : (
+        "This session does not have the scope collections."
+      )}
     </EmptyState>
   );
 }

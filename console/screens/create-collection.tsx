@@ -20,7 +20,7 @@ const CALL = "post /v1/collections";
 /** Creates a collection, hosted or self-hosted, of ERC721 or ERC1155 tokens. */
 export function CreateCollectionScreen() {
   return (
-    <Screen title="Create a collection" trail={<a href={href("/")}>Collections</a>}>
+    <Screen title="Create a collection" trail={<a href={href("/collections")}>Collections</a>}>
       <NeedsScope scope="collections" action="create collections">
         <WithLoaded loaded={useApiDocument()}>{(document) => <CreateForm document={document} />}</WithLoaded>
       </NeedsScope>

@@ -51,7 +51,7 @@ function Import({ document, collection }: ImportProps) {
   return (
     <div class="stack">
       <ImportChoices collection={collection} fields={fields} choices={choices} onChange={change} />
-      {choices.table !== null && <DryRun dryRun={dryRun} />}
+      {choices.table !== null && <DryRun dryRun={dryRun} choices={choices} onChange={change} />}
       {dryRun.is === "ready" && (
         // Another file or another receiver is another run.
         <RunPanel key={dryRun.plan.name} plan={dryRun.plan} pictures={picturesOf(choices)} />

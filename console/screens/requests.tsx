@@ -6,17 +6,14 @@ import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { CollectionName } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
-import { SearchForm } from "../parts/search-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age, Ether } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
 import { shortHex } from "../service/format.ts";
-import { href } from "../shell/href.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
+import { type Query, RequestFilters } from "./request-filters.tsx";
 import { type Request, TYPE_NAMES } from "./request-state.ts";
 import { useLiveRequests } from "./use-live-requests.ts";
-
-/** Longest reference, in characters. */
-const MAX_REFERENCE = 256;
 
 const FILTERS = [
   [null, "All"],
@@ -26,18 +23,17 @@ const FILTERS = [
   ["failed", "Failed"],
 ] as const;
 
-/** The app's requests, newest first. Events change the rows while they are shown. */
-export function RequestsScreen() {
-  const [status, setStatus] = useState<Request["status"] | null>(null);
-  const [reference, setReference] = useState<string | null>(null);
+/** The app's requests, newest first. Events change the rows while they are shown. Links may name a wallet or a collection. */
+export function RequestsScreen({ params }: ScreenProps) {
+  const { wallet = "", collection = "", state }: Partial<Record<"wallet" | "collection" | "state", string>> = params;
+  const [status, setStatus] = useState(() => FILTERS.find(([value]) => value === (state ?? null))?.[0] ?? null);
+  const [query, setQuery] = useState<Query>({
+    ...(wallet === "" ? {} : { wallet }),
+    ...(collection === "" ? {} : { collection }),
+  });
   return (
     <Screen title="Requests">
-      <SearchForm
-        label="Find by reference"
-        hint="Your own text for a request, such as the number of an order. Empty: all."
-        maxLength={MAX_REFERENCE}
-        onSearch={(text) => setReference(text === "" ? null : text)}
-      />
+      <RequestFilters first={{ reference: "", wallet, collection, type: "" }} onFind={setQuery} />
       <div class="filter" role="group" aria-label="State">
         {FILTERS.map(([value, text]) => (
           <button
@@ -53,46 +49,53 @@ export function RequestsScreen() {
           </button>
         ))}
       </div>
-      <List key={JSON.stringify([status, reference])} status={status} reference={reference} />
+      <List key={JSON.stringify([status, query])} status={status} query={query} />
     </Screen>
   );
 }
 
 interface Filter {
   status: Request["status"] | null;
-  reference: string | null;
+  query: Query;
 }
 
-function List({ status, reference }: Filter) {
+function List({ status, query: wanted }: Filter) {
   const pages = useLiveRequests(status, async (cursor) => {
     const query = {
+      ...wanted,
       ...(status === null ? {} : { status }),
-      ...(reference === null ? {} : { reference }),
       ...(cursor === undefined ? {} : { cursor }),
     };
     const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
     return { items: requests, next };
   });
   return (
-    <CursorList pages={pages} empty={<NoRequests status={status} reference={reference} />}>
+    <CursorList pages={pages} empty={<NoRequests status={status} query={wanted} />}>
       {(requests) => <RequestsTable caption="Requests, newest first" requests={requests} />}
     </CursorList>
   );
 }
 
-function NoRequests({ status, reference }: Filter) {
-  if (reference !== null) {
+function NoRequests({ status, query }: Filter) {
+  if (Object.keys(query).length > 0) {
     return (
       <EmptyState title="No such requests">
-        No request {status === null ? "" : `that is ${status} `}has the reference “<bdi>{reference}</bdi>”. Capital
-        letters count.
+        No request {status === null ? "" : `that is ${status} `}
+        {query.reference === undefined ? (
+          "matches all filters."
+        ) : (
+          <>
+            has the reference “<bdi>{query.reference}</bdi>” and matches the other filters.
+          </>
+        )}{" "}
+        Capital letters count.
       </EmptyState>
     );
   }
   if (status !== null) return <EmptyState title={`No requests are ${status}`}>Choose another state.</EmptyState>;
   return (
     <EmptyState title="No requests yet">
-      <a href={href("/")}>Create a collection or mint a token</a>, and watch the request here.
+      <a href={href("/collections")}>Create a collection or mint a token</a>, and watch the request here.
     </EmptyState>
   );
 }

@@ -2,34 +2,57 @@ import { CopyButton } from "../parts/copyable.tsx";
 import { WebLink } from "../parts/web-link.tsx";
 import { ipfsUrl } from "../service/links.ts";
 import type { Token } from "./token.tsx";
+import { MAX_TRAIT, traitLink } from "./token-filters.tsx";
 
 /** Attributes of strangers may be many. */
 const MOST_SHOWN = 100;
+/** So many attributes of a token can be found. */
+const MOST_FOUND = 32;
 
 /** The properties of a token. What has another form than `{ trait_type, value }` is shown as JSON. */
-export function Attributes({ attributes }: { attributes: unknown }) {
+export function Attributes({ address, attributes }: { address: string; attributes: unknown }) {
   if (!Array.isArray(attributes) || attributes.length === 0) return null;
-  const shown = (attributes as unknown[]).slice(0, MOST_SHOWN).map(nameAndValue);
+  const shown = (attributes as unknown[]).slice(0, MOST_SHOWN);
   return (
     <section class="stack" aria-label="Attributes">
       <h2>Attributes</h2>
       <dl class="attributes">
-        {shown.map(([name, value], index) => (
-          <div key={index}>
-            <dt>
-              <bdi>{name}</bdi>
-            </dt>
-            <dd>
-              <bdi>{value}</bdi>
-            </dd>
-          </div>
-        ))}
+        {shown.map((attribute, index) => {
+          const [name, value] = nameAndValue(attribute);
+          const others = index < MOST_FOUND ? linkOf(address, attribute) : null;
+          return (
+            <div key={index}>
+              <dt>
+                <bdi>{name}</bdi>
+              </dt>
+              <dd>
+                {others === null ? (
+                  <bdi>{value}</bdi>
+                ) : (
+                  <a href={others} title="Tokens with this trait">
+                    <bdi>{value}</bdi>
+                  </a>
+                )}
+              </dd>
+            </div>
+          );
+        })}
       </dl>
       {attributes.length > MOST_SHOWN && (
         <p class="muted">{(attributes.length - MOST_SHOWN).toString()} more are in the metadata below.</p>
       )}
     </section>
   );
+}
+
+/** The address of all tokens with an attribute; null when it cannot be found. */
+function linkOf(address: string, attribute: unknown): string | null {
+  if (typeof attribute !== "object" || attribute === null) return null;
+  const { trait_type: type, value } = attribute as { trait_type?: unknown; value?: unknown };
+  if (typeof type !== "string" || (typeof value === "object" && value !== null)) return null;
+  const text = String(value);
+  const isFound = (one: string) => one !== "" && one.length <= MAX_TRAIT && !/\p{Surrogate}/u.test(one);
+  return value !== undefined && isFound(type) && isFound(text) ? traitLink(address, type, text) : null;
 }
 
 function nameAndValue(attribute: unknown): [name: string, value: string] {

@@ -40,7 +40,7 @@ export function TokenScreen({ params }: ScreenProps<"address" | "token_id">) {
       actions={data === null ? undefined : <TokenOffers token={data.token} />}
       trail={
         <>
-          <a href="#/">Collections</a>
+          <a href={href("/collections")}>Collections</a>
           <span aria-hidden="true">/</span>
           <a href={href("/collections/:address", { address })}>
             <bdi>{data?.token.collection_name ?? "Collection"}</bdi>
@@ -88,7 +88,7 @@ function Details({ token }: { token: Token }) {
           ]}
         />
         <Owners token={token} />
-        <Attributes attributes={metadata?.attributes} />
+        <Attributes address={address} attributes={metadata?.attributes} />
       </div>
     </div>
   );

@@ -46,7 +46,8 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
           <a href={explorer} target="_blank" rel="noreferrer">
             Show in the explorer
           </a>
-        )}
+        )}{" "}
+        <a href={href("/requests/wallet/:wallet", { wallet: address })}>Its requests</a>
       </p>
       <section class="stack">
         <h2>Tokens</h2>
@@ -54,7 +55,7 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
           pages={holdings}
           empty={
             <EmptyState title="This wallet holds no tokens">
-              <a href={href("/")}>Choose a collection</a> and mint a token to this address.
+              <a href={href("/collections")}>Choose a collection</a> and mint a token to this address.
             </EmptyState>
           }
         >

@@ -11,6 +11,7 @@ import { currentApp, signedIn } from "../service/session.ts";
 import { ChooseApp } from "./choose-app.tsx";
 import { Navigation } from "./navigation.tsx";
 import { OtherSession } from "./other-session.tsx";
+import { Palette } from "./palette.tsx";
 import { type Screen, SCREENS } from "./routes.ts";
 import { SignedOut } from "./signed-out.tsx";
 
@@ -39,6 +40,7 @@ export function Console() {
           <Screens />
         </main>
       </div>
+      <Palette />
       <Toasts />
     </Router>
   );
@@ -59,7 +61,7 @@ function Screens() {
         <Route>
           <Frame title="Page not found">
             <EmptyState title="There is no page at this address">
-              <a href="#/">Go to the collections</a>
+              <a href="#/collections">Go to the collections</a>
             </EmptyState>
           </Frame>
         </Route>

@@ -3,9 +3,10 @@ import { useHashLocation } from "wouter-preact/use-hash-location";
 
 import { sayProblem } from "../parts/toasts.tsx";
 import { liveState } from "../service/live.ts";
-import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
+import { chooseApp, currentApp, isOperator, type Session, signOut } from "../service/session.ts";
 import { href } from "./href.ts";
-import { type Screen, SCREENS } from "./routes.ts";
+import { SearchButton } from "./palette.tsx";
+import { offeredScreens, type Screen } from "./routes.ts";
 
 const LIVE_TEXT = {
   off: "No live updates",
@@ -17,7 +18,6 @@ const LIVE_TEXT = {
 /** The heading of the page with the links to the screens, the app, and the end of the session. */
 export function Navigation({ session }: { session: Session }) {
   const [path] = useHashLocation();
-  const app = currentApp();
   const list = useRef<HTMLUListElement>(null);
   // On a narrow screen the links are one row that scrolls. `scrollIntoView` would also move where the Tab key starts.
   useEffect(() => {
@@ -29,9 +29,10 @@ export function Navigation({ session }: { session: Session }) {
       <a class="brand" href="#/">
         Moneta
       </a>
+      <SearchButton />
       <nav aria-label="Main">
         <ul ref={list}>
-          {SCREENS.filter(isOffered).map((screen) => (
+          {offeredScreens().map((screen) => (
             <li key={screen.path}>
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
                 {screen.nav}
@@ -40,49 +41,50 @@ export function Navigation({ session }: { session: Session }) {
           ))}
         </ul>
       </nav>
-      <div class="session">
-        <div class={`live live-${liveState.value}`} role="status">
-          {LIVE_TEXT[liveState.value]}
-        </div>
-        {app !== null && (
-          <div class="session-app">
-            <span class="muted">App</span> <bdi>{app.name}</bdi>
-          </div>
-        )}
-        {isOperator() && app !== null && (
-          <button
-            type="button"
-            class="button button-small"
-            onClick={() => {
-              chooseApp(null);
-              location.hash = "#/";
-            }}
-          >
-            Change app
-          </button>
-        )}
-        <div class="session-chain muted">Chain {session.chain_id}</div>
-        <button
-          type="button"
-          class="button button-small"
-          onClick={() => {
-            signOut().catch(sayProblem);
-          }}
-        >
-          Sign out
-        </button>
-      </div>
+      <SessionPart session={session} />
     </header>
   );
 }
 
-function isOffered({ nav, needs = "app", scope = "read" }: Screen): boolean {
-  if (nav === undefined) return false;
-  return needs === "operator" ? isOperator() : currentApp() !== null && mayUse(scope);
+/** The state of the connection, the app, and the end of the session. */
+function SessionPart({ session }: { session: Session }) {
+  const app = currentApp();
+  return (
+    <div class="session">
+      <div class={`live live-${liveState.value}`} role="status">
+        {LIVE_TEXT[liveState.value]}
+      </div>
+      {app !== null && (
+        <div class="session-app">
+          <span class="muted">App</span> <bdi>{app.name}</bdi>
+        </div>
+      )}
+      {isOperator() && app !== null && (
+        <button
+          type="button"
+          class="button button-small"
+          onClick={() => {
+            chooseApp(null);
+            location.hash = "#/";
+          }}
+        >
+          Change app
+        </button>
+      )}
+      <div class="session-chain muted">Chain {session.chain_id}</div>
+      <button
+        type="button"
+        class="button button-small"
+        onClick={() => {
+          signOut().catch(sayProblem);
+        }}
+      >
+        Sign out
+      </button>
+    </div>
+  );
 }
 
-/** A token's page belongs to the collections. */
 function isCurrent(screen: Screen, path: string): boolean {
-  if (screen.path === "/") return path === "/" || path.startsWith("/collections/");
-  return path === screen.path || path.startsWith(`${screen.path}/`);
+  return path === screen.path || (screen.path !== "/" && path.startsWith(`${screen.path}/`));
 }

@@ -15,7 +15,8 @@
  * 5. Styles: classes of styles/*.css; add `styles/<name>.css` and import it in styles/main.css. Use its variables, no new colours.
  * 6. Test it in test/console/<name>.test.ts. Then run `npm run console:update` and commit console/built.
  */
-import { CollectionsScreen } from "../screens/collections.tsx";
+import { HomeScreen } from "../screens/home.tsx";
+import { currentApp, isOperator, mayUse } from "../service/session.ts";
 import { type AnyScreen, lazy } from "./lazy.tsx";
 
 export interface Screen {
@@ -26,12 +27,17 @@ export interface Screen {
   nav?: string;
   /** `app`: needs a chosen app (the default). `operator`: needs the operator's session, and no app. */
   needs?: "app" | "operator";
-  /** The navigation shows the screen only with this scope. Default: `read`. */
+  /** The navigation shows the screen only with this scope. Default: `read`. "": with any. */
   scope?: string;
 }
 
 export const SCREENS: readonly Screen[] = [
-  { path: "/", component: CollectionsScreen, nav: "Collections" },
+  { path: "/", component: HomeScreen, nav: "Home", scope: "" },
+  {
+    path: "/collections",
+    component: lazy(async () => (await import("../screens/collections.tsx")).CollectionsScreen),
+    nav: "Collections",
+  },
   {
     path: "/collections/new",
     scope: "collections",
@@ -62,6 +68,10 @@ export const SCREENS: readonly Screen[] = [
     path: "/collections/:address",
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   },
+  ...["/collections/:address/of/:owner", "/collections/:address/with/:trait_type/:trait_value"].map((path) => ({
+    path,
+    component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
+  })),
   {
     path: "/collections/:address/:token_id",
     component: lazy(async () => (await import("../screens/token.tsx")).TokenScreen),
@@ -71,6 +81,10 @@ export const SCREENS: readonly Screen[] = [
     component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
     nav: "Requests",
   },
+  ...["/requests/wallet/:wallet", "/requests/collection/:collection", "/requests/state/:state"].map((path) => ({
+    path,
+    component: lazy(async () => (await import("../screens/requests.tsx")).RequestsScreen),
+  })),
   {
     path: "/requests/:request_id",
     component: lazy(async () => (await import("../screens/request.tsx")).RequestScreen),
@@ -102,3 +116,11 @@ export const SCREENS: readonly Screen[] = [
     needs: "operator",
   },
 ];
+
+/** The screens that the navigation has for this session. */
+export function offeredScreens(): Screen[] {
+  return SCREENS.filter(({ nav, needs = "app", scope = "read" }) => {
+    if (nav === undefined) return false;
+    return needs === "operator" ? isOperator() : currentApp() !== null && (scope === "" || mayUse(scope));
+  });
+}

@@ -59,7 +59,7 @@ function textOf(value: Values[string] | undefined): string {
 }
 
 /** An address for a local file, which the browser forgets when it is not shown any more. */
-function useObjectUrl(file: File | null): string | null {
+export function useObjectUrl(file: File | null): string | null {
   const [url, setUrl] = useState<string | null>(null);
   useEffect(() => {
     if (file?.type.startsWith("image/") !== true) {

@@ -14,7 +14,7 @@ const CHUNKS = [
   { name: "base", test: /\/console\/(parts|service|shell)\// },
   {
     name: "lists",
-    test: /\/console\/screens\/(collection\.|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
+    test: /\/console\/screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
   },
   {
     name: "forms",

@@ -106,6 +106,40 @@ describe("console: collections and tokens", () => {
     await expectNoAxeViolations(page);
   });
 
+  it("finds tokens by their owner and by a trait, also by the link of an attribute", async () => {
+    const value = "a/b 50% <i>%2F</i>?#é";
+    const { api } = pages.moneta;
+    const made = { collection_address: cats, to_address: "0x00000000000000000000000000000000000000b2" };
+    await api.completed("/v1/nfts", { ...made, name: "Odd", attributes: [{ trait_type: "odd / %", value }] });
+    const page = await pages.open({ screen: `/collections/${cats}` });
+    const tiles = page.locator(".tile");
+    await tiles.nth(1).waitFor();
+    await page.getByText("Find tokens").click();
+    await page.getByLabel("Trait").fill("fur");
+    await page.getByLabel("Value").fill("red");
+    await page.getByLabel("Value").press("Enter");
+    await page.getByText("Only tokens with fur: red.").waitFor();
+    await tiles.filter({ hasText: "Tom" }).waitFor();
+    expect(await tiles.count()).to.equal(1);
+    await expectNoAxeViolations(page);
+    await page.getByRole("link", { name: "Show all" }).click();
+    await tiles.nth(1).waitFor();
+    await page.getByText("Find tokens").click();
+    await page.getByLabel("Owner", { exact: true }).fill(made.to_address);
+    await page.getByLabel("Owner", { exact: true }).press("Enter");
+    await page.getByText(`Only tokens of ${made.to_address}.`).waitFor();
+    await tiles.filter({ hasText: "Odd" }).click();
+    await page.getByRole("link", { name: value }).click();
+    await page.getByText(`Only tokens with odd / %: ${value}.`).waitFor();
+    await tiles.filter({ hasText: "Odd" }).waitFor();
+    await goTo(page, `/collections/${cats}/of/nobody`);
+    await page.getByText("No such tokens").waitFor();
+    await page.setViewportSize(NARROW);
+    await page.getByText("Find tokens").click();
+    await expectNoSidewaysScrolling(page);
+    await expectNoAxeViolations(page);
+  });
+
   it("names the app's users and collections in place of their addresses", async () => {
     const { api } = pages.moneta;
     const { address } = await api.ok<{ address: string }>("POST", "/v1/accounts", { user_identifier: "ann" });

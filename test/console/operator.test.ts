@@ -23,6 +23,10 @@ describe("console > operator", () => {
       const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW, colorScheme } });
       await page.getByText(/1 requests? completed/).waitFor();
       await page.locator("canvas").nth(2).waitFor();
+      // Without a pointer, the legend speaks of the whole range, and the drawing has most of its card.
+      expect(await page.locator(".u-legend").first().innerText()).to.match(/whole range\s*Completed\s*1\s*Failed/);
+      const share = "document.querySelector('.u-over').clientWidth / document.querySelector('.uplot').clientWidth";
+      expect(await page.evaluate<number>(share)).to.be.above(0.75);
       await page.getByText("The charts as a table").press("Enter");
       await page.getByRole("table", { name: "Requests, latency and fees over time" }).waitFor();
       await page.getByRole("button", { name: HOSTILE }).waitFor();

@@ -61,6 +61,42 @@ describe("console > requests", () => {
     await page.getByText("Capital letters count.").waitFor();
   });
 
+  it("finds requests by collection, user and type, and by the links of a wallet and a collection", async () => {
+    const { api } = web.moneta;
+    const wallet = await api.send<{ address: string }>("POST", "/v1/accounts", { user_identifier: "filter-user" });
+    const address = wallet.body.address;
+    const other = await api.collection({ type: "ERC721", name: "Filtered", symbol: "FIL" });
+    await final(await send("/v1/nfts", { collection_address: other, to_address: address }));
+    await final(await send("/v1/nfts", { collection_address: collection.nft_collection, to_address: address }));
+    const page = await web.open({ screen: "/requests" });
+    const rows = page.getByRole("table").getByRole("link", { name: /^(Mint|Create)/ });
+    await rows.nth(2).waitFor();
+    await page.getByLabel("User or address").fill("filter-user");
+    await page.getByRole("button", { name: "Find" }).click();
+    await rows.nth(2).waitFor({ state: "detached" });
+    await rows.nth(1).waitFor();
+    expect(await rows.count()).to.equal(2);
+    await page.getByLabel("Collection").fill("filt");
+    await page.getByLabel("Type").selectOption("mint");
+    await page.getByRole("button", { name: "Find" }).click();
+    await rows.nth(1).waitFor({ state: "detached" });
+    await rows.waitFor();
+    await expectNoAxeViolations(page);
+    await page.getByLabel("Collection").fill("none such");
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByText("No collection has a name or symbol that begins with “none such”.").waitFor();
+    await goTo(page, `/wallets/${address}`);
+    await page.getByRole("link", { name: "Its requests" }).click();
+    await rows.nth(1).waitFor();
+    expect(await page.getByLabel("User or address").inputValue()).to.equal(address);
+    await goTo(page, `/collections/${other}`);
+    await page.getByRole("link", { name: "Show them" }).click();
+    await page.getByRole("heading", { name: "Requests", level: 1 }).waitFor();
+    await rows.nth(1).waitFor();
+    await page.setViewportSize(NARROW);
+    await expectNoSidewaysScrolling(page);
+  });
+
   it("shows gas, fee and the other requests of the transaction", async () => {
     const address = collection.nft_collection;
     // Accepted in one commit, they share a transaction.

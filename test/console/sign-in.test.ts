@@ -25,13 +25,13 @@ describe("console: signing in", () => {
   it("signs in by a link, takes the code out of the address, and stays signed in", async () => {
     const { url } = await pages.link();
     const page = await pages.browser.open(url);
-    await page.getByRole("heading", { name: "Collections" }).waitFor();
+    await page.getByRole("heading", { name: "Home" }).waitFor();
     expect(page.url()).to.equal(`${pages.moneta.baseUrl}/console/#/`);
-    await page.getByText("No collections yet").waitFor();
+    await page.getByText("Make your first token").waitFor();
     await page.getByRole("link", { name: "Create the first collection" }).waitFor();
     await expectNoAxeViolations(page);
     await page.reload();
-    await page.getByText("No collections yet").waitFor();
+    await page.getByText("Make your first token").waitFor();
     expect(await page.evaluate("document.cookie")).to.equal("");
   });
 
@@ -39,10 +39,10 @@ describe("console: signing in", () => {
     pages.allowProblems(/40[01]|422/);
     const { url } = await pages.link();
     const first = await pages.browser.open(url);
-    await first.getByRole("heading", { name: "Collections" }).waitFor();
+    await first.getByRole("heading", { name: "Home" }).waitFor();
     const second = await pages.browser.open(url);
     await second.getByRole("alert").waitFor();
-    expect(await second.getByRole("heading", { name: "Collections" }).count()).to.equal(0);
+    expect(await second.getByRole("heading", { name: "Home" }).count()).to.equal(0);
     await expectNoAxeViolations(second);
   });
 

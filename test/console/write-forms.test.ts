@@ -5,6 +5,10 @@ import { expect } from "chai";
 import type { Shape } from "../../client/client.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 const DONE = "Done. It is on the chain.";
 
 describe("forms of the console that write", () => {
@@ -20,7 +24,7 @@ describe("forms of the console that write", () => {
   });
 
   it("create a self-hosted ERC1155 collection, from the list of collections", async () => {
-    const page = await console.open();
+    const page = await console.open({ screen: "/collections" });
     await page.getByRole("link", { name: "Create a collection" }).click();
     await page.getByLabel("ERC1155").check();
     await page.getByLabel("Self-hosted").check();
@@ -89,6 +93,53 @@ describe("forms of the console that write", () => {
     const { requests } = await api.ok<Shape<"RequestsPage">>("GET", "/v1/requests?reference=order-7");
     await page.goto(`${page.url().split("#")[0] ?? ""}#/requests/${requests[0]?.request_id ?? ""}`);
     await page.getByText("order-7").waitFor();
+  });
+
+  it("mint the good rows of a file, and none of them again from a corrected file", async () => {
+    const page = await console.open({ screen: `/collections/${collection}/import` });
+    console.allowProblems(/404/);
+    const choose = (text: string) =>
+      page.getByLabel("CSV file").setInputFiles({ name: "mix.csv", mimeType: "text/csv", buffer: Buffer.from(text) });
+    await page.getByLabel("Pictures").setInputFiles({ name: "e.png", mimeType: "image/png", buffer: PNG });
+    const head = "file,name,user_identifier";
+    await choose(`${head}\ne.png,E,alice\n,F,nobody\n,=G(),alice,too many\n,H,bob\n`);
+    await page.getByText("2 of 4 rows are good.").waitFor();
+    await page.getByRole("img", { name: "Picture of line 2" }).waitFor();
+    await expectNoAxeViolations(page);
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Download the 2 bad rows" }).click(),
+    ]);
+    const bad = await readFile(await file.path(), "utf8");
+    expect(bad).to.match(/^file,name,user_identifier,error\r\n/);
+    expect(bad).to.contain('No wallet of the app has the user identifier ""nobody"".');
+    expect(bad).to.not.contain("e.png").and.to.not.contain("bob");
+    await page.getByRole("button", { name: "Mint the 2 good rows" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    await expectNoAxeViolations(page);
+    // The same file again: nothing is left of its good rows.
+    await page.reload();
+    await choose(`${head}\ne.png,E,alice\n,F,nobody\n,=G(),alice,too many\n,H,bob\n`);
+    await page.getByLabel("Pictures").setInputFiles({ name: "e.png", mimeType: "image/png", buffer: PNG });
+    await page.getByText("2 minted, 0 failed").waitFor();
+    expect(await page.getByRole("button", { name: /^(Mint|Continue)/ }).count()).to.equal(0);
+    // The corrected file with all rows: only those that were wrong are minted.
+    await choose(`${head}\ne.png,E,alice\n,F,alice\n,=G(),alice\n,H,bob\n`);
+    await page.getByText("2 of 4 rows are good.").waitFor();
+    await page.getByText("Sent before, on").first().waitFor();
+    await page.getByRole("button", { name: "Mint the 2 good rows" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    const { api } = console.moneta;
+    const { requests } = await api.ok<Shape<"RequestsPage">>("GET", `/v1/requests?collection=${collection}&type=mint`);
+    const names = await Promise.all(
+      requests.slice(0, 4).map(async ({ nft_token_id: id }) => {
+        const token = await api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${collection}/${String(id)}`);
+        return token.metadata?.name;
+      }),
+    );
+    expect(names.sort()).to.deep.equal(["=G()", "E", "F", "H"]);
+    await page.getByLabel("Mint again the rows").check();
+    await page.getByText("4 rows, no problem found").waitFor();
   });
 
   it("change the metadata of a token, and transfer it", async () => {

@@ -4,6 +4,7 @@ import { dayOf } from "../../domain/day.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
 
 /** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */
@@ -74,6 +75,23 @@ export async function listWallets(db: Db, appId: string, page: PageQuery): Promi
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows, await readCounter(db, counterKeys.wallets(appId)), page, (row) => row.seq);
+}
+
+/** Wallets whose user begins with a text, in the order of the users. */
+export async function searchWallets(db: Db, appId: string, search: string, limit: number): Promise<WalletRow[]> {
+  return (
+    db
+      .selectFrom("wallets")
+      .selectAll()
+      .where("app_id", "=", appId)
+      // This alone lets the index of wallets with a user answer.
+      .where("user_identifier", "is not", null)
+      .where(beginsWith("user_identifier", search))
+      .orderBy(beginningOf("user_identifier"))
+      .orderBy("seq")
+      .limit(limit)
+      .execute()
+  );
 }
 
 /** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service are left out. */

@@ -56,7 +56,7 @@ export const counterKeys = {
   owners: (contract: string, tokenId: string) => `owners:${contract}:${tokenId}`,
   walletHistory: (wallet: string) => `history:${wallet}`,
   /** What an app used on a day (days since 1970, UTC). A sum over time: nothing in the database can be counted again. */
-  usage: (app: string, day: number, figure: UsageFigure) => `usage:${app}:${day.toString()}:${figure}`,
+  usage: (app: string, day: number, figure: UsageFigure | "minted") => `usage:${app}:${day.toString()}:${figure}`,
   /**
    * What became final in a slot of ten minutes (`api/domain/series.ts`), over all apps. Also a sum over time. The number of the
    * slot has leading zeros, so that keys are in the order of time.

@@ -19,6 +19,8 @@ import * as quotas from "./migrations/0009-v0.3.0-quotas.ts";
 import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-collections.ts";
 import * as frozenAndCopies from "./migrations/0011-v0.3.0-frozen-and-copies.ts";
 import * as references from "./migrations/0012-v0.3.0-references.ts";
+import * as searches from "./migrations/0013-v0.3.0-searches.ts";
+import * as filters from "./migrations/0016-v0.3.0-filters.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -41,6 +43,8 @@ export const MIGRATIONS: Migrations = {
   "0010-v0.3.0-limits-and-collections": limitsAndCollections,
   "0011-v0.3.0-frozen-and-copies": frozenAndCopies,
   "0012-v0.3.0-references": references,
+  "0013-v0.3.0-searches": searches,
+  "0016-v0.3.0-filters": filters,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -26,6 +26,7 @@ export interface Tables extends MediaTables, ConsoleTables, ContractTables, Proc
   blocks: BlocksTable;
   collections: CollectionsTable;
   nfts: NftsTable;
+  token_traits: TokenTraitsTable;
   holdings: HoldingsTable;
   transfers: TransfersTable;
   wallet_history: WalletHistoryTable;
@@ -139,6 +140,10 @@ interface RequestsTable {
   outcome: string | null;
   nft_collection: string | null;
   nft_token_id: string | null;
+  /** Of a transfer. */
+  from_address: string | null;
+  /** Who gets the token of a mint or a transfer. */
+  to_address: string | null;
   transaction_hash: string | null;
   block_number: number | null;
   error_code: string | null;
@@ -278,6 +283,13 @@ interface NftsTable {
   /** null: reserved, not on chain yet. */
   minted_block: number | null;
   minted_at: number | null;
+}
+
+/** By which a token is found. A token that is not on chain, or burnt, has none. */
+interface TokenTraitsTable {
+  /** `traitKey` of the collection, the `trait_type` and the `value`. */
+  trait: string;
+  token_seq: number;
 }
 
 interface HoldingsTable {

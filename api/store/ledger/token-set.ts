@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
+import { insertTraits, storeTraits, traitKeys } from "../listings/traits.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */
@@ -124,12 +125,22 @@ export class TokenSet {
       trx,
       entries.filter(({ stored, supply, first }) => stored !== null && (first || stored.supply !== supply)),
     );
+    await storeTraits(
+      trx,
+      entries.flatMap((entry) => (entry.stored !== null && appearsOrEnds(entry) ? [entry.stored.seq] : [])),
+    );
     await countMinted(
       trx,
       entries.filter(({ first }) => first),
     );
     await countCopies(trx, entries);
   }
+}
+
+/** Whether a token appears in its collection, or is burnt, or is there with other content than before. */
+function appearsOrEnds({ stored, supply, minted, first, origin }: Entry): boolean {
+  const [was, is] = [stored !== null && !first && stored.supply > 0n, minted !== null && supply > 0n];
+  return was !== is || origin !== null;
 }
 
 const COLUMNS = {
@@ -164,11 +175,22 @@ function rowOf(entry: Entry) {
 }
 
 async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
+  const traits = new Map<string, string[]>();
+  for (const { contract, tokenId, supply, origin } of entries) {
+    const keys = supply > 0n ? traitKeys(contract, origin?.content?.metadata ?? null) : [];
+    if (keys.length > 0) traits.set(idOf(contract, tokenId), keys);
+  }
   for (const part of inParts(entries.map(rowOf))) {
-    await sql`
+    const { rows } = await sql<{ seq: number; contract: string; token_id: string }>`
       insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, minted_block, minted_at)
       select contract, token_id, request_id, supply, '0', token_uri, metadata, minted_block, minted_at
-        from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
+        from ${rowSet(trx, COLUMNS, part)} as input order by ord returning seq, contract, token_id`.execute(trx);
+    if (traits.size === 0) continue;
+    const keysOf = (row: { contract: string; token_id: string }) => traits.get(idOf(row.contract, row.token_id)) ?? [];
+    await insertTraits(
+      trx,
+      rows.flatMap((row) => keysOf(row).map((trait) => ({ trait, token_seq: row.seq }))),
+    );
   }
 }
 

@@ -4,6 +4,7 @@ import type { CollectionMetadata, CreateCollection } from "../../domain/command.
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
 /** A collection's row, with its metadata parsed. */
@@ -61,6 +62,37 @@ export async function listCollections(db: Db, appId: string, page: PageQuery): P
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows.map(toCollection), await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
+}
+
+/** Created collections whose name or symbol begins with a text, oldest first: of each, the first in its own order. */
+export async function searchCollections(
+  db: Db,
+  appId: string,
+  search: string,
+  limit: number,
+): Promise<StoredCollection[]> {
+  const first = (column: "name" | "symbol") =>
+    db
+      .selectFrom("collections")
+      .select("seq")
+      .where("app_id", "=", appId)
+      .where("listed", "=", sql.lit(1))
+      .where(beginsWith(column, search))
+      .orderBy(beginningOf(column))
+      .orderBy("seq")
+      .limit(limit);
+  const found = db
+    .selectFrom(first("name").as("named"))
+    .select("seq")
+    .union(db.selectFrom(first("symbol").as("marked")).select("seq"));
+  const rows = await db
+    .selectFrom("collections")
+    .selectAll()
+    .where("seq", "in", found)
+    .orderBy("seq")
+    .limit(limit)
+    .execute();
+  return rows.map(toCollection);
 }
 
 /** Stores the collection that a request created. It is listed once its block is deep enough. */

@@ -1,12 +1,12 @@
-import { sql } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
-import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import type { NftRow } from "../db/schema.ts";
+import { MOST_COUNTED, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import type { NftRow, Tables } from "../db/schema.ts";
 
 /** A token's row, with its metadata parsed. */
 interface StoredNft extends Omit<NftRow, "metadata"> {
@@ -148,6 +148,65 @@ export async function listNfts(db: Db, contract: string, page: PageQuery): Promi
   const total = await readCounter(db, counterKeys.nfts(contract));
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
   return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
+}
+
+/** The tokens of a collection that a wallet holds, or that have a trait. */
+export type NftFilter = { owner: string } | { trait: string };
+
+/** Tokens of a collection that one wallet holds, in the order in which it received them. */
+async function listNftsOfOwner(db: Db, contract: string, owner: string, page: PageQuery) {
+  const holdings = db.selectFrom("holdings").where("owner", "=", owner).where("contract", "=", contract);
+  let wanted = holdings.select(["seq", "contract", "token_id"]);
+  if (page.after !== null) wanted = wanted.where("seq", ">", page.after);
+  const held = wanted.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).as("held");
+  const found = await collectionNfts(db, contract)
+    .innerJoin(held, (join) =>
+      join.onRef("held.contract", "=", "nfts.contract").onRef("held.token_id", "=", "nfts.token_id"),
+    )
+    .select("held.seq as place")
+    .execute();
+  const total = await countSome(db, holdings.select("seq").orderBy("seq").limit(MOST_COUNTED));
+  return { rows: found.sort((a, b) => a.place - b.place), total };
+}
+
+/** Tokens of a collection with a trait, in the order of their creation. */
+async function listNftsWithTrait(db: Db, contract: string, trait: string, page: PageQuery) {
+  const having = db.selectFrom("token_traits").select("token_seq").where("trait", "=", trait);
+  const wanted = (page.after === null ? having : having.where("token_seq", ">", page.after))
+    .orderBy("token_seq")
+    .limit(rowsToFetch(page))
+    .offset(rowsToSkip(page))
+    .as("wanted");
+  const found = await collectionNfts(db, contract)
+    .innerJoin(wanted, (join) => join.onRef("wanted.token_seq", "=", "nfts.seq"))
+    .select("wanted.token_seq as place")
+    .execute();
+  const total = await countSome(db, having.orderBy("token_seq").limit(MOST_COUNTED));
+  return { rows: found.sort((a, b) => a.place - b.place), total };
+}
+
+/** @param rows as many as are counted at most, in the order of an index: so PostgreSQL reads no whole table for them. */
+async function countSome(db: Db, rows: SelectQueryBuilder<Tables, keyof Tables, object>): Promise<number> {
+  const { count } = await db
+    .selectFrom(rows.as("some"))
+    .select((eb) => eb.fn.countAll<number>().as("count"))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** A part of a collection. The total counts up to `MOST_COUNTED` tokens. */
+export async function listSomeNfts(
+  db: Db,
+  contract: string,
+  filter: NftFilter,
+  page: PageQuery,
+): Promise<Page<CollectionNft>> {
+  const list =
+    "owner" in filter
+      ? await listNftsOfOwner(db, contract, filter.owner, page)
+      : await listNftsWithTrait(db, contract, filter.trait, page);
+  const { rows, page: fitting } = await withLargeMetadata(db, list.rows, page);
+  return pageOf(rows.map(toNft), list.total, fitting, (row) => row.place);
 }
 
 export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {

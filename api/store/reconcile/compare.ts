@@ -7,6 +7,7 @@ import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schem
 import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
+import { storeTraits } from "../listings/traits.ts";
 import { FREEZING } from "../requests/freezing.ts";
 
 const COLLECTION_COLUMNS = [
@@ -229,7 +230,7 @@ export async function compareTokens(trx: Trx, chain: Db, contract: string, repai
       if (repair) await removeToken(trx, stored);
     } else if (stored === undefined) {
       differences.push({ what: where, stored: "none", chain: `${real.supply} copies` });
-      if (repair) await trx.insertInto("nfts").values(withoutSeq(real)).execute();
+      if (repair) await addToken(trx, real);
     } else {
       const wrong: (keyof NftRow)[] = TOKEN_COLUMNS.filter((column) => stored[column] !== real[column]);
       // The token was stored without it. Metadata that was changed since stays.
@@ -259,6 +260,11 @@ function withoutSeq<T extends { seq: number }>({ seq: _seq, ...row }: T): Omit<T
   return row;
 }
 
+async function addToken(trx: Trx, row: NftRow): Promise<void> {
+  const added = await trx.insertInto("nfts").values(withoutSeq(row)).returning("seq").executeTakeFirstOrThrow();
+  await storeTraits(trx, [added.seq]);
+}
+
 async function removeToken(trx: Trx, row: NftRow): Promise<void> {
   if (row.reserved === "0") await trx.deleteFrom("nfts").where("seq", "=", row.seq).execute();
   else {
@@ -267,6 +273,7 @@ async function removeToken(trx: Trx, row: NftRow): Promise<void> {
       .set({ supply: "0", minted_block: null, minted_at: null })
       .where("seq", "=", row.seq)
       .execute();
+    await storeTraits(trx, [row.seq]);
   }
 }
 
@@ -281,6 +288,7 @@ async function repairToken(trx: Trx, stored: NftRow, real: NftRow, lacksMetadata
     })
     .where("seq", "=", stored.seq)
     .execute();
+  await storeTraits(trx, [stored.seq]);
 }
 
 function tokenWords(row: NftRow, columns: readonly (keyof NftRow)[]): string {

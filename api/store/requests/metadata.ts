@@ -6,6 +6,7 @@ import type { RequestStatus } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { forUpdate, type Trx } from "../db/sql.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
+import { storeTraits } from "../listings/traits.ts";
 import { toCommand } from "./requests.ts";
 
 /*
@@ -42,6 +43,7 @@ export async function replaceTokenMetadata(
     .where("seq", "=", nft.seq)
     .executeTakeFirst();
   if (updated.numUpdatedRows === 0n) return null;
+  await storeTraits(trx, [nft.seq]);
   return nft.request_id === null ? 0 : replaceInCommand(trx, nft.request_id, metadata);
 }
 

@@ -167,6 +167,8 @@ async function moveTo<S extends Step>(trx: Trx, steps: readonly S[], now: number
     if (isFinal(to)) {
       addToBacklog(counters, request.app_id, -1);
       counters.add(counterKeys.usage(request.app_id, dayOf(now), to), 1);
+      if (to === "completed" && request.type === "mint")
+        counters.add(counterKeys.usage(request.app_id, dayOf(now), "minted"), 1);
       countFinal(counters, request, to, now);
     }
     if (to === "failed") counters.add(counterKeys.storedBytes(request.app_id), -(changed.get(request.id) ?? 0));

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
 import { dayOf } from "../../domain/day.ts";
@@ -16,7 +16,7 @@ import type { RequestChange } from "../../shared/metrics.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { MOST_COUNTED, type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import type { RequestRow } from "../db/schema.ts";
+import type { RequestRow, Tables } from "../db/schema.ts";
 import { type Db, inParts, rowSet, type Trx } from "../db/sql.ts";
 import type { GasCharge } from "./gas-usage.ts";
 
@@ -48,6 +48,8 @@ const COLUMNS = {
   ready_at: "integer",
   nft_collection: "text",
   nft_token_id: "text",
+  from_address: "text",
+  to_address: "text",
   gas_day: "integer",
   gas_charged: "integer",
   gas_estimate: "integer",
@@ -66,6 +68,8 @@ function rowOf(request: NewRequest) {
     ready_at: request.waits === true ? null : AT_ONCE,
     nft_collection: request.collection,
     nft_token_id: request.tokenId,
+    from_address: "from" in request.command ? request.command.from : null,
+    to_address: "to" in request.command ? request.command.to : null,
     gas_day: request.gas?.day ?? null,
     gas_charged: request.gas?.gas ?? null,
     gas_estimate: request.gas?.gas ?? null,
@@ -80,9 +84,9 @@ export async function insertRequests(trx: Trx, requests: readonly NewRequest[]):
   for (const part of inParts(rows)) {
     await sql`
       insert into requests (id, app_id, type, status, command, reference, unlockable, stored_bytes, ready_at, returns,
-                            nft_collection, nft_token_id, gas_day, gas_charged, gas_estimate, created_at, updated_at)
+                            nft_collection, nft_token_id, from_address, to_address, gas_day, gas_charged, gas_estimate, created_at, updated_at)
       select id, app_id, type, 'pending', command, reference, unlockable, stored_bytes, ready_at, 0,
-             nft_collection, nft_token_id, gas_day, gas_charged, gas_estimate, created_at, created_at
+             nft_collection, nft_token_id, from_address, to_address, gas_day, gas_charged, gas_estimate, created_at, created_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(trx);
   }
   const counters = new CounterDeltas();
@@ -139,13 +143,25 @@ export async function requestsByNumber(db: Db, numbers: readonly bigint[]): Prom
   return rows.map(toNumberedRequest);
 }
 
-interface RequestFilter {
+/** null and undefined: any. */
+export interface RequestFilter {
   status: RequestStatus | null;
   type: RequestType | null;
   /** The transaction that carries the request. */
   transactionHash?: string | null;
   reference?: string | null;
+  /** The wallet that a transfer leaves, or that gets the token of a mint or a transfer. */
+  wallet?: string | null;
+  collection?: string | null;
 }
+
+/** The conditions whose rows an index has in order, in the order of their choice: the first one usually has the fewest requests. */
+const KEYS = [
+  ["transactionHash", "transaction_hash"],
+  ["reference", "reference"],
+  ["wallet", null],
+  ["collection", "nft_collection"],
+] as const;
 
 /** Newest first. */
 export async function listRequests(
@@ -154,46 +170,86 @@ export async function listRequests(
   filter: RequestFilter,
   page: PageQuery,
 ): Promise<Page<ListedRequest>> {
-  let query = matching(db, appId, filter).select(LISTED);
+  let query = matching(db, appId, filter, page).select(LISTED);
   if (page.after !== null) query = query.where("seq", "<", page.after);
   const rows = await query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows.map(toListed), await countMatching(db, appId, filter), page, (row) => row.seq);
 }
 
-function matching(db: Db, appId: string, { status, type, transactionHash = null, reference = null }: RequestFilter) {
-  let query = db.selectFrom("requests").where("app_id", "=", appId);
-  if (transactionHash === null && reference === null) {
+/** @param page null: for a count */
+function matching(db: Db, appId: string, filter: RequestFilter, page: PageQuery | null) {
+  const ofApp = db.selectFrom("requests").where("app_id", "=", appId);
+  const { status, type } = filter;
+  const [first, ...others] = KEYS.filter(([name]) => (filter[name] ?? null) !== null);
+  if (first === undefined) {
+    let query = ofApp;
     if (status !== null) query = query.where("status", "=", status);
     if (type !== null) query = query.where("type", "=", type);
     return query;
   }
-  if (transactionHash !== null) {
-    query = query.where("transaction_hash", "=", transactionHash);
-    // As below: a transaction has few requests.
-    if (reference !== null) query = query.where(sql`coalesce(reference, '')`, "=", reference);
-  } else if (status === null && type === null) {
-    return query.where("reference", "=", reference);
+  const [name, column] = first;
+  const wanted = filter[name] ?? "";
+  const isAlone = others.length === 0 && status === null && type === null;
+  let query = ofApp;
+  if (column === null) {
+    // Of a page alone, no older rows are read than it can have.
+    const part = isAlone && page !== null ? { most: rowsToFetch(page) + rowsToSkip(page), before: page.after } : WHOLE;
+    query = among(db, newestOfWallet(db, appId, wanted, part));
+  } else if (isAlone || column === "transaction_hash") {
+    // A transaction has few requests.
+    query = query.where(column, "=", wanted);
   } else {
-    // Any number of requests may have the reference, and none of them the status. So the search ends somewhere.
-    const newest = db
-      .selectFrom("requests as newest")
-      .select("seq")
-      .where("app_id", "=", appId)
-      .where("reference", "=", reference)
-      .orderBy("seq", "desc")
-      .limit(MOST_COUNTED);
-    query = query.where("seq", "in", newest);
+    // Any number of requests may have it, and none of them the rest. So the search ends somewhere.
+    query = among(db, newestOf(db, appId, [column, wanted], WHOLE));
   }
   // Few requests are left. As expressions, these conditions cannot lead to an index of many requests.
   if (status !== null) query = query.where(sql`coalesce(status, '')`, "=", status);
   if (type !== null) query = query.where(sql`coalesce(type, '')`, "=", type);
+  for (const [other, its] of others) {
+    const value = filter[other] ?? "";
+    query =
+      its === null
+        ? query.where(sql<boolean>`${value} in (coalesce(from_address, ''), coalesce(to_address, ''))`)
+        : query.where(sql`coalesce(${sql.ref(its)}, '')`, "=", value);
+  }
   return query;
 }
 
+/** Without a condition on the app, which could lead to an index of all its requests. */
+function among(db: Db, seqs: SelectQueryBuilder<Tables, never, { seq: number }>) {
+  return db.selectFrom("requests").where("seq", "in", seqs);
+}
+
+/** Up to where the requests with one condition are searched for others. */
+const WHOLE = { most: MOST_COUNTED, before: null };
+
+interface Part {
+  most: number;
+  /** Only requests before this row number. */
+  before: number | null;
+}
+
+function newestOf(
+  db: Db,
+  appId: string,
+  [column, value]: [column: "reference" | "nft_collection" | "from_address" | "to_address", value: string],
+  { most, before }: Part,
+) {
+  let query = db.selectFrom("requests as newest").select("seq").where("app_id", "=", appId).where(column, "=", value);
+  if (before !== null) query = query.where("seq", "<", before);
+  return query.orderBy("seq", "desc").limit(most);
+}
+
+function newestOfWallet(db: Db, appId: string, wallet: string, part: Part) {
+  const of = (column: "from_address" | "to_address") =>
+    db.selectFrom(newestOf(db, appId, [column, wallet], part).as(column)).select("seq");
+  return of("from_address").union(of("to_address"));
+}
+
 async function countMatching(db: Db, appId: string, filter: RequestFilter): Promise<number> {
-  if (filter.transactionHash != null || filter.reference != null) {
-    // One transaction has few requests: they can be counted. Of a reference no more than these are counted.
-    const some = matching(db, appId, filter).select("seq").limit(MOST_COUNTED).as("some");
+  if (KEYS.some(([name]) => (filter[name] ?? null) !== null)) {
+    // One transaction has few requests: they can be counted. Of the others no more than these are counted.
+    const some = matching(db, appId, filter, null).select("seq").limit(MOST_COUNTED).as("some");
     const { count } = await db
       .selectFrom(some)
       .select((eb) => eb.fn.countAll<number>().as("count"))

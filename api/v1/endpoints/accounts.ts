@@ -5,7 +5,7 @@ import { createWallet } from "../../commands/create-wallet.ts";
 import { followContents } from "../../commands/follow-contents.ts";
 import type { Limits } from "../../config/limits.ts";
 import { sealedPlace } from "../../keys/sealer.ts";
-import { findWalletOfUser, listWallets } from "../../store/apps/wallets.ts";
+import { findWalletOfUser, listWallets, searchWallets } from "../../store/apps/wallets.ts";
 import { acceptsUnboundValues } from "../../store/db/meta.ts";
 import { listWalletHistory as list } from "../../store/listings/history.ts";
 import { type ContentsFilter, type HeldNft, listContents as storedContents } from "../../store/listings/holdings.ts";
@@ -23,9 +23,9 @@ import {
   type PageInput,
   pageOf,
   pageOfFound,
-  pageOrAddressesQuery,
   pageQuery,
   readPage,
+  searchableQuery,
 } from "../schemas/pages.ts";
 import { addressParams, contractParams, contractTokenParams, none, noQuery, userParams } from "../schemas/params.ts";
 
@@ -61,13 +61,16 @@ export function listAccounts() {
     examples: { answer: { wallets: [walletExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: pageOrAddressesQuery,
+    query: searchableQuery("user identifier"),
     response: accountsPage,
-    handle: async ({ database, lookUps }, { appId, query: { addresses, ...query } }) => {
+    handle: async ({ database, lookUps }, { appId, query: { addresses, search, ...query } }) => {
+      const wanted = readPage(query, "wallets");
       const page =
-        addresses === undefined
-          ? await listWallets(database.read, appId, readPage(query, "wallets"))
-          : pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))));
+        addresses !== undefined
+          ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))))
+          : search !== undefined
+            ? pageOfFound(await searchWallets(database.read, appId, search, wanted.limit), wanted.limit)
+            : await listWallets(database.read, appId, wanted);
       return pageAnswer(page, "wallets", "wallets", page.items.map(presentWallet));
     },
   });

@@ -8,12 +8,15 @@ import {
 } from "../../commands/collections.ts";
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
+import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { toWireInteger } from "../../domain/numbers.ts";
 import { tokenMetadata } from "../../domain/metadata-files.ts";
-import { listCollections as storedCollections } from "../../store/listings/collections.ts";
+import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
-import { findMintedNft, findNft, listNfts as storedNfts } from "../../store/listings/nfts.ts";
+import { findMintedNft, findNft, listNfts as storedNfts, listSomeNfts } from "../../store/listings/nfts.ts";
+import { traitKey } from "../../store/listings/traits.ts";
+import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import {
   acceptedExample,
@@ -45,11 +48,12 @@ import {
   tokenChanges,
 } from "../schemas/collections.ts";
 import { historyPage } from "../schemas/history.ts";
-import { collectionNftsPage, singleNft } from "../schemas/nfts.ts";
+import { collectionNftsPage, type NftsQuery, nftsQuery, singleNft } from "../schemas/nfts.ts";
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { pageAnswer, pageOfFound, pageOrAddressesQuery, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
+import { walletOf } from "../wallet-of.ts";
 
 export function createCollection(limits: Limits) {
   return defineEndpoint({
@@ -124,13 +128,16 @@ export function listCollections() {
     examples: { answer: { collections: [collectionExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: pageOrAddressesQuery,
+    query: searchableQuery("name or symbol"),
     response: collectionsPage,
-    handle: async (deps, { appId, query: { addresses, ...query } }) => {
+    handle: async (deps, { appId, query: { addresses, search, ...query } }) => {
+      const wanted = readPage(query, "collections");
       const page =
-        addresses === undefined
-          ? await storedCollections(deps.database.read, appId, readPage(query, "collections"))
-          : pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))));
+        addresses !== undefined
+          ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
+          : search !== undefined
+            ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
+            : await storedCollections(deps.database.read, appId, wanted);
       const place = placeOf(deps);
       const collections = page.items.map((row) => presentCollection(place, row));
       return pageAnswer(page, "collections", "collections", collections);
@@ -138,26 +145,45 @@ export function listCollections() {
   });
 }
 
-export function listNfts() {
+export function listNfts(limits: Limits) {
   return defineEndpoint({
     method: "get",
     path: "/collections/:address",
     summary: "List the tokens of a collection",
     name: "listNfts",
+    description: `Without a filter: in the order of their creation. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
     examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,
-    query: pageQuery,
+    query: nftsQuery(limits),
     response: collectionNftsPage,
     errors: ["not_found"],
     handle: async (deps, { appId, params, query }) => {
       const collection = found(await deps.lookUps.collection(appId, params.address));
-      const page = await storedNfts(deps.database.read, collection.address, readPage(query, "nfts"));
+      const { listing, page } = await nftsOf(deps, appId, collection.address, query);
       const place = placeOf(deps);
       const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
-      return pageAnswer(page, "nfts", "nfts", nfts);
+      return pageAnswer(page, listing, "nfts", nfts);
     },
   });
+}
+
+/** The page that a query asks for, and the listing that its cursors belong to. */
+async function nftsOf(deps: HttpDeps, appId: string, contract: string, query: NftsQuery) {
+  const { owner, user, trait_type: type, trait_value: value, ...place } = query;
+  const db = deps.database.read;
+  if (type !== undefined && value !== undefined) {
+    const listing = "nfts_with_trait";
+    const filter = { trait: traitKey(contract, type, value) };
+    return { listing, page: await listSomeNfts(db, contract, filter, readPage(place, listing)) };
+  }
+  if (owner === undefined && user === undefined)
+    return { listing: "nfts", page: await storedNfts(db, contract, readPage(place, "nfts")) };
+  const listing = "nfts_of_owner";
+  const wanted = readPage(place, listing);
+  const wallet = await walletOf(deps.lookUps, appId, owner, user);
+  if (wallet == null) return { listing, page: pageOfFound<never>([], wanted.limit) };
+  return { listing, page: await listSomeNfts(db, contract, { owner: wallet }, wanted) };
 }
 
 export function getNft() {

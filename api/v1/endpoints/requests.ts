@@ -1,9 +1,11 @@
+import type { Limits } from "../../config/limits.ts";
 import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
 import { found, presentRequest } from "../present.ts";
-import { pageAnswer, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
 import { none, noQuery, requestParams } from "../schemas/params.ts";
+import { walletOf } from "../wallet-of.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
 
 export function getRequest() {
@@ -24,27 +26,32 @@ export function getRequest() {
   });
 }
 
-export function listRequests() {
+export function listRequests(limits: Limits) {
   return defineEndpoint({
     method: "get",
     path: "/requests",
     summary: "List the app's requests, newest first",
     name: "listRequests",
     description:
-      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`.",
+      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.",
     examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
     params: none,
-    query: requestsQuery,
+    query: requestsQuery(limits),
     response: requestsPage,
-    handle: async ({ database }, { appId, query }) => {
+    handle: async ({ database, lookUps }, { appId, query }) => {
+      const wanted = readPage(query, "requests");
+      const wallet = await walletOf(lookUps, appId, query.wallet, query.user);
+      if (wallet === undefined) return pageAnswer(pageOfFound<never>([], wanted.limit), "requests", "requests", []);
       const filter = {
         status: query.status ?? null,
         type: query.type ?? null,
         transactionHash: query.transaction_hash ?? null,
         reference: query.reference ?? null,
+        collection: query.collection ?? null,
+        wallet,
       };
-      const page = await list(database.read, appId, filter, readPage(query, "requests"));
+      const page = await list(database.read, appId, filter, wanted);
       return pageAnswer(page, "requests", "requests", page.items.map(presentRequest));
     },
   });

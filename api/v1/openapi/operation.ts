@@ -18,6 +18,7 @@ const TAGS: Record<string, string> = {
   webhook: "Webhooks",
   events: "Webhooks",
   usage: "Usage",
+  summary: "Usage",
   console: "Console",
   tokens: "Tokens",
   operator: "Operator",

@@ -1,7 +1,9 @@
 import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
+import { MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
+import { MOST_COUNTED } from "../../store/db/pages.ts";
 import {
   address,
   destination,
@@ -14,9 +16,10 @@ import {
   tokenId,
   toUser,
   UNICODE,
+  userIdentifier,
 } from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
-import { pageFrameFields, pageOf } from "./pages.ts";
+import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
@@ -103,6 +106,42 @@ const nftFields = {
   metadata: tokenMetadata.nullable().meta({ description: "Hosted tokens only." }),
   minted_at: time.nullable().meta({ description: "Time of the block of the mint." }),
 };
+
+/** Which tokens of a collection. */
+export function nftsQuery(limits: Limits) {
+  const some = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them.`;
+  return z
+    .strictObject({
+      ...pageFields,
+      owner: address.optional().meta({ description: `Only the tokens that this address holds. ${some}` }),
+      user: userIdentifier(limits.userIdentifier).optional().meta({
+        description: "In place of `owner`: the app's own name for the user. Without a wallet the page is empty.",
+      }),
+      trait_type: text(MAX_TRAIT_LENGTH, 1)
+        .optional()
+        .meta({
+          description: `Only the tokens with an attribute of this \`trait_type\`, and of this \`trait_value\`. ${some}`,
+        }),
+      trait_value: text(MAX_TRAIT_LENGTH, 1).optional().meta({
+        description:
+          "The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`.",
+      }),
+    })
+    .check((context) => {
+      const { owner, user, trait_type: type, trait_value: value } = context.value;
+      const conflict = (field: string, with_: string) => {
+        refuse(context, "conflict", `Cannot be combined with \`${with_}\`.`, [field]);
+      };
+      if (owner !== undefined && user !== undefined) conflict("user", "owner");
+      if (type !== undefined && value === undefined)
+        refuse(context, "required", "This field is required with `trait_type`.", ["trait_value"]);
+      if (value !== undefined && type === undefined)
+        refuse(context, "required", "This field is required with `trait_value`.", ["trait_type"]);
+      if (type !== undefined && owner !== undefined) conflict("trait_type", "owner");
+      if (type !== undefined && user !== undefined) conflict("trait_type", "user");
+    });
+}
+export type NftsQuery = z.output<ReturnType<typeof nftsQuery>>;
 
 /** A token in its collection's listing. */
 export const collectionNft = z

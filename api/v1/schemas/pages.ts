@@ -2,8 +2,9 @@ import { z } from "zod";
 
 import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
+import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
 import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
-import { address, refuse } from "./inputs.ts";
+import { address, refuse, text } from "./inputs.ts";
 
 /** A whole number in a query string. */
 export function number(least: number, most: number, description: string, instead = "") {
@@ -67,27 +68,42 @@ const ADDRESS_LENGTH = 42;
 const addresses = z
   .string()
   .meta({
-    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\` or \`cursor\`.`,
+    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\`, \`cursor\` or \`search\`.`,
     maxLength: MAX_PAGE * (ADDRESS_LENGTH + 1) - 1,
   })
   .transform((text) => text.split(",", MAX_PAGE + 1))
-  .pipe(z.array(address).max(MAX_PAGE));
+  .pipe(z.array(address).max(MAX_PAGE))
+  .optional()
+  .meta({ param: { id: "Addresses" } });
 
-/** Query parameters of a listing that can also look up what is at some addresses. */
-export const pageOrAddressesQuery = z
-  .strictObject({ ...pageFields, addresses: addresses.optional().meta({ param: { id: "Addresses" } }) })
-  .check((context) => {
-    const { addresses: wanted, ...page } = context.value;
-    if (wanted === undefined) return;
-    for (const [name, value] of Object.entries(page)) {
-      if (value !== undefined) refuse(context, "conflict", "Cannot be combined with `addresses`.", [name]);
-    }
+/** Query parameters of a listing that can also look up what is at some addresses, and what begins with a text. @param begins what */
+export function searchableQuery(begins: string) {
+  const search = text(MAX_SEARCH_LENGTH, 1).meta({
+    description: `Only those whose ${begins} begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most \`limit\`, and \`total\` counts these: to find others, send more of the text. Cannot be combined with \`offset\`, \`cursor\` or \`addresses\`.`,
   });
+  return z
+    .strictObject({
+      ...pageFields,
+      addresses,
+      search: search.optional(),
+    })
+    .check((context) => {
+      const { addresses: wanted, search: sought, limit, ...place } = context.value;
+      if (wanted !== undefined) refuseOthers(context, "addresses", { limit, ...place, search: sought });
+      else if (sought !== undefined) refuseOthers(context, "search", place);
+    });
+}
 
-/** The page that has everything that was found at some addresses. */
-export function pageOfFound<T>(found: readonly (T | undefined)[]): Page<T> {
+function refuseOthers(context: Parameters<typeof refuse>[0], name: string, others: Record<string, unknown>): void {
+  for (const [other, value] of Object.entries(others)) {
+    if (value !== undefined) refuse(context, "conflict", `Cannot be combined with \`${name}\`.`, [other]);
+  }
+}
+
+/** The only page of what was found. */
+export function pageOfFound<T>(found: readonly (T | undefined)[], limit = MAX_PAGE): Page<T> {
   const items = found.filter((item) => item !== undefined);
-  return { items, total: items.length, limit: MAX_PAGE, offset: 0, next: null, positions: [] };
+  return { items, total: items.length, limit, offset: 0, next: null, positions: [] };
 }
 
 /** @param listing the listing that the cursor must come from. */

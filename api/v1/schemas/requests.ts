@@ -1,25 +1,50 @@
 import { z } from "zod";
 
-import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
+import { type Limits, MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
 import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash, wei } from "./outputs.ts";
-import { text, transactionHash as anyTransactionHash } from "./inputs.ts";
+import {
+  address as anyAddress,
+  refuse,
+  text,
+  transactionHash as anyTransactionHash,
+  userIdentifier,
+} from "./inputs.ts";
 import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
 
-export const requestsQuery = z.strictObject({
-  status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
-  type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
-  transaction_hash: anyTransactionHash
-    .optional()
-    .meta({ description: "Only requests that this transaction carries. In any case." }),
-  reference: text(MAX_REFERENCE_LENGTH, 1)
-    .optional()
-    .meta({
-      description: `Only requests with this \`reference\`. \`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with \`status\` or \`type\`, only so many of the newest are searched.`,
-    }),
-  ...pageFields,
-});
+const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with other filters, only so many of the newest are searched.`;
+
+export function requestsQuery(limits: Limits) {
+  return z
+    .strictObject({
+      status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
+      type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
+      transaction_hash: anyTransactionHash
+        .optional()
+        .meta({ description: "Only requests that this transaction carries. In any case." }),
+      reference: text(MAX_REFERENCE_LENGTH, 1)
+        .optional()
+        .meta({
+          description: `Only requests with this \`reference\`. ${BOUND}`,
+        }),
+      collection: anyAddress
+        .optional()
+        .meta({ description: `Only requests that concern this collection or its tokens. ${BOUND}` }),
+      wallet: anyAddress.optional().meta({
+        description: `Only mints to this address, and transfers from it or to it. ${BOUND}`,
+      }),
+      user: userIdentifier(limits.userIdentifier).optional().meta({
+        description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",
+      }),
+      ...pageFields,
+    })
+    .check((context) => {
+      const { wallet, user } = context.value;
+      if (wallet !== undefined && user !== undefined)
+        refuse(context, "conflict", "Cannot be combined with `wallet`.", ["user"]);
+    });
+}
 
 export const request = z
   .object({

@@ -35,12 +35,20 @@ function outcomeOf(request: FinalRequest): RowState | null {
 }
 
 /** The failed rows with the reasons, as a file that can be corrected and imported again. */
-export function failedRowsFile({ columns, rows }: Table, progress: Progress): string {
-  const kept = columns.filter((column) => column !== ERROR);
-  const lines = rowsIn(progress, "failed").map((index) => {
+export function failedRowsFile(table: Table, progress: Progress): string {
+  const reasons = rowsIn(progress, "failed").map((index): [number, string] => {
     const state = progress.rows[index];
+    return [index, state?.is === "failed" ? messageOf(state) : ""];
+  });
+  return rowsFile(table, new Map(reasons));
+}
+
+/** Some rows with a reason each, in a column of its own, which an import does not read. */
+export function rowsFile({ columns, rows }: Table, reasons: ReadonlyMap<number, string>): string {
+  const kept = columns.filter((column) => column !== ERROR);
+  const lines = [...reasons].map(([index, reason]) => {
     const cells = kept.map((column) => rows[index]?.cells.get(column) ?? "");
-    return csvLine([...cells, state?.is === "failed" ? messageOf(state) : ""]);
+    return csvLine([...cells, reason]);
   });
   return csvLine([...kept, ERROR]) + lines.join("");
 }

@@ -20,6 +20,8 @@ export type BatchAnswer =
 
 export interface RunTools {
   items: readonly Item[];
+  /** Rows that are not sent, because something is wrong in them. They wait for another time. */
+  skip?: ReadonlyMap<number, unknown>;
   send(batch: SentBatch, items: readonly Item[]): Promise<BatchAnswer>;
   /** Stores and shows the progress. */
   keep(progress: Progress): void;
@@ -50,7 +52,7 @@ export async function sendRows(start: Progress, tools: RunTools): Promise<Stoppe
   };
   for (;;) {
     if (tools.signal.aborted) return "You stopped the import.";
-    const waiting = rowsIn(progress, "waiting");
+    const waiting = rowsIn(progress, "waiting").filter((row) => tools.skip?.has(row) !== true);
     const batch = progress.open ?? nextBatch(progress, waiting, tools.items);
     if (batch === null) return null;
     // Stored before it is sent: whoever continues then knows the key.

@@ -18,6 +18,7 @@ interface CollectionOptions {
   type?: CollectionType;
   hosting?: Hosting;
   name?: string;
+  symbol?: string;
   cap?: number | null;
   baseUri?: string | null;
   metadata?: CollectionMetadata;
@@ -43,6 +44,7 @@ export function addCollection(api: TestApi, options: CollectionOptions = {}): Pr
     type,
     hosting,
     name: options.name ?? "Collection",
+    symbol: options.symbol ?? "COL",
     maxSupply: options.cap ?? null,
     baseUri: options.baseUri ?? (hosting === "hosted" ? null : selfHostedBase),
     metadata: options.metadata ?? {},

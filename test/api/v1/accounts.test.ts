@@ -122,6 +122,45 @@ describe("accounts", () => {
     });
   });
 
+  describe("GET /v1/accounts?search", () => {
+    const found = async (search: string, more = "") => {
+      const { body } = await api.get(`/v1/accounts?search=${encodeURIComponent(search)}${more}`);
+      return body.wallets!.map(({ user_identifier: user }) => user);
+    };
+
+    it("finds users by how they begin, in their order, whatever the case of A to Z is", async () => {
+      const users = ["Searched-b", "searched-A", "SEARCHED-c", "search", "a searched", "searched-Ä\u{1F600}"];
+      for (const user_identifier of users) await api.post("/v1/accounts", { user_identifier });
+      await api.post("/v1/accounts", { user_identifier: "searched-d" }, { token: api.other.token });
+      expect(await found("SEARCHED")).to.deep.equal(["searched-A", "Searched-b", "SEARCHED-c", "searched-Ä\u{1F600}"]);
+      expect(await found("searched", "&limit=2")).to.deep.equal(["searched-A", "Searched-b"]);
+      expect(await found("searched-Ä")).to.deep.equal(["searched-Ä\u{1F600}"]);
+      expect(await found("searched-ä")).to.deep.equal([]);
+      expect(await found("search%")).to.deep.equal([]);
+      expect(await found("searched_")).to.deep.equal([]);
+    });
+
+    it("counts only what is on its page", async () => {
+      const { body } = await api.get("/v1/accounts?search=searched&limit=2");
+      expect(body).to.include({ total: 2, limit: 2, offset: 0, next: null });
+    });
+
+    it("compares the first characters of long identifiers", async () => {
+      const long = "\u{1F98A}".repeat(64);
+      await api.post("/v1/accounts", { user_identifier: `${long}1` });
+      await api.post("/v1/accounts", { user_identifier: `${long}2` });
+      expect(await found(long)).to.deep.equal([`${long}1`, `${long}2`]);
+      expectInvalid(await api.get(`/v1/accounts?search=${encodeURIComponent(`${long}1`)}`), { search: "too_long" });
+    });
+
+    it("refuses an empty search, and one with a place or addresses", async () => {
+      expectInvalid(await api.get("/v1/accounts?search="), { search: "too_short" });
+      expectInvalid(await api.get("/v1/accounts?search=%00"), { search: "invalid_format" });
+      expectInvalid(await api.get("/v1/accounts?search=a&offset=1"), { offset: "conflict" });
+      expectInvalid(await api.get(`/v1/accounts?search=a&addresses=${randomAddress()}`), { search: "conflict" });
+    });
+  });
+
   describe("addresses in paths", () => {
     it("are accepted in any case, and refused with a wrong checksum", async () => {
       const address = await addWallet(api);

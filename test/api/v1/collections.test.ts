@@ -73,6 +73,33 @@ describe("collections", () => {
     });
   });
 
+  describe("GET /v1/collections?search", () => {
+    it("finds the app's completed collections by how their name or symbol begins, each once", async () => {
+      const named = await addCollection(api, { name: "Meerkats", symbol: "KAT" });
+      const marked = await addCollection(api, { name: "Others", symbol: "MEER" });
+      const both = await addCollection(api, { name: "MEER two", symbol: "meer2" });
+      await addCollection(api, { name: "A meerkat", symbol: "AM" });
+      await addCollection(api, { name: "Meerkats", listed: false });
+      await addCollection(api, { name: "Meerkats", app: api.other.id });
+      const found = async (query: string) => {
+        const { body } = await api.get(`/v1/collections?search=${query}`);
+        return body.collections?.map(({ address }) => address);
+      };
+      expect(await found("mEEr")).to.deep.equal([named, marked, both]);
+      expect(await found("meerk")).to.deep.equal([named]);
+      expect(await found("meer&limit=1")).to.have.length(1);
+      expect(await found("meer%25")).to.deep.equal([]);
+    });
+
+    it("keeps names that are longer than what an index of PostgreSQL holds", async () => {
+      const name = `Long ${"\u{1F600}".repeat(3_000)}`;
+      const address = await addCollection(api, { name });
+      const { body } = await api.get(`/v1/collections?search=${encodeURIComponent("long \u{1F600}")}`);
+      expect(body.collections).to.have.length(1);
+      expect(body.collections?.[0]).to.include({ address, name });
+    });
+  });
+
   describe("GET /v1/collections/:address", () => {
     it("lists the tokens of an ERC721 collection with their owners, without burnt ones", async () => {
       const contract = await addCollection(api);

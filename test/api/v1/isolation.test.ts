@@ -97,6 +97,7 @@ const OWN: Record<string, { body?: object }> = {
   redeliverFailed: {},
   listEvents: {},
   getUsage: {},
+  getSummary: {},
   deleteWebhook: {},
   listTokens: {},
   createToken: { body: { scopes: ["read"] } },

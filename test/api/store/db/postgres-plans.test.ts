@@ -3,13 +3,14 @@ import { sql } from "kysely";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { findWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
+import { findWallets, searchWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { HoldingSet } from "../../../../api/store/ledger/holding-set.ts";
 import { heldAmong } from "../../../../api/store/listings/holdings.ts";
 import { listDeliveries, recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
+import { listSomeNfts } from "../../../../api/store/listings/nfts.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
 import {
@@ -31,7 +32,17 @@ const APPS = 20;
 const NOW = 1_000_000;
 /** Rows of a table that is small enough to be read from end to end when the planner expects many rows of a set. */
 const FEW_ROWS = 10_000;
-const LARGE_TABLES = ["requests", "events", "deliveries", "idempotency_keys", "wallets", "batches"];
+const LARGE_TABLES = [
+  "requests",
+  "nfts",
+  "holdings",
+  "token_traits",
+  "events",
+  "deliveries",
+  "idempotency_keys",
+  "wallets",
+  "batches",
+];
 /** A lane with many batches, none of which is open. */
 const DRAINED = 7;
 
@@ -51,6 +62,17 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         select 'request-' || i, app, 'mint', case when i % 10 < 2 then 'pending' else 'completed' end, '{"kind":"none"}',
                case when i % 10 = 0 then 0 end, i::text, 0, case when i % 10 = 1 then '{"ok":true}' end, i, i, i
           from ${rows}`.execute(trx);
+      // Each collection has a tenth of the tokens, each wallet a few, and each trait half of the tokens of a collection.
+      await sql`
+        insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
+        select 'collection-' || i % 10, i::text, '1', '0', '{}', i, 1 from ${rows}`.execute(trx);
+      await sql`
+        insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
+        select 'collection-' || i % 10, i::text, 'wallet-' || i % 1000, '1', '0', i from ${rows}`.execute(trx);
+      await sql`insert into token_traits (trait, token_seq) select 'trait-' || seq % 20, seq from nfts`.execute(trx);
+      await sql`
+        update requests set nft_collection = 'collection-' || seq % 10, from_address = 'wallet-' || seq % 1000,
+               to_address = 'wallet-' || seq % 7`.execute(trx);
       await sql`
         insert into events (id, app_id, position, request_id, type, body, created_at)
         select 'event-' || i, app, i, 'request-' || i, 'sent', '{}', i from ${rows}`.execute(trx);
@@ -155,6 +177,17 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await findStoredAnswers(read, [{ appId: "app-3", key: "key-3" }]);
       await findWallets(read, [{ appId: "app-3", address: "wallet-3" }]);
       await walletApps(read, ["wallet-3"]);
+      await searchWallets(read, "app-3", "user-1", 5);
+      for (const status of [null, "pending"] as const)
+        for (const more of [
+          { wallet: "wallet-3" },
+          { collection: "collection-3" },
+          { wallet: "wallet-3", collection: "c" },
+        ])
+          for (const after of [null, ROWS / 2])
+            await listRequests(read, "app-3", { status, type: null, ...more }, { ...page, after });
+      for (const filter of [{ owner: "wallet-3" }, { trait: "trait-3" }])
+        for (const after of [null, ROWS / 2]) await listSomeNfts(read, "collection-0", filter, { ...page, after });
     });
   });
 

@@ -6,14 +6,22 @@ import {
   findCollectionOfApp,
   findCollectionsOfApps,
   listCollections,
+  searchCollections,
 } from "../../../../api/store/listings/collections.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
 import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
-import { findMintedNft, findNft, listNfts, withLargeMetadata } from "../../../../api/store/listings/nfts.ts";
+import {
+  findMintedNft,
+  findNft,
+  listNfts,
+  listSomeNfts,
+  withLargeMetadata,
+} from "../../../../api/store/listings/nfts.ts";
+import { readSummary } from "../../../../api/store/listings/summary.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
-import { listWallets } from "../../../../api/store/apps/wallets.ts";
+import { listWallets, searchWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
@@ -55,6 +63,9 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
       "requests of a transaction with a reference",
       (page) => listRequests(read, app, { status: null, type: null, transactionHash: "hash-7", reference }, page),
     ],
+    ...filteredRequests(read),
+    ["tokens of an owner", (page) => listSomeNfts(read, collection, { owner: wallet }, page)],
+    ["tokens with a trait", (page) => listSomeNfts(read, collection, { trait: "trait-1" }, page)],
     ["deliveries", (page) => listDeliveries(read, app, page)],
     ...requests.map(
       (filter) =>
@@ -64,6 +75,27 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
         ] as const,
     ),
   ]);
+}
+
+/** Listings of requests with other filters than those above. */
+function filteredRequests(read: Tour["read"]) {
+  const { app, wallet, collection, reference } = BUSY;
+  const keys = [
+    { wallet },
+    { collection },
+    { wallet, collection },
+    { reference, wallet },
+    { transactionHash: "hash-7", wallet },
+  ];
+  return keys.flatMap((key) =>
+    ([null, "pending"] as const).flatMap((status) =>
+      ([null, "mint"] as const).map((type) => {
+        const filter = { status, type, ...key };
+        const list = (page: PageQuery) => listRequests(read, app, filter, page);
+        return [`requests, ${JSON.stringify(filter)}`, list] as const;
+      }),
+    ),
+  );
 }
 
 export async function runListings(tour: Tour): Promise<void> {
@@ -76,6 +108,10 @@ export async function runListings(tour: Tour): Promise<void> {
     await listContents(read, wallet, { contract: collection, tokenId }, { limit: 30, offset: 0, after: null });
   }
   await findCollection(read, collection);
+  for (const search of ["user-1", "\u{10FFFF}"]) {
+    await searchWallets(read, app, search, 30);
+    await searchCollections(read, app, search, 30);
+  }
   await findCollectionOfApp(read, app, collection);
   await findCollectionsOfApps(read, [{ appId: app, address: collection }]);
   await findNft(read, collection, "7");
@@ -91,6 +127,7 @@ export async function runListings(tour: Tour): Promise<void> {
   await hasRequests(read);
   await readSeries(read, seriesSpan(720, 720 * 3_600_000));
   await readUsageOfApps(read, [app, "other"], { from: 1, to: 30 });
+  await readSummary(read, app, 30);
   await eventsAfter(read, app, LARGE / 2, 100);
   await newestPositions(read, [app, "other"]);
   await feedPages(

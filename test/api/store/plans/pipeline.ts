@@ -76,7 +76,7 @@ async function createCollections(tour: Tour): Promise<void> {
 
 /** Mints, whose block a reorg drops once. */
 async function mintTokens(tour: Tour): Promise<Sent> {
-  const metadata = { name: "minted" };
+  const metadata = { name: "minted", attributes: [{ trait_type: "fur", value: "red" }] };
   await accept(tour, [
     { kind: "mint-erc721", collection: TOKENS, to: ALICE, metadata },
     { kind: "create-erc1155", collection: COPIES, to: ALICE, tokenId: "5", quantity: "10", uri: null, metadata },

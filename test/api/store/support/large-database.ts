@@ -94,11 +94,11 @@ const STATEMENTS = [
   `${N} insert into attempts (batch_id, hash, raw, max_fee_per_gas, max_priority_fee_per_gas, gas_limit, created_at)
    select i, 'hash-' || i, '0x', '1', '1', '1', 1 from n`,
   `${N} insert into requests (id, app_id, type, status, command, reference, unlockable, ready_at, number, returns, batch_id, block_number,
-                             nft_collection, nft_token_id, transaction_hash, created_at, updated_at)
+                             nft_collection, nft_token_id, to_address, from_address, transaction_hash, created_at, updated_at)
    select 'request-' || i, '${BUSY.app}', 'mint', case i % 2 when 0 then 'completed' else 'pending' end,
           '{"kind":"mint-erc721","collection":"${BUSY.collection}","to":"${BUSY.wallet}","metadata":null}', '${BUSY.reference}', 'sealed',
           case i % 2 when 0 then null else 0 end, cast(i as text), 0, case i % 2 when 0 then i end,
-          case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), case i % 2 when 0 then 'hash-' || (i / 500) end, 1, 1
+          case i % 2 when 0 then i end, '${BUSY.collection}', cast(i as text), '${BUSY.wallet}', case i % 3 when 0 then '${BUSY.wallet}' else 'other' end, case i % 2 when 0 then 'hash-' || (i / 500) end, 1, 1
      from n`,
   `${N} insert into batch_items (batch_id, position, request_id, weight) select i, 0, 'request-' || i, 1 from n`,
   `${N} insert into collections (address, app_id, request_id, type, hosting, soulbound, name, symbol, minted, reserved, owner, metadata,
@@ -113,6 +113,7 @@ const STATEMENTS = [
    select 'foreign-' || i, '${BUSY.wallet}', '${BUSY.app}', 2, 1, null, 0, 0 from n`,
   `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, minted_block, minted_at)
    select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', i, 1 from n`,
+  `insert into token_traits (trait, token_seq) select 'trait-' || (seq % 2), seq from nfts`,
   `insert into nfts (contract, token_id, supply, reserved, minted_block, minted_at)
    values ('${BUSY.editions}', '${BUSY.token}', ':rows', '0', 1, 1)`,
   `${N} insert into holdings (contract, token_id, owner, quantity, reserved, since_block)

@@ -1,0 +1,114 @@
+import { z } from "zod";
+
+import { dayOf, dayText } from "../../domain/day.ts";
+import { readSummary } from "../../store/listings/summary.ts";
+import { defineEndpoint } from "../endpoint.ts";
+import type { LaneOfService } from "../operator-reads.ts";
+import { day } from "../schemas/outputs.ts";
+import { none, noQuery } from "../schemas/params.ts";
+
+/** Whether the service can send requests now, and what each word means to an app. */
+const SENDING = {
+  ok: "Requests are sent.",
+  low_funds:
+    "The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left.",
+  paused: "The operator has paused the relay. Requests are accepted, and wait until it goes on.",
+  unknown: "The node or the database could not be asked.",
+} as const;
+type Sending = keyof typeof SENDING;
+
+export function getSummary() {
+  return defineEndpoint({
+    method: "get",
+    path: "/summary",
+    summary: "Show what the app did today and yesterday, and whether requests are sent",
+    name: "getSummary",
+    description:
+      "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.",
+    examples: { answer: example },
+    scope: "read",
+    params: none,
+    query: noQuery,
+    response: summary,
+    handle: async ({ database, operator }, { appId }) => {
+      const today = dayOf(Date.now());
+      const [stored, state] = await Promise.all([readSummary(database.read, appId, today), operator.overview()]);
+      const show = (date: number, of: typeof stored.today) => ({
+        date: dayText(date),
+        requests_accepted: of.accepted,
+        requests_completed: of.completed,
+        requests_failed: of.failed,
+        mints_completed: of.minted,
+      });
+      return {
+        today: show(today, stored.today),
+        yesterday: show(today - 1, stored.yesterday),
+        requests_waiting: stored.waiting,
+        collections: stored.collections,
+        wallets: stored.wallets,
+        sending: sendingOf(state),
+      };
+    },
+  });
+}
+
+/** One lane with funds is enough to send. */
+export function sendingOf(
+  state: { relayPaused: boolean | null; lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[] } | null,
+): Sending {
+  if (state === null) return "unknown";
+  if (state.relayPaused === true) return "paused";
+  const lanes = state.lanes.filter(({ inUse }) => inUse);
+  if (lanes.some(({ lowFunds }) => lowFunds === false)) return "ok";
+  return lanes.length > 0 && lanes.every(({ lowFunds }) => lowFunds === true) ? "low_funds" : "unknown";
+}
+
+const count = z.int().nonnegative();
+
+const daySummary = z
+  .object({
+    date: day,
+    requests_accepted: count.meta({ description: "Requests that were accepted." }),
+    requests_completed: count.meta({ description: "Requests that became `completed`." }),
+    requests_failed: count.meta({ description: "Requests that became `failed`." }),
+    mints_completed: count.meta({
+      description: "Mints among those that became `completed`. Mints of earlier versions do not count.",
+    }),
+  })
+  .meta({ id: "DaySummary" });
+
+const summary = z
+  .object({
+    today: daySummary.meta({ description: "Today until now." }),
+    yesterday: daySummary.meta({ description: "The whole day before." }),
+    requests_waiting: count.meta({ description: "Requests that are `pending` or `processing`." }),
+    collections: count.meta({ description: "Collections whose request has completed." }),
+    wallets: count.meta({ description: "Wallets of the app." }),
+    sending: z.enum(Object.keys(SENDING) as Sending[]).meta({
+      description: Object.entries(SENDING)
+        .map(([word, meaning]) => `${word}: ${meaning}`)
+        .join(" "),
+    }),
+  })
+  .meta({ id: "Summary" });
+
+const example = {
+  today: {
+    date: "2026-05-04",
+    requests_accepted: 120,
+    requests_completed: 118,
+    requests_failed: 2,
+    mints_completed: 111,
+  },
+  yesterday: {
+    date: "2026-05-03",
+    requests_accepted: 80,
+    requests_completed: 80,
+    requests_failed: 0,
+    mints_completed: 75,
+  },
+  requests_waiting: 3,
+  collections: 2,
+  wallets: 41,
+  sending: "ok" as const,
+};

@@ -1,0 +1,70 @@
+import { expect } from "chai";
+
+import { traitKey } from "../../../../api/store/listings/traits.ts";
+import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
+import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
+import { rawSql } from "../../../support/raw-sql.ts";
+import { openWith } from "../support/later-version.ts";
+
+const CATS = "0x00000000000000000000000000000000000000C1";
+const [ALICE, BOB] = ["0x00000000000000000000000000000000000000A1", "0x00000000000000000000000000000000000000B1"];
+
+describe("the migration that makes filters", () => {
+  let place: DatabasePlace;
+  beforeEach(async () => {
+    place = await createTestDatabase({ schema: "none" });
+  });
+  afterEach(() => place.remove());
+
+  it("finds the traits of tokens and the wallets of requests that exist", async () => {
+    const before = Object.entries(MIGRATIONS).filter(([name]) => name < "0016");
+    await openWith(place.url, Object.fromEntries(before));
+    const sql = (text: string) => rawSql(place.url, text);
+    const quoted = (value: unknown) => `'${JSON.stringify(value).replaceAll("'", "''")}'`;
+    await sql("insert into apps (id, name, created_at) values ('app', 'app', 1)");
+    const hostile = { attributes: [{ to: BOB, from: BOB, trait_type: "a", value: '"to":"0x00"' }] };
+    const commands = [
+      ["mint", { kind: "mint-erc721", collection: CATS, to: ALICE, metadata: hostile }],
+      ["transfer", { kind: "transfer", contract: CATS, from: ALICE, to: BOB, tokenId: "1" }],
+      ["metadata", { kind: "announce-metadata", collection: CATS, tokenId: null }],
+    ] as const;
+    for (const [index, [type, command]] of commands.entries()) {
+      await sql(`insert into requests (id, app_id, type, status, command, returns, created_at, updated_at)
+        values ('${index.toString()}', 'app', '${type}', 'completed', ${quoted(command)}, 0, 1, 1)`);
+    }
+    const attributes = (...all: unknown[]) => ({ attributes: all });
+    const tokens: [metadata: unknown, supply: number, block: number | null][] = [
+      [attributes({ trait_type: "fur", value: "red" }, { trait_type: "age", value: 7 }), 1, 5],
+      [attributes({ trait_type: "fur", value: "burnt" }), 0, 5],
+      [attributes({ trait_type: "fur", value: "reserved" }), 0, null],
+      [
+        attributes(...Array.from({ length: 1_000 }, (_, index) => ({ trait_type: `t${index.toString()}`, value: 1 }))),
+        1,
+        5,
+      ],
+      [{ attributes: { trait_type: "no list" } }, 1, 5],
+      [attributes({ trait_type: "fur", value: "x".repeat(300_000) }), 1, 5],
+    ];
+    for (const [index, [metadata, supply, block]] of tokens.entries()) {
+      await sql(`insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
+        values ('${CATS}', '${index.toString()}', '${supply.toString()}', '0', ${quoted(metadata)}, ${String(block)}, 1)`);
+    }
+    await openWith(place.url, MIGRATIONS);
+    expect(await sql("select from_address, to_address from requests order by seq")).to.deep.equal([
+      { from_address: null, to_address: ALICE },
+      { from_address: ALICE, to_address: BOB },
+      { from_address: null, to_address: null },
+    ]);
+    const stored = (await sql(
+      "select token_id, trait from token_traits join nfts on nfts.seq = token_seq order by token_id, trait",
+    )) as { token_id: string; trait: string }[];
+    expect(stored.filter(({ token_id: id }) => id === "0").map((row) => row.trait)).to.deep.equal(
+      [traitKey(CATS, "fur", "red"), traitKey(CATS, "age", "7")].sort(),
+    );
+    const many = stored.filter(({ token_id: id }) => id === "3").map((row) => row.trait);
+    expect(many).to.deep.equal(
+      Array.from({ length: 32 }, (_, index) => traitKey(CATS, `t${index.toString()}`, "1")).sort(),
+    );
+    expect(stored).to.have.length(34);
+  });
+});
