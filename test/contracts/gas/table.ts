@@ -23,8 +23,8 @@ const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 export function renderTable(rows: Rows): string {
   const lines = Object.entries(rows).map(([name, row]) => renderRow(name, row));
   return [
-    "| Gas per item | Moneta | Goal | OpenZeppelin | ERC721A | Moneta, Amsterdam |",
-    "|---|---:|---:|---:|---:|---:|",
+    "| Gas per item | Moneta | Goal | Compact | OpenZeppelin | ERC721A | Moneta, Amsterdam | Compact, Amsterdam |",
+    "|---|---:|---:|---:|---:|---:|---:|---:|",
     ...lines,
   ].join("\n");
 }
@@ -42,9 +42,11 @@ function renderRow(name: string, row: Row): string {
     name,
     figure(row.moneta),
     figure(GOALS[name]),
+    figure(row.compact),
     figure(row.openZeppelin),
     figure(row.erc721a),
     figure(row.amsterdam),
+    figure(row.compactAmsterdam),
   ];
   return `| ${cells.join(" | ")} |`;
 }
