@@ -5,7 +5,7 @@ import hre from "hardhat";
 
 import type { Row, Rows } from "./gas/rows.ts";
 import { measure } from "./gas/scenarios.ts";
-import { GOALS, renderTable, replaceTable } from "./gas/table.ts";
+import { COMPACT_SHARES, GOALS, renderTable, replaceTable } from "./gas/table.ts";
 import { IS_LONG } from "./support/runs.ts";
 
 const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
@@ -79,6 +79,13 @@ describe("Gas", () => {
   for (const [name, goal] of Object.entries(GOALS)) {
     it(`meets its goal: ${name}`, () => {
       expect(prague[name]!.moneta!).to.be.at.most(goal);
+    });
+  }
+
+  for (const [name, share] of Object.entries(COMPACT_SHARES)) {
+    it(`costs at most ${share} of it with compact storage: ${name}`, () => {
+      const { moneta, compact } = prague[name]!;
+      expect(compact! <= moneta! * share, `${compact} of ${moneta}`).to.equal(true);
     });
   }
 });
