@@ -9,7 +9,15 @@ export const BUILD_OUTPUT = fileURLToPath(new URL("../../types/ethers-contracts"
 export const GENERATED = fileURLToPath(new URL("../../contracts/generated", import.meta.url));
 
 /** The contracts that `npm run deploy` deploys, those whose calls and events the service encodes and decodes, and the gas probe. */
-const SERVICE = ["Relay", "CollectionFactory", "ERC721Collection", "ERC1155Collection", "WalletDelegate", "GasProbe"];
+const SERVICE = [
+  "Relay",
+  "CollectionFactory",
+  "ERC721Collection",
+  "CompactERC721Collection",
+  "ERC1155Collection",
+  "WalletDelegate",
+  "GasProbe",
+];
 /** Two contracts of an outsider, which the tour of `npm start` deploys. */
 const TOUR = ["mocks/PlainERC721", "mocks/PlainERC1155"];
 

@@ -62,7 +62,7 @@ function topFolder(path) {
 }
 
 /** Callbacks of these only group tests: their length is the length of the file. */
-const TEST_GROUPS = ["describe", "describeOn", "describeWithBackups", "context", "suite"];
+const TEST_GROUPS = ["describe", "describeOn", "describeStorages", "describeWithBackups", "context", "suite"];
 
 /** A function has at most `max` lines, comments and blank lines included. A callback that groups tests is not counted. */
 const functionLength = {

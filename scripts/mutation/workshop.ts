@@ -86,10 +86,10 @@ function testsOf(file: string): string[][] {
 function configOf(folder: string): string {
   return `import base from "../../../hardhat.config.ts";
 const folder = "${folder}";
-const { viaIR, optimizer, ...settings } = base.solidity.settings;
+const { version, path, settings: { viaIR, optimizer, ...settings } } = base.solidity.profiles.default;
 export default {
   ...base,
-  solidity: { ...base.solidity, settings },
+  solidity: { version, path, settings },
   paths: {
     sources: folder + "/contracts",
     artifacts: folder + "/artifacts",

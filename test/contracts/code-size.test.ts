@@ -9,6 +9,7 @@ const MAX_CODE_SIZE = {
   Relay: 5_500,
   ERC721Collection: 20_000,
   ERC1155Collection: 22_500,
+  CompactERC721Collection: 21_200,
   CollectionFactory: 4_200,
   WalletDelegate: 3_700,
 };

@@ -5,7 +5,7 @@ import hre from "hardhat";
 
 import type { Row, Rows } from "./gas/rows.ts";
 import { measure } from "./gas/scenarios.ts";
-import { GOALS, renderTable, replaceTable } from "./gas/table.ts";
+import { COMPACT_SHARES, GOALS, renderTable, replaceTable } from "./gas/table.ts";
 import { IS_LONG } from "./support/runs.ts";
 
 const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
@@ -24,6 +24,11 @@ function mapRows(rows: Rows, change: (row: Row, name: string) => Row): Rows {
   return Object.fromEntries(Object.entries(rows).map(([name, row]) => [name, change(row, name)]));
 }
 
+/** Leaves out the figures that a row does not have. */
+function withoutGaps(row: { [Name in keyof Row]: Row[Name] | undefined }): Row {
+  return Object.fromEntries(Object.entries(row).filter(([, gas]) => gas !== undefined));
+}
+
 describe("Gas", () => {
   let prague: Rows;
   let osaka: Rows;
@@ -38,13 +43,16 @@ describe("Gas", () => {
     amsterdam = await measure("amsterdam");
     osaka = await measure("osaka");
     if (!UPDATES) return;
-    const rows = mapRows(prague, (row, name) => ({ ...row, amsterdam: amsterdam[name]!.moneta }));
+    const rows = mapRows(prague, (row, name) => {
+      const { moneta, compact } = amsterdam[name]!;
+      return withoutGaps({ ...row, amsterdam: moneta, compactAmsterdam: compact });
+    });
     await writeFile(SNAPSHOT, `${JSON.stringify(rows, null, 2)}\n`);
     await writeFile(DOCUMENT, replaceTable(await readFile(DOCUMENT, "utf8"), rows));
   });
 
   it("equals the snapshot exactly (after an intended change, run npm run gas:update)", async () => {
-    const snapshot = mapRows(await readSnapshot(), ({ amsterdam: _, ...row }) => row);
+    const snapshot = mapRows(await readSnapshot(), ({ amsterdam: _, compactAmsterdam: __, ...row }) => row);
     expect(prague).to.deep.equal(snapshot);
   });
 
@@ -54,18 +62,30 @@ describe("Gas", () => {
 
   if (ALL_FORKS) {
     it("equals the snapshot exactly under the Amsterdam hard fork", async () => {
-      const snapshot = mapRows(await readSnapshot(), (row) => ({ moneta: row.amsterdam! }));
-      expect(mapRows(amsterdam, ({ moneta }) => ({ moneta }))).to.deep.equal(snapshot);
+      const snapshot = mapRows(await readSnapshot(), (row) =>
+        withoutGaps({ moneta: row.amsterdam, compact: row.compactAmsterdam }),
+      );
+      expect(mapRows(amsterdam, ({ moneta, compact }) => withoutGaps({ moneta, compact }))).to.deep.equal(snapshot);
     });
 
     it("is no higher under the Osaka hard fork", () => {
-      for (const [name, row] of Object.entries(osaka)) expect(row.moneta, name).to.be.at.most(prague[name]!.moneta);
+      for (const [name, row] of Object.entries(osaka)) {
+        if (row.moneta !== undefined) expect(row.moneta, name).to.be.at.most(prague[name]!.moneta!);
+        if (row.compact !== undefined) expect(row.compact, name).to.be.at.most(prague[name]!.compact!);
+      }
     });
   }
 
   for (const [name, goal] of Object.entries(GOALS)) {
     it(`meets its goal: ${name}`, () => {
-      expect(prague[name]!.moneta).to.be.at.most(goal);
+      expect(prague[name]!.moneta!).to.be.at.most(goal);
+    });
+  }
+
+  for (const [name, share] of Object.entries(COMPACT_SHARES)) {
+    it(`costs at most ${share} of it with compact storage: ${name}`, () => {
+      const { moneta, compact } = prague[name]!;
+      expect(compact! <= moneta! * share, `${compact} of ${moneta}`).to.equal(true);
     });
   }
 });

@@ -2,15 +2,19 @@ import { expect } from "chai";
 import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
-import { ethers, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { ethers, fixtures, networkHelpers, nextNumber, run } from "../support/deploy.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";
 
 /** The order of the curve. A signature with s replaced by this minus s is valid too (malleability). */
 const CURVE_ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
+const ERC721 = fixtures(deployErc721Pair);
+
 for (const { kind, deploy } of [
-  { kind: "ERC721Collection", deploy: deployErc721Pair },
+  { kind: "ERC721Collection", deploy: ERC721.standard },
+  { kind: "CompactERC721Collection", deploy: ERC721.compact },
+  { kind: "CompactERC721Collection with a weak hash", deploy: ERC721.weak },
   { kind: "ERC1155Collection", deploy: deployErc1155Pair },
 ]) {
   describe(`${kind}: authorizations`, () => {

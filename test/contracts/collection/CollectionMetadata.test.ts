@@ -10,9 +10,9 @@ for (const { kind, deploy } of KINDS) {
   describe(`${kind}: metadata`, () => {
     const setUp = () => networkHelpers.loadFixture(deploy);
     const tokenUri = async (collection: ICollection) =>
-      kind === "ERC721Collection"
-        ? (await ethers.getContractAt(kind, await collection.getAddress())).tokenURI(1n)
-        : (await ethers.getContractAt(kind, await collection.getAddress())).uri(1n);
+      kind === "ERC1155Collection"
+        ? (await ethers.getContractAt(kind, await collection.getAddress())).uri(1n)
+        : (await ethers.getContractAt("ERC721Collection", await collection.getAddress())).tokenURI(1n);
 
     describe("contractURI", () => {
       it("starts with the relay's hosted base if hosted", async () => {
@@ -184,7 +184,7 @@ for (const { kind, deploy } of KINDS) {
     });
 
     describe("freezeMetadataAt", () => {
-      const base = kind === "ERC721Collection" ? "ipfs://cid/" : "ipfs://cid/{id}";
+      const base = kind === "ERC1155Collection" ? "ipfs://cid/{id}" : "ipfs://cid/";
 
       it("freezes a hosted collection's URIs at fixed content, for the service", async () => {
         const { hosted, relay, admin, mint, alice } = await setUp();
@@ -197,7 +197,7 @@ for (const { kind, deploy } of KINDS) {
         expect(await hosted.metadataFrozen()).to.equal(true);
         await relay.connect(admin).setHostedBaseURI("https://moved.example/");
         expect(await hosted.contractURI()).to.equal("ipfs://cid/collection.json");
-        expect(await tokenUri(hosted)).to.equal(kind === "ERC721Collection" ? "ipfs://cid/1" : base);
+        expect(await tokenUri(hosted)).to.equal(kind === "ERC1155Collection" ? base : "ipfs://cid/1");
         await expect(hosted.connect(admin).setBaseURI("x"))
           .to.be.revertedWithCustomError(hosted, "CollectionMetadataFrozen")
           .withArgs();

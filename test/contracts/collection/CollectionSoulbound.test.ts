@@ -4,6 +4,8 @@ import {
   createErc1155,
   createErc721,
   deploySystem,
+  deploySystemWith,
+  describeStorages,
   ethers,
   item,
   networkHelpers,
@@ -14,9 +16,9 @@ import { newWallet, signTransfer } from "../support/sign.ts";
 
 const SOULBOUND = "CollectionSoulbound";
 
-describe("soulbound ERC721Collection", () => {
+describeStorages("soulbound ERC721Collection", (storage) => {
   async function deploy() {
-    const system = await deploySystem();
+    const system = await deploySystemWith(storage);
     const soulbound = await createErc721(system, { soulbound: true });
     const capped = await createErc721(system, { soulbound: true, maxSupply: 3n });
     const ordinary = await createErc721(system);

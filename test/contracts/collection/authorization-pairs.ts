@@ -1,5 +1,13 @@
 import type { ICollection } from "../../../types/ethers-contracts/index.js";
-import { createErc1155, createErc721, deploySystem, item, run } from "../support/deploy.ts";
+import {
+  createErc1155,
+  createErc721,
+  deploySystem,
+  deploySystemWith,
+  item,
+  run,
+  type Storage,
+} from "../support/deploy.ts";
 import { newWallet, type CompactSignature } from "../support/sign.ts";
 
 /** A transfer that a wallet authorizes. */
@@ -12,8 +20,8 @@ export interface Transfer {
 }
 
 /** Two ERC721 collections; a wallet holds token 1 of each. */
-export async function deployErc721Pair() {
-  const system = await deploySystem();
+export async function deployErc721Pair(storage: Storage) {
+  const system = await deploySystemWith(storage);
   const wallet = newWallet();
   const collections = [await createErc721(system), await createErc721(system)] as const;
   for (const collection of collections) await run(system.relay, await item(collection, "mint", wallet.address));

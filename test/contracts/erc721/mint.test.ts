@@ -2,10 +2,12 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
 import { Mode } from "../../support/receiver-mode.ts";
-import { ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
-import { setUp } from "./set-up.ts";
+import { describeStorages, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { setUpWith } from "./set-up.ts";
 
-describe("ERC721Collection", () => {
+describeStorages("ERC721Collection", (storage) => {
+  const setUp = () => setUpWith(storage);
+
   describe("mint", () => {
     it("assigns the ids 1, 2, 3 without gaps", async () => {
       const { collection, mintTo, alice, bob } = await setUp();

@@ -1,7 +1,16 @@
-import { createErc721, deploySystem, ethers, item, networkHelpers, run } from "../support/deploy.ts";
+import {
+  createErc721,
+  deploySystemWith,
+  ethers,
+  fixtures,
+  item,
+  networkHelpers,
+  run,
+  type Storage,
+} from "../support/deploy.ts";
 
-async function deployCollections() {
-  const system = await deploySystem();
+async function deployCollections(storage: Storage) {
+  const system = await deploySystemWith(storage);
   const collection = await createErc721(system);
   const capped = await createErc721(system, { maxSupply: 3n });
   const selfHosted = await createErc721(system, { hosted: false });
@@ -9,9 +18,11 @@ async function deployCollections() {
   return { ...system, collection, capped, selfHosted, receiver };
 }
 
+const FIXTURES = fixtures(deployCollections);
+
 /** Three collections: hosted, hosted with a maximum supply of 3, self-hosted. `mintTo` mints in the first one. */
-export async function setUp() {
-  const system = await networkHelpers.loadFixture(deployCollections);
+export async function setUpWith(storage: Storage) {
+  const system = await networkHelpers.loadFixture(FIXTURES[storage]);
   const { relay, collection, factory } = system;
   const mintTo = async (...receivers: string[]) =>
     run(relay, ...(await Promise.all(receivers.map((to) => item(collection, "mint", to)))));

@@ -1,10 +1,12 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { item, nextNumber, run } from "../support/deploy.ts";
-import { setUp } from "./set-up.ts";
+import { describeStorages, item, nextNumber, run } from "../support/deploy.ts";
+import { setUpWith } from "./set-up.ts";
 
-describe("ERC721Collection", () => {
+describeStorages("ERC721Collection", (storage) => {
+  const setUp = () => setUpWith(storage);
+
   describe("maxSupply and lowerMaxSupply", () => {
     it("return the maximum supply of the creation", async () => {
       const { collection, capped } = await setUp();

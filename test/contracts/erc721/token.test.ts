@@ -1,11 +1,13 @@
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
-import { createErc721, ethers, HOSTED_BASE_URI, item, run } from "../support/deploy.ts";
+import { createErc721, describeStorages, ethers, HOSTED_BASE_URI, item, run } from "../support/deploy.ts";
 import { CHAIN_ID } from "../support/sign.ts";
-import { setUp } from "./set-up.ts";
+import { setUpWith } from "./set-up.ts";
 
-describe("ERC721Collection", () => {
+describeStorages("ERC721Collection", (storage) => {
+  const setUp = () => setUpWith(storage);
+
   describe("approvals", () => {
     it("are cleared by a transfer, also after transfers before the first approval of the collection", async () => {
       const { collection, alice, bob, carol, mintTo } = await setUp();

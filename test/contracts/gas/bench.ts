@@ -6,6 +6,10 @@ import { executionDigest, transferAuthorizationDigest } from "../../../api/chain
 
 export type Hardfork = "prague" | "osaka" | "amsterdam";
 
+export type Storage = "standard" | "compact";
+
+const ERC721 = { standard: "ERC721Collection", compact: "CompactERC721Collection" } as const;
+
 export type Bench = Awaited<ReturnType<typeof openBench>>;
 type Chain = Awaited<ReturnType<typeof deploy>>;
 type Batches = ReturnType<typeof createBatches>;
@@ -31,8 +35,8 @@ export const CONTRACT_URI = "https://app.example.com/harbour/collection.json";
  * Starts a separate chain under the rules of a hard fork and deploys everything. Every address is the same on each run, so
  * the figures are exact.
  */
-export async function openBench(hardfork: Hardfork) {
-  const chain = await deploy(hardfork);
+export async function openBench(hardfork: Hardfork, storage: Storage) {
+  const chain = await deploy(hardfork, storage);
   const batches = createBatches(chain);
   await chain.relay.cancel([batches.lastNumber()]);
   return {
@@ -47,14 +51,14 @@ export async function openBench(hardfork: Hardfork) {
   };
 }
 
-async function deploy(hardfork: Hardfork) {
+async function deploy(hardfork: Hardfork, storage: Storage) {
   // Neither batches of 100 nor the larger contracts fit below the limit of EIP-7825 in Amsterdam.
   const limits = hardfork === "amsterdam" ? { transactionGasCap: false as const, blockGasLimit: 200_000_000 } : {};
   const { ethers, networkHelpers } = await network.create({ network: "default", override: { hardfork, ...limits } });
   const [admin, operator, newOwner, royaltyRecipient] = await ethers.getSigners();
   const relay = (await ethers.deployContract("Relay", [admin!.address, HOSTED_BASE_URI])).connect(operator);
   await relay.connect(admin).setOperator(operator!.address, true);
-  const erc721 = await ethers.deployContract("ERC721Collection", [relay.target]);
+  const erc721 = await ethers.deployContract(ERC721[storage], [relay.target]);
   const erc1155 = await ethers.deployContract("ERC1155Collection", [relay.target]);
   const factory = await ethers.deployContract("CollectionFactory", [relay.target, erc721.target, erc1155.target]);
   const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);

@@ -1,10 +1,14 @@
 /** One line of the gas table: gas per item. */
 export interface Row {
-  readonly moneta: number;
+  /** With OpenZeppelin's storage. Absent where it makes no sense. */
+  readonly moneta?: number;
+  /** With compact storage, where it matters. */
+  readonly compact?: number;
   readonly openZeppelin?: number;
   readonly erc721a?: number;
   /** Moneta's figure under the rules of the Amsterdam hard fork. */
   readonly amsterdam?: number;
+  readonly compactAmsterdam?: number;
 }
 
 export type Rows = Record<string, Row>;

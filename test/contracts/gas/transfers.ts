@@ -31,6 +31,19 @@ export async function measureTransfers(bench: Bench): Promise<Rows> {
   };
 }
 
+/** Gas of transfers of ERC721 tokens, without those of the reference contracts. */
+export async function measureErc721Transfers(bench: Bench): Promise<Rows> {
+  const authorized = await prepareErc721(
+    bench,
+    Array.from({ length: 101 }, () => bench.wallet()),
+  );
+  return {
+    "transfer ERC721 directly, by its holder": await measureDirect721(bench),
+    "transfer ERC721 by authorization, batch of 1": { moneta: await bench.batch(1, authorized(0)) },
+    "transfer ERC721 by authorization, batch of 100, per item": { moneta: await bench.batch(100, authorized(1)) },
+  };
+}
+
 /** Mints a token for each holder. Returns the transfers of their tokens, starting with the holder at `first`. */
 async function prepareErc721(bench: Bench, holders: BaseWallet[]): Promise<(first: number) => MakeItem> {
   const { collection, target } = await bench.erc721();

@@ -179,6 +179,10 @@ contract Erc721Handler is TestSystem {
         if (change.length == 4 && success) frozenRoyalty = royaltyHash();
     }
 
+    function walletOf(uint256 index) external pure returns (address) {
+        return _walletOf(index);
+    }
+
     /// @notice Returns every value that freezing the metadata fixes.
     function metadataHash() public view returns (bytes32) {
         return keccak256(abi.encode(COLLECTION.contractURI(), COLLECTION.tokenURI(1)));

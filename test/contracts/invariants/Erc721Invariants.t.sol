@@ -13,7 +13,7 @@ contract Erc721Invariants {
     error Broken(string rule);
 
     function setUp() public {
-        _handler = new Erc721Handler();
+        _handler = _newHandler();
         _collection = _handler.COLLECTION();
     }
 
@@ -31,6 +31,7 @@ contract Erc721Invariants {
         _require(_collection.maxSupply() == _handler.cap(), "the cap is the lowest one set");
         _require(minted <= _handler.cap(), "minted is within the cap");
 
+        _checkBalances();
         uint256 existing = 0;
         for (uint256 id = 0; id <= minted + 1; ++id) {
             address holder = _holderOf(id);
@@ -43,6 +44,24 @@ contract Erc721Invariants {
         _require(metadata == 0 || metadata == _handler.metadataHash(), "frozen metadata stays");
         bytes32 royalty = _handler.frozenRoyalty();
         _require(royalty == 0 || royalty == _handler.royaltyHash(), "a frozen royalty stays");
+    }
+
+    /// @dev The balances of all accounts that may hold tokens.
+    function _checkBalances() private view {
+        uint256 sum = _collection.balanceOf(address(0xbeef));
+        for (uint256 i = 0; i < 4; ++i) {
+            address account = _handler.walletOf(i);
+            uint256 balance = _collection.balanceOf(account);
+            uint256 held = 0;
+            for (uint256 id = 1; id <= _handler.minted(); ++id) if (_handler.holderOf(id) == account) ++held;
+            _require(balance == held, "a balance is the number of tokens");
+            sum += balance;
+        }
+        _require(sum == _handler.minted() - _handler.burnt(), "the sum of balances is minted minus burnt");
+    }
+
+    function _newHandler() internal virtual returns (Erc721Handler) {
+        return new Erc721Handler();
     }
 
     function _holderOf(uint256 id) private view returns (address holder) {

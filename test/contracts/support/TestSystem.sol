@@ -32,9 +32,14 @@ abstract contract TestSystem {
         RELAY.setOperator(address(this), true);
         FACTORY = new CollectionFactory(
             address(RELAY),
-            address(new ERC721Collection(address(RELAY))),
+            _newErc721(address(RELAY)),
             address(new ERC1155Collection(address(RELAY)))
         );
+    }
+
+    /// @dev Deploys the implementation of ERC721 collections. Overridden to test other storage.
+    function _newErc721(address relay) internal virtual returns (address) {
+        return address(new ERC721Collection(relay));
     }
 
     /// @dev The arguments of a hosted collection without owner and royalty, with the name "N" and the symbol "S".

@@ -31,6 +31,30 @@ export interface System {
 /** The first number. Like the numbers of the service: 64 random bits, then a counter. */
 export const EPOCH = 0x1234_5678_9abc_def0n << 32n;
 
+/** How a system stores owners and balances of ERC721 tokens; `weak` is compact, with a hash of a holder of only 4 bits. */
+export const STORAGES = ["standard", "compact", "weak"] as const;
+export type Storage = (typeof STORAGES)[number];
+
+const ERC721 = {
+  standard: "ERC721Collection",
+  compact: "CompactERC721Collection",
+  weak: "WeakHashCollection",
+} as const satisfies Record<Storage, string>;
+
+/** Runs a suite once for each storage: they behave the same. */
+export function describeStorages(title: string, suite: (storage: Storage) => void): void {
+  for (const storage of STORAGES) {
+    describe(storage === "standard" ? title : `${title}, ${storage} storage`, () => {
+      suite(storage);
+    });
+  }
+}
+
+/** One fixture for each storage, each always the same function, as `loadFixture` needs it. */
+export function fixtures<T>(deploy: (storage: Storage) => Promise<T>): Record<Storage, () => Promise<T>> {
+  return { standard: () => deploy("standard"), compact: () => deploy("compact"), weak: () => deploy("weak") };
+}
+
 let counter = 0n;
 
 /** Returns a number that no test has used. */
@@ -41,10 +65,15 @@ export function nextNumber(): bigint {
 
 /** Deploys relay, implementations, factory and delegate. `admin` owns the relay, and `operator` can run batches. */
 export async function deploySystem() {
+  return deploySystemWith("standard");
+}
+
+/** As {@link deploySystem}, with the given storage of ERC721 tokens. */
+export async function deploySystemWith(storage: Storage) {
   const [admin, operator, owner, alice, bob, carol, stranger] = await ethers.getSigners();
   const relay = await ethers.deployContract("Relay", [admin!.address, HOSTED_BASE_URI]);
   await relay.connect(admin).setOperator(operator!.address, true);
-  const erc721 = await ethers.deployContract("ERC721Collection", [relay.target]);
+  const erc721 = await ethers.deployContract(ERC721[storage], [relay.target]);
   const erc1155 = await ethers.deployContract("ERC1155Collection", [relay.target]);
   const factory = await ethers.deployContract("CollectionFactory", [relay.target, erc721.target, erc1155.target]);
   const delegate = await ethers.deployContract("WalletDelegate", [relay.target]);

@@ -1,9 +1,20 @@
 import type { ICollection } from "../../../types/ethers-contracts/index.js";
-import { createErc1155, createErc721, deploySystem, ethers, item, type Item, run } from "./deploy.ts";
+import {
+  createErc1155,
+  createErc721,
+  deploySystem,
+  deploySystemWith,
+  ethers,
+  fixtures,
+  item,
+  type Item,
+  run,
+  type Storage,
+} from "./deploy.ts";
 
 /** Deploys three ERC721 collections: hosted without an owner, hosted with an owner, self-hosted without an owner. */
-async function deployErc721s() {
-  const system = await deploySystem();
+async function deployErc721s(storage: Storage) {
+  const system = await deploySystemWith(storage);
   const hosted = await createErc721(system);
   const owned = await createErc721(system, {
     owner: system.owner.address,
@@ -34,9 +45,12 @@ async function deployErc1155s() {
   return { ...system, ...(await common(hosted, owned, selfHosted)), mint };
 }
 
+const ERC721 = fixtures(deployErc721s);
+
 /** Both kinds of collections, for tests of the features that they share. */
 export const KINDS = [
-  { kind: "ERC721Collection", deploy: deployErc721s },
+  { kind: "ERC721Collection", deploy: ERC721.standard },
+  { kind: "CompactERC721Collection", deploy: ERC721.compact },
   { kind: "ERC1155Collection", deploy: deployErc1155s },
 ] as const;
 

@@ -32,8 +32,12 @@ contract HostileErc721Invariants {
         _require(_soulbound.fault());
     }
 
+    function _newHandler(bool soulbound) internal virtual returns (HostileErc721Handler) {
+        return new HostileErc721Handler(soulbound);
+    }
+
     function _begin(bool soulbound) private returns (HostileErc721Handler handler) {
-        handler = new HostileErc721Handler(soulbound);
+        handler = _newHandler(soulbound);
         Erc721Watch watch = new Erc721Watch(handler.COLLECTION());
         handler.begin(watch, [new ReentrantActor(watch), new ReentrantActor(watch), new ReentrantActor(watch)]);
     }
