@@ -1,7 +1,8 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 
 import { sayProblem } from "../parts/toasts.tsx";
+import { countApps, hasSeveralApps } from "../service/apps.ts";
 import { liveState } from "../service/live.ts";
 import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
 import { href } from "./href.ts";
@@ -18,19 +19,17 @@ const LIVE_TEXT = {
 export function Navigation({ session }: { session: Session }) {
   const [path] = useHashLocation();
   const app = currentApp();
-  const list = useRef<HTMLUListElement>(null);
-  // On a narrow screen the links are one row that scrolls. `scrollIntoView` would also move where the Tab key starts.
+  const operator = isOperator();
   useEffect(() => {
-    const link = list.current?.querySelector<HTMLElement>("[aria-current]");
-    if (list.current && link) list.current.scrollLeft = link.offsetLeft - list.current.offsetLeft;
-  }, [path]);
+    if (operator && mayUse("read")) countApps().catch(sayProblem);
+  }, [operator]);
   return (
     <header class="navigation">
       <a class="brand" href="#/">
         Moneta
       </a>
       <nav aria-label="Main">
-        <ul ref={list}>
+        <ul>
           {SCREENS.filter(isOffered).map((screen) => (
             <li key={screen.path}>
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
@@ -49,7 +48,7 @@ export function Navigation({ session }: { session: Session }) {
             <span class="muted">App</span> <bdi>{app.name}</bdi>
           </div>
         )}
-        {isOperator() && app !== null && (
+        {operator && app !== null && hasSeveralApps.value && (
           <button
             type="button"
             class="button button-small"

@@ -101,4 +101,9 @@ export const SCREENS: readonly Screen[] = [
     nav: "Operator",
     needs: "operator",
   },
+  {
+    path: "/operator/:part",
+    component: lazy(async () => (await import("../screens/operator.tsx")).OperatorScreen),
+    needs: "operator",
+  },
 ];
