@@ -309,6 +309,11 @@ export interface paths {
      * @description Days are in UTC. `GET /v1/usage` says what counts on which day.
      */
     get: operations["listApps"];
+    /**
+     * Create an app and its first token
+     * @description As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of the settings `APP_QUOTA_...`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.
+     */
+    post: operations["createApp"];
   }>;
   "/v1/operator/status": Path<{
     /**
@@ -320,7 +325,7 @@ export interface paths {
   "/v1/operator/doctor": Path<{
     /**
      * Check the whole service, and say how to fix each problem
-     * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
+     * @description The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves all calls of the next 15 seconds, or of ten times as long as the checks took if that is more; `checked_at` says how old it is. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.
      */
     get: operations["getDoctorFindings"];
   }>;
@@ -416,6 +421,7 @@ export interface paths {
      *     | 417 | `expectation_failed` | The service supports no `Expect` header other than `100-continue`. Remove the header. | [docs/errors#expectation_failed](docs/errors#expectation_failed) |
      *     | 422 | `validation_failed` | Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them. | [docs/errors#validation_failed](docs/errors#validation_failed) |
      *     | 422 | `user_identifier_taken` | Another wallet of this app already has this user identifier. Use that wallet, or another identifier. | [docs/errors#user_identifier_taken](docs/errors#user_identifier_taken) |
+     *     | 422 | `app_name_taken` | Another app of this service already has this name. Choose another name. | [docs/errors#app_name_taken](docs/errors#app_name_taken) |
      *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
      *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
      *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
@@ -600,6 +606,15 @@ export interface components {
       rate_limit_per_minute?: (number | string) | null;
       /** @description For your own reference. By default `console`. */
       name?: string | null;
+    };
+    CreateApp: {
+      /** @description Unique name of the app. Spaces around it are removed. */
+      name: string;
+      /** @description What the app's first token may do. By default everything that the session may do. */
+      scopes?:
+        ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[] | null;
+      /** @description Name of the token, for your own reference. By default `first`. */
+      token_name?: string | null;
     };
     Event: {
       /** @description The same in every retry and in the feed. */
@@ -971,6 +986,7 @@ export interface components {
       | "expectation_failed"
       | "validation_failed"
       | "user_identifier_taken"
+      | "app_name_taken"
       | "wallet_not_found"
       | "collection_not_found"
       | "contract_not_supported"
@@ -1355,6 +1371,19 @@ export interface components {
       last_30_days: components["schemas"]["UsageSums"];
       quotas: components["schemas"]["Quotas"];
     };
+    NewApp: {
+      /** @description Id of the app. */
+      app_id: string;
+      /** @description Name of the app. */
+      name: string;
+      created_at: components["schemas"]["Time"];
+      /** @description Id of the token. */
+      token_id: string;
+      /** @description What the token may do. */
+      scopes: string[];
+      /** @description The token itself. It is shown only now: the service stores its hash. */
+      token: string;
+    };
     OperatorStatus: {
       /** @description Whether the process that answers can work, as `/readyz` says. */
       ready: boolean;
@@ -1420,6 +1449,8 @@ export interface components {
       days_left: number | null;
       /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
       low_funds: boolean | null;
+      /** @description How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known. */
+      advised_wei: components["schemas"]["Wei"] | null;
       /** @description Age of its oldest transaction that no block contains. null: there is none. */
       oldest_unmined_seconds: number | null;
     };
@@ -1535,6 +1566,11 @@ export interface components {
       "X-Request-Id",
       ErrorOf<"validation_failed" | "wrong_hosting" | "metadata_frozen">
     >;
+    /**
+     * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+     *     - `app_name_taken`: Another app of this service already has this name. Choose another name.
+     */
+    ValidationFailedOrAppNameTaken: Answer<"X-Request-Id", ErrorOf<"validation_failed" | "app_name_taken">>;
     /**
      * @description - `rate_limited`: Too many calls. Try again after the number of seconds in `Retry-After`.
      *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
@@ -2462,6 +2498,18 @@ export interface operations {
       429: components["responses"]["RateLimited"];
     };
   }>;
+  createApp: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["CreateApp"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NewApp"]>;
+      400: components["responses"]["MalformedJson"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailedOrAppNameTaken"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
   getOperatorStatus: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {

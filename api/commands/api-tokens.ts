@@ -46,13 +46,7 @@ export async function createToken(
   manager: Manager,
   wish: TokenWish,
 ): Promise<IssuedToken> {
-  const scopes = [...new Set(wish.scopes)];
-  const missing = scopes.filter((scope) => !manager.scopes.includes(scope));
-  if (missing.length > 0) {
-    const names = missing.map((scope) => `\`${scope}\``).join(", ");
-    const message = `The session itself lacks ${names}. Choose other scopes, or use a session with these.`;
-    throw new ApiError("forbidden", [{ field: "scopes", code: "forbidden", message }], { message });
-  }
+  const scopes = requireScopes(manager, wish.scopes);
   const expiresAt = wish.expiresInDays === null ? null : now() + wish.expiresInDays * DAY;
   const { appId } = manager;
   const { name, ratePerMinute } = wish;
@@ -61,6 +55,16 @@ export async function createToken(
     (await Room.read(trx, appId, "api_tokens", count)).require(1);
     return issueTokenIn(trx, { appId, name, scopes, expiresAt, ratePerMinute });
   });
+}
+
+/** @returns the scopes, each once. @throws ApiError `forbidden` when the session lacks one of them. */
+export function requireScopes(manager: Pick<Manager, "scopes">, wanted: readonly Scope[]): Scope[] {
+  const scopes = [...new Set(wanted)];
+  const missing = scopes.filter((scope) => !manager.scopes.includes(scope));
+  if (missing.length === 0) return scopes;
+  const names = missing.map((scope) => `\`${scope}\``).join(", ");
+  const message = `The session itself lacks ${names}. Choose other scopes, or use a session with these.`;
+  throw new ApiError("forbidden", [{ field: "scopes", code: "forbidden", message }], { message });
 }
 
 /**

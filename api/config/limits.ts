@@ -247,6 +247,8 @@ export const MAX_CURSOR_LENGTH = 128;
 export const MAX_TOKEN_DAYS = 3_650;
 /** Highest rate limit of a token, in calls a minute. */
 export const MAX_TOKEN_RATE = 1_000_000;
+/** Most characters of an app's name. */
+export const MAX_APP_NAME = 100;
 /** Most characters of a token's name. */
 export const MAX_TOKEN_NAME = 100;
 /** Most days of usage in one answer. */

@@ -14,8 +14,11 @@ import type { ChainIdentity } from "./chain-identity.ts";
 import type { Keys } from "./keys.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
-/** The findings are given again for so many milliseconds, and a call waits so long for them. */
-const DOCTOR = { fresh: 15_000, timeout: 20_000 };
+/**
+ * The findings are given again for so many milliseconds, or for ten times as long as the checks took, and a call waits so long
+ * for them. So the checks never take more than a tenth of the time of the process, however often a browser asks.
+ */
+const DOCTOR = { fresh: 15_000, restFactor: 10, timeout: 20_000 };
 
 interface Parts {
   database: Database;

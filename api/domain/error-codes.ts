@@ -70,6 +70,10 @@ const ERROR_ENTRIES = {
     status: 422,
     message: "Another wallet of this app already has this user identifier. Use that wallet, or another identifier.",
   },
+  app_name_taken: {
+    status: 422,
+    message: "Another app of this service already has this name. Choose another name.",
+  },
   wallet_not_found: {
     status: 422,
     message: "This app has no wallet with this address. Check the address, or create a wallet first.",

@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import { readRelayStatus } from "../chain/reads.ts";
-import { fullBatchCost, isLowOnFunds } from "../domain/conditions.ts";
+import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds } from "../domain/conditions.ts";
 import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
@@ -12,7 +12,15 @@ export interface ChainState {
   head: number;
   /** null: no relay answers. */
   relayPaused: boolean | null;
-  balances: { lane: number; wei: bigint; low: boolean }[];
+  balances: LaneBalance[];
+}
+
+interface LaneBalance {
+  lane: number;
+  wei: bigint;
+  low: boolean;
+  /** What to send to it, in wei; null: it is not low. */
+  advised: bigint | null;
 }
 
 /** @param deps.lanes the lanes of the settings. Lanes of earlier settings send nothing new, so they are never low. */
@@ -38,7 +46,8 @@ export async function readChainState(deps: {
     relayPaused: paused,
     balances: rows.map(({ lane }, index) => {
       const wei = balances[index] ?? 0n;
-      return { lane, wei, low: deps.lanes.includes(lane) && isLowOnFunds(wei, cost) };
+      const low = deps.lanes.includes(lane) && isLowOnFunds(wei, cost);
+      return { lane, wei, low, advised: low ? cost * FUNDS_FOR_BATCHES : null };
     }),
   };
 }

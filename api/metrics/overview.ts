@@ -42,6 +42,8 @@ interface LaneOverview {
   /** In wei; null while the node does not answer. */
   balance: bigint | null;
   lowFunds: boolean | null;
+  /** What to send to it, in wei; null: nothing, or not known. */
+  advised: bigint | null;
   /** What its transactions of one day cost, in wei; null while that is not known. */
   spent: bigint | null;
   daysLeft: number | null;
@@ -95,6 +97,7 @@ export class Overview {
         inUse: this.#lanes.includes(one.lane),
         balance,
         lowFunds: funds?.low ?? null,
+        advised: funds?.advised ?? null,
         spent: cost,
         daysLeft: balance === null || cost === null ? null : daysLeft(balance, cost),
       };

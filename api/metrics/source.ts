@@ -7,6 +7,8 @@ interface SourceOptions {
   /** Milliseconds for which a result is given again. */
   fresh: number;
   logger: Logger;
+  /** A result is given again for at least so many times as long as reading it took. Default 0. */
+  restFactor?: number;
   /** Milliseconds that a caller waits. */
   timeout?: number;
   /** What the log says when it cannot be read. */
@@ -22,7 +24,7 @@ export class Source<T> {
   readonly #read: () => Promise<T>;
   readonly #options: SourceOptions;
   #reading: Promise<T | null> | null = null;
-  #last: { value: T | null; endedAt: number } | null = null;
+  #last: { value: T | null; freshUntil: number } | null = null;
   #failing = false;
 
   constructor(name: string, read: () => Promise<T>, options: SourceOptions) {
@@ -33,8 +35,8 @@ export class Source<T> {
 
   /** Null while the source cannot be read, or does not answer in time. */
   async value(): Promise<T | null> {
-    const { fresh, timeout = TIMEOUT } = this.#options;
-    if (this.#last !== null && performance.now() - this.#last.endedAt < fresh) return this.#last.value;
+    const { timeout = TIMEOUT } = this.#options;
+    if (this.#last !== null && performance.now() < this.#last.freshUntil) return this.#last.value;
     this.#reading ??= this.#look();
     const late = Promise.withResolvers<null>();
     const timer = setTimeout(() => {
@@ -48,6 +50,8 @@ export class Source<T> {
   }
 
   async #look(): Promise<T | null> {
+    const { fresh, restFactor = 0 } = this.#options;
+    const beganAt = performance.now();
     let value: T | null = null;
     try {
       value = await this.#read();
@@ -58,7 +62,8 @@ export class Source<T> {
       if (!this.#failing) logger.warn({ err: error, source: this.name }, failed);
       this.#failing = true;
     }
-    this.#last = { value, endedAt: performance.now() };
+    const endedAt = performance.now();
+    this.#last = { value, freshUntil: endedAt + Math.max(fresh, restFactor * (endedAt - beganAt)) };
     this.#reading = null;
     return value;
   }

@@ -1,10 +1,9 @@
-import { randomUUID } from "node:crypto";
-
+import { FIRST_TOKEN, insertAppWithToken } from "../commands/apps.ts";
 import { isScope, type IssuedToken, issueTokenIn } from "../commands/api-tokens.ts";
+import { MAX_APP_NAME } from "../config/limits.ts";
 import type { Quotas } from "../domain/quota.ts";
 import { endApiToken, findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
-import { appOwnsSomething, deleteApp, insertApp, lockApp } from "../store/apps/apps.ts";
-import { quotaColumns } from "../store/apps/quotas.ts";
+import { appOwnsSomething, deleteApp, lockApp } from "../store/apps/apps.ts";
 import type { Database } from "../store/db/database.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import { OperatorError } from "./operator-error.ts";
@@ -20,18 +19,16 @@ export async function createApp(
   quotas: Partial<Quotas> = {},
 ): Promise<{ appId: string; name: string; token: string }> {
   const trimmed = name.trim();
-  if (trimmed === "" || trimmed.length > 100)
-    throw new OperatorError("The name of an app must have 1 to 100 characters.");
-  const id = randomUUID();
-  const issued = await deps.database.write(async (trx) => {
-    if (!(await insertApp(trx, { id, name: trimmed, created_at: Date.now(), ...quotaColumns(quotas) }))) {
-      throw new OperatorError(
-        `An app named ${trimmed} already exists. Choose another name, or list the apps with \`app list\`.`,
-      );
-    }
-    return issueTokenIn(trx, { appId: id, name: "first", scopes: null, expiresAt: null });
-  });
-  return { appId: id, name: trimmed, token: issued.token };
+  if (trimmed === "" || trimmed.length > MAX_APP_NAME)
+    throw new OperatorError(`The name of an app must have 1 to ${MAX_APP_NAME.toString()} characters.`);
+  const order = { name: trimmed, tokenName: FIRST_TOKEN, scopes: null, quotas };
+  const created = await insertAppWithToken(deps.database, order);
+  if (created === null) {
+    throw new OperatorError(
+      `An app named ${trimmed} already exists. Choose another name, or list the apps with \`app list\`.`,
+    );
+  }
+  return { appId: created.id, name: trimmed, token: created.token.token };
 }
 
 /** @throws OperatorError when the app has wallets, requests or files. */

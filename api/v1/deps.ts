@@ -21,7 +21,7 @@ import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
 export interface AppDeps {
-  settings: Pick<Settings, "publicUrl" | "explorerUrl" | "trustProxy" | "limits" | "appGasPerDay">;
+  settings: Pick<Settings, "publicUrl" | "explorerUrl" | "trustProxy" | "limits" | "appGasPerDay" | "appQuotas">;
   database: Database;
   /** Blocks of the content hosted on IPFS. */
   blocks: BlockStore;

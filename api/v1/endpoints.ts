@@ -38,7 +38,13 @@ import { getUsage } from "./endpoints/usage.ts";
 import { deleteContract, listContracts } from "./endpoints/contracts.ts";
 import { listEvents } from "./endpoints/events.ts";
 import { mintNft, mintNfts } from "./endpoints/nfts.ts";
-import { operatorApps, operatorDoctor, operatorSeries, operatorStatus } from "./endpoints/operator.ts";
+import {
+  createOperatorApp,
+  operatorApps,
+  operatorDoctor,
+  operatorSeries,
+  operatorStatus,
+} from "./endpoints/operator.ts";
 import { transferNft, transferNfts } from "./endpoints/transfers.ts";
 import { uploadMedia } from "./endpoints/media.ts";
 
@@ -88,6 +94,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     createToken(),
     deleteToken(),
     operatorApps(),
+    createOperatorApp(),
     operatorStatus(),
     operatorDoctor(),
     operatorSeries(),

@@ -30,6 +30,8 @@ export interface LaneOfService {
   /** In wei. */
   balance: bigint | null;
   lowFunds: boolean | null;
+  /** What to send to it, in wei; null: nothing, or not known. */
+  advised: bigint | null;
   /** In wei, in one day. */
   spent: bigint | null;
   daysLeft: number | null;

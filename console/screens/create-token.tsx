@@ -11,7 +11,7 @@ import { client } from "../service/client.ts";
 import { session } from "../service/session.ts";
 
 type Body = paths["/v1/tokens"]["post"]["requestBody"]["content"]["application/json"];
-type Scope = Body["scopes"][number];
+export type Scope = Body["scopes"][number];
 
 const DAYS = [
   ["30", "30 days"],
@@ -99,13 +99,20 @@ export function CreateToken({ onClose, onCreated }: Props) {
   );
 }
 
-function Scopes({ chosen, onChange }: { chosen: readonly Scope[]; onChange: (chosen: Scope[]) => void }) {
+interface ScopesProps {
+  legend?: string;
+  chosen: readonly Scope[];
+  onChange: (chosen: Scope[]) => void;
+}
+
+/** The scopes of a new API key. */
+export function Scopes({ legend = "Scopes", chosen, onChange }: ScopesProps) {
   // A session cannot give away more than it has.
   const offered = session().scopes;
   const meanings = useId();
   return (
     <fieldset class="options">
-      <legend>Scopes</legend>
+      <legend>{legend}</legend>
       {offered.map((scope) => (
         <div key={scope} class="option">
           <label>

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 
-import { answerOf } from "../../client/client.ts";
-import type { paths } from "../../client/document.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Button } from "../parts/button.tsx";
 import { Address } from "../parts/copyable.tsx";
@@ -15,8 +14,9 @@ import { client } from "../service/client.ts";
 import { duration } from "../service/format.ts";
 import { explorerLink } from "../service/links.ts";
 import { useData } from "../service/use-data.ts";
+import { TopUp } from "./top-up.tsx";
 
-type Status = paths["/v1/operator/status"]["get"]["responses"]["200"]["content"]["application/json"];
+type Status = Shape<"OperatorStatus">;
 type Lane = Status["lanes"][number];
 
 const RESULTS = { ok: "good", warning: "warning", problem: "bad" } as const;
@@ -38,6 +38,7 @@ export function OperatorStatus() {
         <>
           <Figures status={data} />
           <Lanes lanes={data.lanes} />
+          <TopUp lanes={data.lanes} />
         </>
       )}
     </section>
@@ -123,11 +124,16 @@ function Lanes({ lanes }: { lanes: readonly Lane[] }) {
   );
 }
 
-/** What the checks of `npm run cli -- doctor` found. They read the chain, so they run when a person asks. */
+type Finding = Shape<"DoctorReport">["findings"][number];
+
+/**
+ * What the checks of `npm run cli -- doctor` found: first a sentence and what needs a person. However often it is read, the
+ * service runs the checks only now and then.
+ */
 export function Doctor() {
   const { data, error, loading, reload } = useData(() => answerOf(client().GET("/v1/operator/doctor")), []);
   return (
-    <section class="stack">
+    <section class="stack" aria-label="Doctor">
       <div class="screen-head">
         <h2>Doctor</h2>
         <Button busy={loading} onClick={reload}>
@@ -137,22 +143,51 @@ export function Doctor() {
       {error !== null && <ErrorNote error={error} retry={reload} />}
       {data === null && error === null && <Loading what="Checking" />}
       {data !== null && (
-        <>
-          <p class="muted">
-            Checked <Moment time={data.checked_at} />
+        <div class="card stack">
+          <p>
+            <Badge kind={RESULTS[data.result]}>{data.result}</Badge> {summaryOf(data.findings)}{" "}
+            <span class="muted">
+              Checked <Moment time={data.checked_at} />
+            </span>
           </p>
-          <Table
-            caption="Findings of the checks"
-            rows={data.findings}
-            keyOf={({ check, words }) => `${check} ${words}`}
-            columns={[
-              { head: "Check", cell: ({ check }) => check },
-              { head: "Result", cell: ({ result }) => <Badge kind={RESULTS[result]}>{result}</Badge> },
-              { head: "Finding", cell: ({ words }) => <Prose text={words} /> },
-            ]}
-          />
-        </>
+          <ul class="stack-small">
+            {data.findings
+              .filter(({ result }) => result !== "ok")
+              .map(({ check, result, words }) => (
+                <li key={`${check} ${words}`}>
+                  <Badge kind={RESULTS[result]}>{check}</Badge> <Prose text={words} />
+                </li>
+              ))}
+          </ul>
+          <details>
+            <summary>All checks</summary>
+            <Findings findings={data.findings} />
+          </details>
+        </div>
       )}
     </section>
+  );
+}
+
+function summaryOf(findings: readonly Finding[]): string {
+  const count = (wanted: Finding["result"]) => findings.filter(({ result }) => result === wanted).length;
+  const [problems, warnings] = [count("problem"), count("warning")];
+  if (problems + warnings === 0) return "Everything is in order.";
+  const named = (number: number, name: string) => `${number.toString()} ${name}${number === 1 ? "" : "s"}`;
+  return `${named(problems, "problem")}, ${named(warnings, "warning")}.`;
+}
+
+function Findings({ findings }: { findings: readonly Finding[] }) {
+  return (
+    <Table
+      caption="Findings of the checks"
+      rows={findings}
+      keyOf={({ check, words }) => `${check} ${words}`}
+      columns={[
+        { head: "Check", cell: ({ check }) => check },
+        { head: "Result", cell: ({ result }) => <Badge kind={RESULTS[result]}>{result}</Badge> },
+        { head: "Finding", cell: ({ words }) => <Prose text={words} /> },
+      ]}
+    />
   );
 }

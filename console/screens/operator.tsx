@@ -8,12 +8,15 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { Secret } from "../parts/secret.tsx";
 import { Table } from "../parts/table.tsx";
 import { Ether } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
-import { chooseApp, CLI } from "../service/session.ts";
+import { chooseApp } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
+import { href, type ScreenProps } from "../shell/href.ts";
 import { Charts } from "./charts.tsx";
+import { CreateApp, type NewApp } from "./create-app.tsx";
 import { Doctor, OperatorStatus } from "./operator-status.tsx";
 
 type Answer = paths["/v1/operator/apps"]["get"]["responses"]["200"]["content"]["application/json"];
@@ -25,12 +28,44 @@ const SPANS = [
   [720, "30 days"],
 ] as const;
 
-/** The service as a whole: what became final over time, and the apps with their usage. */
-export function OperatorScreen() {
-  const [hours, setHours] = useState<number>(SPANS[0][0]);
+const PARTS = [
+  ["state", "State"],
+  ["apps", "Apps"],
+  ["time", "Over time"],
+] as const;
+
+/** The service as a whole: what needs a person, the apps with their usage, and what became final over time. */
+export function OperatorScreen({ params }: ScreenProps<"part">) {
+  const part = PARTS.find(([name]) => name === params.part)?.[0] ?? PARTS[0][0];
   return (
     <Screen title="Operator">
-      <OperatorStatus />
+      <nav class="parts" aria-label="Parts of this page">
+        {PARTS.map(([name, text]) => (
+          <a
+            key={name}
+            href={href("/operator/:part", { part: name })}
+            aria-current={part === name ? "page" : undefined}
+          >
+            {text}
+          </a>
+        ))}
+      </nav>
+      {part === "state" && (
+        <>
+          <Doctor />
+          <OperatorStatus />
+        </>
+      )}
+      {part === "apps" && <Apps />}
+      {part === "time" && <OverTime />}
+    </Screen>
+  );
+}
+
+function OverTime() {
+  const [hours, setHours] = useState<number>(SPANS[0][0]);
+  return (
+    <section class="stack">
       <h2>Over time</h2>
       <div class="filter" role="group" aria-label="Time">
         {SPANS.map(([value, text]) => (
@@ -48,9 +83,7 @@ export function OperatorScreen() {
         ))}
       </div>
       <Series key={hours} hours={hours} />
-      <Apps />
-      <Doctor />
-    </Screen>
+    </section>
   );
 }
 
@@ -64,6 +97,8 @@ function Series({ hours }: { hours: number }) {
 }
 
 function Apps() {
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<NewApp | null>(null);
   const pages = usePages(async (cursor) => {
     const query = cursor === undefined ? {} : { cursor };
     const { apps, next } = await answerOf(client().GET("/v1/operator/apps", { params: { query } }));
@@ -71,17 +106,32 @@ function Apps() {
   }, []);
   return (
     <section class="stack">
-      <h2>Apps</h2>
+      <div class="screen-head">
+        <h2>Apps</h2>
+        <Button kind="primary" onClick={() => setCreating(true)}>
+          Create an app
+        </Button>
+      </div>
+      {created !== null && (
+        <Secret title={`The API key of ${created.name}`} text={created.token} onDone={() => setCreated(null)}>
+          A program of the app sends it with each call (<code>MONETA_TOKEN</code>).
+        </Secret>
+      )}
       <CursorList
         pages={pages}
-        empty={
-          <EmptyState title="No apps yet">
-            Create one on the command line: <code>{CLI} app create NAME</code>
-          </EmptyState>
-        }
+        empty={<EmptyState title="No apps yet">An app has its own wallets, collections and API keys.</EmptyState>}
       >
         {(apps) => <AppsTable apps={apps} />}
       </CursorList>
+      {creating && (
+        <CreateApp
+          onClose={() => setCreating(false)}
+          onCreated={(app) => {
+            setCreated(app);
+            pages.reload();
+          }}
+        />
+      )}
     </section>
   );
 }

@@ -5,8 +5,9 @@ import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { listApps } from "../service/apps.ts";
-import { chooseApp, CLI } from "../service/session.ts";
+import { chooseApp } from "../service/session.ts";
 import { usePages } from "../service/use-data.ts";
+import { href } from "./href.ts";
 
 /** An operator's session sees all apps. The screens show one at a time. The only app is chosen at once. */
 export function ChooseApp() {
@@ -25,7 +26,9 @@ export function ChooseApp() {
         pages={pages}
         empty={
           <EmptyState title="No apps yet">
-            Create one on the command line: <code>{CLI} app create NAME</code>
+            <a class="button button-primary" href={href("/operator/:part", { part: "apps" })}>
+              Create one
+            </a>
           </EmptyState>
         }
       >

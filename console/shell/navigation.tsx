@@ -1,9 +1,10 @@
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 
 import { sayProblem } from "../parts/toasts.tsx";
+import { countApps, hasSeveralApps } from "../service/apps.ts";
 import { liveState } from "../service/live.ts";
-import { chooseApp, currentApp, isOperator, type Session, signOut } from "../service/session.ts";
+import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
 import { href } from "./href.ts";
 import { SearchButton } from "./palette.tsx";
 import { offeredScreens, type Screen } from "./routes.ts";
@@ -18,12 +19,6 @@ const LIVE_TEXT = {
 /** The heading of the page with the links to the screens, the app, and the end of the session. */
 export function Navigation({ session }: { session: Session }) {
   const [path] = useHashLocation();
-  const list = useRef<HTMLUListElement>(null);
-  // On a narrow screen the links are one row that scrolls. `scrollIntoView` would also move where the Tab key starts.
-  useEffect(() => {
-    const link = list.current?.querySelector<HTMLElement>("[aria-current]");
-    if (list.current && link) list.current.scrollLeft = link.offsetLeft - list.current.offsetLeft;
-  }, [path]);
   return (
     <header class="navigation">
       <a class="brand" href="#/">
@@ -31,7 +26,7 @@ export function Navigation({ session }: { session: Session }) {
       </a>
       <SearchButton />
       <nav aria-label="Main">
-        <ul ref={list}>
+        <ul>
           {offeredScreens().map((screen) => (
             <li key={screen.path}>
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
@@ -49,6 +44,10 @@ export function Navigation({ session }: { session: Session }) {
 /** The state of the connection, the app, and the end of the session. */
 function SessionPart({ session }: { session: Session }) {
   const app = currentApp();
+  const operator = isOperator();
+  useEffect(() => {
+    if (operator && mayUse("read")) countApps().catch(sayProblem);
+  }, [operator]);
   return (
     <div class="session">
       <div class={`live live-${liveState.value}`} role="status">
@@ -59,7 +58,7 @@ function SessionPart({ session }: { session: Session }) {
           <span class="muted">App</span> <bdi>{app.name}</bdi>
         </div>
       )}
-      {isOperator() && app !== null && (
+      {operator && app !== null && hasSeveralApps.value && (
         <button
           type="button"
           class="button button-small"

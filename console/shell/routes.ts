@@ -115,6 +115,11 @@ export const SCREENS: readonly Screen[] = [
     nav: "Operator",
     needs: "operator",
   },
+  {
+    path: "/operator/:part",
+    component: lazy(async () => (await import("../screens/operator.tsx")).OperatorScreen),
+    needs: "operator",
+  },
 ];
 
 /** The screens that the navigation has for this session. */

@@ -1,6 +1,13 @@
 import { expect } from "chai";
 
-import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+import {
+  copied,
+  expectNoAxeViolations,
+  expectNoSidewaysScrolling,
+  goTo,
+  NARROW,
+  useConsole,
+} from "./support/browser.ts";
 
 const HOSTILE = "<img src=x onerror=\"document.title='ran'\">";
 
@@ -9,7 +16,7 @@ describe("console > operator", () => {
   const web = useConsole({ node: "deployed" });
 
   it("says that nothing happened yet", async () => {
-    const page = await web.open({ operator: true, screen: "/operator" });
+    const page = await web.open({ operator: true, screen: "/operator/time" });
     await page.getByText("No request became final in this time").waitFor();
     await expectNoAxeViolations(page);
   });
@@ -20,7 +27,11 @@ describe("console > operator", () => {
     const made = await web.moneta.api.send<{ request_id: string }>("POST", "/v1/collections", body);
     await web.moneta.api.client.waitFor(made.body.request_id);
     for (const colorScheme of ["light", "dark"] as const) {
-      const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW, colorScheme } });
+      const page = await web.open({
+        operator: true,
+        screen: "/operator/time",
+        browser: { viewport: NARROW, colorScheme },
+      });
       await page.getByText(/1 requests? completed/).waitFor();
       await page.locator("canvas").nth(2).waitFor();
       // Without a pointer, the legend speaks of the whole range, and the drawing has most of its card.
@@ -29,6 +40,9 @@ describe("console > operator", () => {
       expect(await page.evaluate<number>(share)).to.be.above(0.75);
       await page.getByText("The charts as a table").press("Enter");
       await page.getByRole("table", { name: "Requests, latency and fees over time" }).waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+      await page.getByRole("link", { name: "Apps", exact: true }).click();
       await page.getByRole("button", { name: HOSTILE }).waitFor();
       expect(await page.title()).not.to.equal("ran");
       await expectNoSidewaysScrolling(page);
@@ -42,7 +56,7 @@ describe("console > operator", () => {
     await page.evaluate(
       'Object.defineProperty(Navigator.prototype, "language", { configurable: true, get: () => "en-US@posix" })',
     );
-    await goTo(page, "/operator");
+    await goTo(page, "/operator/time");
     await page.locator("canvas").nth(2).waitFor();
     expect(await page.evaluate("navigator.language")).to.equal("en-US@posix");
   });
@@ -55,6 +69,10 @@ describe("console > operator", () => {
       .getByText(/ETH$/)
       .first()
       .waitFor();
+    // The summary comes first.
+    expect(await page.locator("#main h2").first().innerText()).to.equal("Doctor");
+    await page.getByText(/Everything is in order|\d problems?, \d warnings?/).waitFor();
+    await page.getByText("All checks").press("Enter");
     await page.getByRole("table", { name: "Findings of the checks" }).waitFor();
     await page.getByRole("button", { name: "Check again" }).click();
     await page.getByRole("button", { name: "Read again" }).click();
@@ -65,11 +83,63 @@ describe("console > operator", () => {
   });
 
   it("opens an app", async () => {
-    const page = await web.open({ operator: true, screen: "/operator" });
+    const page = await web.open({ operator: true, screen: "/operator/apps" });
     await page.getByRole("button", { name: "test", exact: true }).click();
     await page.getByRole("heading", { name: "Collections" }).waitFor();
     await goTo(page, "/requests");
     await page.getByRole("link", { name: /Create a collection/ }).waitFor();
+  });
+
+  it("creates an app, and shows its first key once", async () => {
+    const page = await web.open({ operator: true, screen: "/operator/apps", browser: { viewport: NARROW } });
+    const create = async (name: string) => {
+      await page.getByRole("button", { name: "Create an app" }).click();
+      await page.getByLabel("Name").fill(name);
+      await page.getByRole("button", { name: "Create", exact: true }).click();
+    };
+    await create("made here");
+    const secret = page.getByRole("region", { name: "The API key of made here" });
+    const token = await secret.locator("code", { hasText: /^moneta_/ }).innerText();
+    await expectNoAxeViolations(page);
+    await expectNoSidewaysScrolling(page);
+    expect(await copied(page, "Copy the secret", secret)).to.equal(token);
+    await secret.getByRole("button", { name: "I have stored it" }).click();
+    await secret.waitFor({ state: "detached" });
+    expect((await web.moneta.api.send("GET", "/v1/requests", undefined, { token })).status).to.equal(200);
+    await create("made here");
+    await page.getByRole("alert").getByText("Another app has this name").waitFor();
+    web.allowProblems(/422/);
+  });
+
+  it("offers another app only where there are several", async () => {
+    const page = await web.open({ operator: true, screen: "/operator/apps" });
+    await page.getByRole("button", { name: "test", exact: true }).click();
+    await page.getByRole("button", { name: "Change app" }).waitFor();
+    await page.route(/\/v1\/operator\/apps/, async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { apps: { name: string }[] };
+      await route.fulfill({ response: answer, json: { ...body, apps: body.apps.slice(-1), next: null } });
+    });
+    await page.reload();
+    await page.getByRole("heading", { name: "Collections" }).waitFor();
+    await page.getByRole("button", { name: "Sign out" }).waitFor();
+    expect(await page.getByRole("button", { name: "Change app" }).count()).to.equal(0);
+  });
+
+  it("shows how to pay a lane that is low on funds, with a code for phones", async () => {
+    const page = await web.open({ operator: true, browser: { viewport: NARROW } });
+    await page.route(/\/v1\/operator\/status/, async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { lanes: object[] };
+      const lanes = body.lanes.map((lane) => ({ ...lane, low_funds: true, advised_wei: "250000000000000000" }));
+      await route.fulfill({ response: answer, json: { ...body, lanes } });
+    });
+    await goTo(page, "/operator");
+    const part = page.getByRole("region", { name: "Top up" });
+    await part.getByText("0.25 ETH").first().waitFor();
+    await part.getByRole("img", { name: "Payment address of lane 0" }).waitFor();
+    await expectNoAxeViolations(page);
+    await expectNoSidewaysScrolling(page);
   });
 
   it("is not offered to an app's session", async () => {

@@ -1,3 +1,4 @@
+import { createApp, FIRST_TOKEN } from "../../commands/apps.ts";
 import { dayOf } from "../../domain/day.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { percentile, seriesSpan, SLOT } from "../../domain/series.ts";
@@ -11,6 +12,9 @@ import {
   appsPage,
   doctorExample,
   doctorReport,
+  newApp,
+  newAppBody,
+  newAppExample,
   operatorAppExample,
   operatorStatus as response,
   series,
@@ -69,6 +73,7 @@ function presentLane(lane: LaneOfService, now: number) {
     spent_24h_wei: lane.spent?.toString() ?? null,
     days_left: lane.daysLeft,
     low_funds: lane.lowFunds,
+    advised_wei: lane.advised?.toString() ?? null,
     oldest_unmined_seconds: ageOf(lane.oldestUnmined, now),
   };
 }
@@ -116,6 +121,45 @@ export function operatorApps() {
   });
 }
 
+export function createOperatorApp() {
+  return defineServiceEndpoint({
+    method: "post",
+    path: "/operator/apps",
+    summary: "Create an app and its first token",
+    name: "createApp",
+    description:
+      "As `npm run cli -- app create`. The answer shows the token once. The app gets the quotas of the settings `APP_QUOTA_...`. The session must itself have every scope of the token. If the answer was lost, the app may exist: find it with `GET /v1/operator/apps`, and create another token with `POST /v1/tokens`.",
+    examples: {
+      bodies: {
+        "A token with every scope of the session": { name: "my-shop" },
+        "A token that reads and mints": { name: "my-shop", scopes: ["read", "mint"], token_name: "server" },
+      },
+      answer: newAppExample,
+    },
+    scope: "read",
+    caller: "operator",
+    errors: ["app_name_taken"],
+    params: none,
+    query: noQuery,
+    body: newAppBody,
+    response: newApp,
+    handle: async (deps, { scopes, body }) => {
+      const name = body.name.trim();
+      const tokenName = body.token_name ?? FIRST_TOKEN;
+      const order = { name, tokenName, scopes: body.scopes ?? null, quotas: deps.settings.appQuotas };
+      const { id, createdAt, token } = await createApp(deps, { scopes }, order);
+      return {
+        app_id: id,
+        name,
+        created_at: isoTime(createdAt),
+        token_id: token.id,
+        scopes: [...token.scopes],
+        token: token.token,
+      };
+    },
+  });
+}
+
 export function operatorDoctor() {
   return defineServiceEndpoint({
     method: "get",
@@ -123,7 +167,7 @@ export function operatorDoctor() {
     summary: "Check the whole service, and say how to fix each problem",
     name: "getDoctorFindings",
     description:
-      "The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time, and their result serves all calls of the next 15 seconds. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.",
+      "The findings of `npm run cli -- doctor`, with the keys of the process that answers. The checks run once at a time. Their result serves all calls of the next 15 seconds, or of ten times as long as the checks took if that is more; `checked_at` says how old it is. If they take longer than 20 seconds, the answer is 503: call again, they go on meanwhile.",
     examples: { answer: doctorExample },
     scope: "read",
     caller: "operator",

@@ -1,13 +1,18 @@
 import { z } from "zod";
 
+import { SCOPES } from "../../commands/api-tokens.ts";
+import { FIRST_TOKEN } from "../../commands/apps.ts";
+import { MAX_APP_NAME, MAX_TOKEN_NAME } from "../../config/limits.ts";
 import { CONDITIONS } from "../../domain/conditions.ts";
 import { MAX_POINTS, MAX_SERIES_HOURS } from "../../domain/series.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
 import { quotas, usageSums } from "./usage.ts";
-import { ALICE, usageExample } from "../examples.ts";
+import { ALICE, newTokenExample, usageExample } from "../examples.ts";
+import { optional, refuse, text } from "./inputs.ts";
 import { nextField } from "./keyset.ts";
 import { address, time, wei } from "./outputs.ts";
 import { number, pageOf } from "./pages.ts";
+import { scope } from "./tokens.ts";
 
 const count = z.int().nonnegative();
 
@@ -32,6 +37,9 @@ const lane = z
       .boolean()
       .nullable()
       .meta({ description: "Whether it cannot pay for ten full batches at the present fees. null: not known." }),
+    advised_wei: wei.nullable().meta({
+      description: "How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known.",
+    }),
     oldest_unmined_seconds: seconds
       .nullable()
       .meta({ description: "Age of its oldest transaction that no block contains. null: there is none." }),
@@ -148,6 +156,7 @@ export const statusExample = {
       spent_24h_wei: "14688960000000000",
       days_left: 102.1,
       low_funds: false,
+      advised_wei: null,
       oldest_unmined_seconds: 2.5,
     },
   ],
@@ -182,6 +191,42 @@ const app = z
   .meta({ id: "App" });
 
 export const appsPage = z.object({ apps: pageOf(app), next: nextField }).meta({ id: "AppsPage" });
+
+export const newAppBody = z
+  .strictObject({
+    name: text(MAX_APP_NAME, 1)
+      .check((context) => {
+        if (context.value.trim() === "") refuse(context, "too_short", "Must not be blank.");
+      })
+      .meta({ description: "Unique name of the app. Spaces around it are removed." }),
+    scopes: optional(z.array(scope).min(1).max(SCOPES.length)).meta({
+      description: "What the app's first token may do. By default everything that the session may do.",
+    }),
+    token_name: optional(text(MAX_TOKEN_NAME, 1)).meta({
+      description: `Name of the token, for your own reference. By default \`${FIRST_TOKEN}\`.`,
+    }),
+  })
+  .meta({ id: "CreateApp" });
+
+export const newApp = z
+  .object({
+    app_id: z.string().meta({ description: "Id of the app." }),
+    name: z.string().meta({ description: "Name of the app." }),
+    created_at: time,
+    token_id: z.string().meta({ description: "Id of the token." }),
+    scopes: z.array(z.string()).meta({ description: "What the token may do." }),
+    token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
+  })
+  .meta({ id: "NewApp" });
+
+export const newAppExample = {
+  app_id: "8a7c1f52-5a50-4f0a-9d35-3ff0c9d9f6a1",
+  name: "my-shop",
+  created_at: TIME,
+  token_id: newTokenExample.token_id,
+  scopes: [...SCOPES],
+  token: newTokenExample.token,
+};
 
 export const seriesQuery = z.strictObject({
   hours: number(1, MAX_SERIES_HOURS, "How many hours back. The default is 24.").optional(),

@@ -7,7 +7,7 @@ import { nextField } from "./keyset.ts";
 import { time } from "./outputs.ts";
 import { pageOf } from "./pages.ts";
 
-const scope = z.enum(SCOPES).meta({ description: "A permission of a token." });
+export const scope = z.enum(SCOPES).meta({ description: "A permission of a token." });
 
 export const newTokenBody = z
   .strictObject({

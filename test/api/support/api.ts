@@ -8,6 +8,7 @@ import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operate/apps.ts";
 import { type AnswerPace, DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import { parseAppQuotas } from "../../../api/config/settings.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
@@ -29,6 +30,7 @@ import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blo
 
 export const PUBLIC_URL = "https://nft.example";
 export const EXPLORER_URL = "https://explorer.example";
+const OPERATORS_SETTINGS = { explorerUrl: EXPLORER_URL, ...parseAppQuotas({}) };
 export const CHAIN_ID = 31337;
 export const RELAY = "0xe1EC00000000000000000000000000000000e1EC";
 
@@ -197,7 +199,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const app = createApp({
     settings: {
       ...documented,
-      explorerUrl: EXPLORER_URL,
+      ...OPERATORS_SETTINGS,
       appGasPerDay: options.appGasPerDay ?? null,
       trustProxy: options.trustProxy ?? [],
     },

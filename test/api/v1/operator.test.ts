@@ -71,6 +71,59 @@ describe("the operator's calls", () => {
     });
   });
 
+  describe("POST /v1/operator/apps", () => {
+    it("creates an app whose token works, and shows the token once", async () => {
+      const body = { name: "  new shop ", scopes: ["read", "mint", "read"], token_name: "server" };
+      const made = await operator.call("POST", "/v1/operator/apps", { body });
+      expect(made.status, made.text).to.equal(200);
+      const app = made.body as unknown as { app_id: string; name: string; token: string; scopes: string[] };
+      expect(app.name).to.equal("new shop");
+      expect(app.scopes).to.deep.equal(["read", "mint"]);
+      expect((await api.get("/v1/requests", { token: app.token })).status).to.equal(200);
+      expectRefusal(await api.get("/v1/webhook", { token: app.token }), 403, "forbidden");
+      const { text } = await operator.call("GET", "/v1/operator/apps");
+      expect(text).to.include(app.app_id).and.not.include(app.token);
+    });
+
+    it("gives the token every scope of the session, and no other", async () => {
+      const session = await startSession(api, { appId: null, scopes: ["read", "mint"] });
+      const made = await session.call("POST", "/v1/operator/apps", { body: { name: "small" } });
+      expect((made.body as unknown as { scopes: string[] }).scopes).to.deep.equal(["read", "mint"]);
+      const more = { body: { name: "large", scopes: ["read", "transfer"] } };
+      expectRefusal(await session.call("POST", "/v1/operator/apps", more), 403, "forbidden");
+    });
+
+    it("refuses a name that an app has, also of two calls at the same moment", async () => {
+      const create = () => operator.call("POST", "/v1/operator/apps", { body: { name: "twice" } });
+      const answers = await Promise.all([create(), create()]);
+      expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 422]);
+      expectRefusal(await create(), 422, "app_name_taken");
+    });
+
+    it("refuses bad names and scopes, and names the field", async () => {
+      const cases: [object, Record<string, string>][] = [
+        [{}, { name: "required" }],
+        [{ name: " " }, { name: "too_short" }],
+        [{ name: "x".repeat(101) }, { name: "too_long" }],
+        [{ name: "a", scopes: [] }, { scopes: "too_short" }],
+      ];
+      for (const [body, fields] of cases) {
+        expectInvalid(await operator.call("POST", "/v1/operator/apps", { body }), fields);
+      }
+    });
+
+    it("is refused to tokens, to sessions of an app, and to pages of others", async () => {
+      const body = { name: "stolen" };
+      expectRefusal(await api.post("/v1/operator/apps", body), 403, "forbidden");
+      const session = await startSession(api);
+      expectRefusal(await session.call("POST", "/v1/operator/apps", { body }), 403, "forbidden");
+      const foreign = { origin: "https://attacker.example" };
+      const attack = await operator.call("POST", "/v1/operator/apps", { body, headers: foreign });
+      expect(attack.status).to.be.within(401, 403);
+      expect((await operator.call("GET", "/v1/operator/apps")).text).not.to.include("stolen");
+    });
+  });
+
   describe("GET /v1/operator/series", () => {
     const read = async (query = "") =>
       (await operator.call("GET", `/v1/operator/series${query}`)).body as unknown as {
