@@ -20,7 +20,7 @@ import * as limitsAndCollections from "./migrations/0010-v0.3.0-limits-and-colle
 import * as frozenAndCopies from "./migrations/0011-v0.3.0-frozen-and-copies.ts";
 import * as references from "./migrations/0012-v0.3.0-references.ts";
 import * as searches from "./migrations/0013-v0.3.0-searches.ts";
-import * as filters from "./migrations/0016-v0.3.0-filters.ts";
+import * as filters from "./migrations/0014-v0.3.0-filters.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -44,7 +44,7 @@ export const MIGRATIONS: Migrations = {
   "0011-v0.3.0-frozen-and-copies": frozenAndCopies,
   "0012-v0.3.0-references": references,
   "0013-v0.3.0-searches": searches,
-  "0016-v0.3.0-filters": filters,
+  "0014-v0.3.0-filters": filters,
 };
 
 /** PostgreSQL's code: this user may not do that. */
