@@ -20,7 +20,7 @@ export function browserRules() {
       comment: "The console runs in browsers. It uses the published client and its own packages.",
       severity: "error",
       from: { path: "^console/" },
-      to: { pathNot: ["^(client|console)/", "^node_modules/(preact|@preact/signals|wouter-preact|uplot)/"] },
+      to: { pathNot: ["^(client|console)/", "^node_modules/(preact|@preact/signals|wouter-preact|uplot|uqr)/"] },
     },
     {
       name: "console-is-for-browsers",
