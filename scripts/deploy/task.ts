@@ -5,6 +5,7 @@ import { environment } from "../../api/config/environment.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
+import { explainingChain } from "../../api/operate/deploy/transactions.ts";
 import { requireAccess } from "./access.ts";
 import { verifyContracts } from "./verify.ts";
 
@@ -23,7 +24,7 @@ interface Arguments {
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   try {
     await requireAccess(hre);
-    await run(args, hre);
+    await explainingChain(() => run(args, hre));
   } catch (error) {
     // What the operator can correct is a sentence. Anything else is a bug and keeps its stack trace.
     const sentence = sentenceOf(error);

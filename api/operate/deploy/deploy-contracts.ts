@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { getCreateAddress, type Provider, type Signer } from "ethers";
 
 import {
@@ -13,7 +11,7 @@ import {
 } from "../../chain/deployment.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { OperatorError } from "../operator-error.ts";
-import { announceChain, announceCost, type DeployProvider, type Say } from "./announce.ts";
+import { announceChain, announceCost, type Say } from "./announce.ts";
 import {
   type Deployment,
   type Journal,
@@ -23,11 +21,7 @@ import {
   writeJournal,
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-
-/** How long to wait for a transaction to be mined, in milliseconds. */
-const MINED_WITHIN = 600_000;
-/** Time between two checks for a transaction of an earlier run, in milliseconds. */
-const POLL = 500;
+import { MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
 
 /**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`.
@@ -132,17 +126,6 @@ async function place(
   return report(address, "deployed");
 }
 
-async function nonceMined(provider: Provider, account: string, nonce: number): Promise<void> {
-  const deadline = Date.now() + MINED_WITHIN;
-  while ((await provider.getTransactionCount(account)) <= nonce) {
-    if (Date.now() > deadline)
-      throw new OperatorError(
-        `The transaction with nonce ${nonce.toString()} of ${account} is still pending after 10 minutes. Run this again later.`,
-      );
-    await wait(POLL);
-  }
-}
-
 async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
   if ((await provider.getCode(address)) === "0x")
     throw new OperatorError(
@@ -169,12 +152,6 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string,
     );
     return 0;
   }
-}
-
-function providerOf(signer: Signer): DeployProvider {
-  const { provider } = signer;
-  if (provider === null || !("send" in provider)) throw new Error("The deployer has no JSON-RPC provider.");
-  return provider as DeployProvider;
 }
 
 function required(address: string | undefined): string {
