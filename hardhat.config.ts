@@ -3,6 +3,8 @@ import { createRequire } from "node:module";
 import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig, task } from "hardhat/config";
 
+import { NETWORKS } from "./api/config/networks.ts";
+
 const require = createRequire(import.meta.url);
 
 /**
@@ -82,8 +84,11 @@ export default defineConfig({
       ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }),
     },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
-    sepolia: { type: "http", chainType: "l1", url: configVariable("SEPOLIA_RPC_URL"), accounts },
-    baseSepolia: { type: "http", chainType: "op", url: configVariable("BASE_SEPOLIA_RPC_URL"), accounts },
-    polygonAmoy: { type: "http", chainType: "generic", url: configVariable("POLYGON_AMOY_RPC_URL"), accounts },
+    ...Object.fromEntries(
+      NETWORKS.map(({ name, kind, rpcVariable }) => [
+        name,
+        { type: "http" as const, chainType: kind, url: configVariable(rpcVariable), accounts },
+      ]),
+    ),
   },
 });

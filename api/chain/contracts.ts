@@ -1,3 +1,5 @@
+import { join } from "node:path";
+
 import { getAddress } from "ethers";
 
 /** Addresses of the service's contracts on one chain (EIP-55). */
@@ -17,4 +19,9 @@ export function contractAddresses(fields: ContractAddresses): ContractAddresses 
     delegate: getAddress(fields.delegate),
     deployedAt: fields.deployedAt,
   };
+}
+
+/** The file in which `npm run deploy` records what it deployed on a chain. */
+export function deploymentFile(folder: string, chainId: bigint): string {
+  return join(folder, `${chainId.toString()}.json`);
 }

@@ -1,3 +1,5 @@
+import { createInterface } from "node:readline";
+
 import { environment } from "../config/environment.ts";
 import { cacheCode } from "../shared/code-cache.ts";
 
@@ -16,6 +18,7 @@ const terminal = {
       process.stderr.write(`\r\x1b[K${line}`);
     },
   }),
+  ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
   fail: () => {
     process.exitCode = 1;
   },
@@ -30,4 +33,22 @@ try {
   const { sentenceOf } = await import("./sentence.ts");
   console.error(sentenceOf(error) ?? error);
   process.exitCode = 1;
+}
+
+/** Resolves with the next line of the terminal. @throws OperatorError when the input ends. */
+function ask(question: string): Promise<string> {
+  process.stderr.write(question);
+  // Without `terminal`, the terminal itself shows and edits the line, and Ctrl-C is a signal.
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  return new Promise((resolve, reject) => {
+    lines.once("close", () => {
+      void import("../operate/operator-error.ts").then(({ OperatorError }) => {
+        reject(new OperatorError("\nThe input has ended. Run the same command again: it continues."));
+      });
+    });
+    lines.once("line", (line) => {
+      resolve(line);
+      lines.close();
+    });
+  });
 }

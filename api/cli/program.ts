@@ -50,6 +50,12 @@ type Verb = (terminal: Terminal) => Command;
 
 /** In the order of the list. The modules are imported only when their command is called. */
 export const NOUNS: readonly Noun[] = [
+  single(
+    "init",
+    "",
+    "Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.",
+    async () => (await import("./init/init.ts")).init,
+  ),
   group("app", "Create, list and remove apps (tenants); set their quotas.", async () => {
     const verbs = await import("./app.ts");
     return [verbs.appCreate, verbs.appList, verbs.appQuota, verbs.appRemove];

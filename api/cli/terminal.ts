@@ -14,6 +14,8 @@ export interface Terminal {
   remark?: (text: string) => void;
   /** Replaces the last line of standard error, when that is a terminal. */
   rewrite?: (line: string) => void;
+  /** Asks the person at the terminal, and resolves with one line. Absent when nobody can answer. */
+  ask?: (question: string) => Promise<string>;
   /** Makes the program end with exit code 1 although the command printed its result. */
   fail?: () => void;
 }

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
 import type { z } from "zod";
@@ -167,7 +168,7 @@ export function parseSettings(env: Environment): Settings {
     databasePool: reader.read("DATABASE_POOL"),
     pgBin: reader.optional("PG_BIN"),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
-    seedPassphrase: reader.optional("SEED_PASSPHRASE"),
+    seedPassphrase: reader.seedPassphrase(),
     xpub: reader.optional("XPUB"),
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
     lanes: reader.lanes(),
@@ -274,6 +275,16 @@ export class Reader {
     return { kind: "files" };
   }
 
+  /** From its variable, or from the file that another variable names. */
+  seedPassphrase(): string | null {
+    const [given, file] = [this.optional("SEED_PASSPHRASE"), this.optional("SEED_PASSPHRASE_FILE")];
+    if (file === null) return given;
+    const text = given === null ? readSecret(file) : { problem: "set either this or SEED_PASSPHRASE, not both" };
+    if (typeof text === "string") return text;
+    this.#problems.push(`SEED_PASSPHRASE_FILE: ${text.problem}`);
+    return null;
+  }
+
   lanes(): number[] {
     const [count, retired] = [this.read("LANES"), this.optional("RETIRED_LANES") ?? []];
     const lanes = lanesInUse(count, retired);
@@ -302,6 +313,19 @@ export class Reader {
     for (const issue of result.error.issues) this.#problems.push(`${variable}: ${wordsOf(issue)}`);
     // Never used: `check` throws before the settings are returned.
     return "";
+  }
+}
+
+/** Bytes of the largest file with a secret. */
+const MAX_SECRET = 4096;
+
+function readSecret(file: string): string | { problem: string } {
+  try {
+    if (statSync(file).size > MAX_SECRET) return { problem: `${file} has more than ${MAX_SECRET.toString()} bytes` };
+    const text = readFileSync(file, "utf8").trim();
+    return text === "" ? { problem: `${file} is empty` } : text;
+  } catch (error) {
+    return { problem: `${file} cannot be read (${(error as NodeJS.ErrnoException).code ?? "?"})` };
   }
 }
 

@@ -323,6 +323,12 @@ export const VARIABLES = {
     description:
       "Passphrase that decrypts `SEED_FILE`. For a new file it needs at least 16 characters, 8 of them different: `openssl rand -base64 24` makes one.",
   },
+  SEED_PASSPHRASE_FILE: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "File with the passphrase, in the place of `SEED_PASSPHRASE`. Spaces and line breaks around it do not count.",
+  },
   XPUB: {
     schema: extendedPublicKey,
     fallback: "none",

@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 
 import { z } from "zod";
 
 import { ChainGuard } from "../chain/chain-guard.ts";
 import { ChainClient } from "../chain/client.ts";
-import { type ContractAddresses, contractAddresses } from "../chain/contracts.ts";
+import { type ContractAddresses, contractAddresses, deploymentFile } from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { contractsWithoutCode } from "../chain/reads.ts";
 import { Rpc } from "../chain/rpc.ts";
@@ -60,11 +59,6 @@ const addresses = z.object({
   delegate: z.string(),
   deployedAt: z.number().int().nonnegative(),
 });
-
-/** The file in which `npm run deploy` records what it deployed on a chain. */
-export function deploymentFile(folder: string, chainId: bigint): string {
-  return join(folder, `${chainId.toString()}.json`);
-}
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain

@@ -6,6 +6,17 @@ import { addressOf, derivePrivate, type PrivateNode, WALLETS_ROOT } from "./wall
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
 const LANES_ROOT = "m/44'/60'/1'/0";
 
+/**
+ * The account that deploys the contracts and owns the relay, when `init` makes it: `m/44'/60'/2'/0/0`. It has no right to move
+ * tokens. The service never derives it.
+ */
+const DEPLOYER_PATH = "m/44'/60'/2'/0/0";
+
+/** The private key of the account that deploys. */
+export function deployerKeyOf(phrase: string): string {
+  return HDNodeWallet.fromSeed(Mnemonic.fromPhrase(phrase).computeSeed()).derivePath(DEPLOYER_PATH).privateKey;
+}
+
 /** The keys of a process that signs. Use a returned signing key at once and do not keep it. */
 export interface Keyring {
   /** Extended public key of the wallets' root. It derives addresses and cannot sign. */

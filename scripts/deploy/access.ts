@@ -1,31 +1,30 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
+import { OperatorError } from "../../api/operate/operator-error.ts";
+
 const KEY = "DEPLOYER_PRIVATE_KEY";
 /** The number of Hardhat's error for a variable that neither the environment nor the keystore has. */
 const NOT_FOUND = 7;
 
-/** Something that the operator must set. Its message is all that is printed. */
-export class MissingSetting extends Error {}
-
-/** Checks the node's URL and the deployer's key before Hardhat uses them. @throws MissingSetting with the line to add */
+/** Checks the node's URL and the deployer's key before Hardhat uses them. @throws OperatorError with the line to add */
 export async function requireAccess({ config, globalOptions }: HardhatRuntimeEnvironment): Promise<void> {
   const name = globalOptions.network;
   const network = config.networks[name];
   if (network?.type !== "http") return;
   const variable = `${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_RPC_URL`;
   if (!(await isSet(network.url)))
-    throw new MissingSetting(
+    throw new OperatorError(
       `The URL of a node of ${name} is missing. Add this line to your shell: export ${variable}=https://…`,
     );
   if (!Array.isArray(network.accounts)) return;
   for (const account of network.accounts) {
     if (!(await isSet(account)))
-      throw new MissingSetting(
+      throw new OperatorError(
         `The private key of the account that pays for the deployment is missing. Store it with \`npx hardhat keystore set ${KEY}\`, ` +
           `or add this line to your shell: export ${KEY}=0x…`,
       );
     if (!/^(0x)?[0-9a-f]{64}$/i.test(await account.get()))
-      throw new MissingSetting(`${KEY} is not a private key: it must be 0x and 64 hexadecimal digits.`);
+      throw new OperatorError(`${KEY} is not a private key: it must be 0x and 64 hexadecimal digits.`);
   }
 }
 

@@ -1,9 +1,12 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
-import { MissingSetting, requireAccess } from "./access.ts";
-import { administer } from "./administer.ts";
-import { deployContracts } from "./deploy-contracts.ts";
-import { readPlan } from "./plan.ts";
+import { sentenceOf } from "../../api/cli/sentence.ts";
+import { environment } from "../../api/config/environment.ts";
+import { administer } from "../../api/operate/deploy/administer.ts";
+import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
+import { readPlan } from "../../api/operate/deploy/plan.ts";
+import { explainingChain } from "../../api/operate/deploy/transactions.ts";
+import { requireAccess } from "./access.ts";
 import { verifyContracts } from "./verify.ts";
 
 interface Arguments {
@@ -21,10 +24,12 @@ interface Arguments {
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   try {
     await requireAccess(hre);
-    await run(args, hre);
+    await explainingChain(() => run(args, hre));
   } catch (error) {
-    if (!(error instanceof MissingSetting)) throw error;
-    console.error(error.message);
+    // What the operator can correct is a sentence. Anything else is a bug and keeps its stack trace.
+    const sentence = sentenceOf(error);
+    if (sentence === null) throw error;
+    console.error(sentence);
     process.exitCode = 1;
   }
 }
@@ -38,11 +43,19 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
       "There is no deployer account: set DEPLOYER_PRIVATE_KEY in the environment, or store it with `npx hardhat keystore set DEPLOYER_PRIVATE_KEY`.",
     );
   }
-  const plan = await readPlan({ ...args, network: connection.networkName }, ethers.provider, deployer.address);
-  console.log(`Deploying to ${plan.network} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);
-  const deployed = await deployContracts(plan, deployer);
+  const plan = await readPlan(
+    environment(),
+    { ...args, network: connection.networkName },
+    ethers.provider,
+    deployer.address,
+  );
+  const say = (line: string) => {
+    console.log(line);
+  };
+  say(`Deploying to ${plan.network} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);
+  const deployed = await deployContracts(plan, deployer, say);
   if (deployed === null) return;
-  await administer(plan, deployed, deployer);
+  await administer(plan, deployed, deployer, say);
   if (args.verify) await verifyContracts(hre, plan, deployed);
   await connection.close();
 }

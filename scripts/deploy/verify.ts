@@ -1,8 +1,8 @@
 import { verifyContract } from "@nomicfoundation/hardhat-verify/verify";
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
-import type { Deployment } from "./journal.ts";
-import type { Plan } from "./plan.ts";
+import type { Deployment } from "../../api/operate/deploy/journal.ts";
+import type { Plan } from "../../api/operate/deploy/plan.ts";
 
 /** Publishes the sources on the block explorer that Hardhat knows for the chain. A contract that fails does not stop the others. */
 export async function verifyContracts(

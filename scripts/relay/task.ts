@@ -3,9 +3,9 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 import { environment } from "../../api/config/environment.ts";
 import { parseSettings } from "../../api/config/settings.ts";
+import { readDeploymentFile } from "../../api/operate/deploy/journal.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import type { Relay } from "../../contracts/generated/Relay.ts";
-import { readDeploymentFile } from "../deploy/journal.ts";
 import { currentOperators } from "./operators.ts";
 import { readAction, type RelayCall } from "./actions.ts";
 

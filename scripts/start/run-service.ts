@@ -7,10 +7,10 @@ import { createConsoleLink } from "../../api/commands/console-session.ts";
 import { StartupError } from "../../api/context/startup-error.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
+import { keptToken } from "../../api/operate/kept-token.ts";
 import type { LocalChain } from "./chain.ts";
 import { cliCommandLine, serviceSettings, type StartOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
-import { localToken } from "./token.ts";
 import { TourError } from "./tour/check.ts";
 import { runTour } from "./tour/main.ts";
 
@@ -44,7 +44,12 @@ async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): 
   const service = await whileItRuns(chain, startService(settings, logger));
   try {
     stop.throwIfAborted();
-    const token = await localToken(service.database, options.dataDir, settings.appQuotas);
+    const token = await keptToken(service.database, {
+      dataDir: options.dataDir,
+      app: "local",
+      name: "npm start",
+      quotas: settings.appQuotas,
+    });
     sayWhatRuns(options, ground, service);
     if (options.tour && !continued)
       await runTour({

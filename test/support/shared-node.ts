@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { deployLocally, LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../../api/chain/local-contracts.ts";
-import { deploymentFile } from "../../api/context/chain-identity.ts";
+import { deploymentFile } from "../../api/chain/contracts.ts";
 import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";

@@ -46,8 +46,8 @@ const FILLED: Record<string, string> = {
   XPUB: HDNodeWallet.fromSeed(Buffer.alloc(32, 7)).derivePath("m/44'/60'/0'").neuter().extendedKey,
   SEED_PASSPHRASE: "correct horse",
 };
-/** The image sets these, or the containers have no use for them: the image has no `pg_dump`. */
-const NOT_PASSED = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "METRICS_PORT", "PG_BIN"];
+/** The image sets these, or the containers have no use for them: the image has no `pg_dump`, SEED_PASSPHRASE is set. */
+const NOT_PASSED = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "METRICS_PORT", "PG_BIN", "SEED_PASSPHRASE_FILE"];
 /** The user of PostgreSQL of each process. */
 const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };
 /** Made by the operator before the first start. */

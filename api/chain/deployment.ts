@@ -1,10 +1,14 @@
+import { concat, getCreate2Address, keccak256, type Provider, ZeroHash } from "ethers";
+
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
-import type { Step } from "./journal.ts";
-import type { Plan } from "./plan.ts";
+
+/** The contracts of a deployment, in this order: the later ones take addresses of earlier ones. */
+export const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
+export type Step = (typeof STEPS)[number];
 
 /** The contracts that are already placed, by step. */
 export type Placed = Partial<Record<Step, string>>;
@@ -12,7 +16,7 @@ export type Placed = Partial<Record<Step, string>>;
 /** Creation code with encoded arguments. Each contract takes addresses of contracts that were placed before it. */
 export async function initCode(
   step: Step,
-  plan: Pick<Plan, "owner" | "hostedBase">,
+  plan: { owner: string; hostedBase: string },
   { relay = "", erc721Implementation = "", erc1155Implementation = "" }: Placed,
 ): Promise<string> {
   switch (step) {
@@ -29,4 +33,22 @@ export async function initCode(
     case "delegate":
       return (await new WalletDelegate__factory().getDeployTransaction(relay)).data;
   }
+}
+
+/** The CREATE2 deployer, at the same address on most chains (github.com/Arachnid/deterministic-deployment-proxy). */
+const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
+
+/** @returns the address of the CREATE2 deployer, or null if the chain has none. */
+export async function findCreate2Deployer(provider: Provider): Promise<string | null> {
+  return (await provider.getCode(CREATE2_DEPLOYER)) === "0x" ? null : CREATE2_DEPLOYER;
+}
+
+/** The address that the CREATE2 deployer gives to a contract. */
+export function create2Address(deployer: string, code: string): string {
+  return getCreate2Address(deployer, ZeroHash, keccak256(code));
+}
+
+/** The transaction that deploys a contract, through the CREATE2 deployer if there is one. */
+export function deploymentTransaction(create2Deployer: string | null, code: string): { to?: string; data: string } {
+  return create2Deployer === null ? { data: code } : { to: create2Deployer, data: concat([ZeroHash, code]) };
 }

@@ -1,42 +1,42 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { getCreateAddress, type Provider, type Signer } from "ethers";
 
-import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
-import { announceChain, announceCost, type DeployProvider } from "./announce.ts";
-import { create2Address, deploymentTransaction, findCreate2Deployer } from "./create2.ts";
-import { initCode, type Placed } from "./init-code.ts";
+import {
+  create2Address,
+  deploymentTransaction,
+  findCreate2Deployer,
+  initCode,
+  type Placed,
+  type Step,
+  STEPS,
+} from "../../chain/deployment.ts";
+import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
+import { OperatorError } from "../operator-error.ts";
+import { announceChain, announceCost, type Say } from "./announce.ts";
 import {
   type Deployment,
   type Journal,
   readDeploymentFile,
   readJournal,
-  type Step,
-  STEPS,
   writeDeploymentFile,
   writeJournal,
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-
-/** How long to wait for a transaction to be mined, in milliseconds. */
-const MINED_WITHIN = 600_000;
-/** Time between two checks for a transaction of an earlier run, in milliseconds. */
-const POLL = 500;
+import { MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
 
 /**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`.
  * @returns null after a dry run.
  */
-export async function deployContracts(plan: Plan, deployer: Signer): Promise<Deployment | null> {
+export async function deployContracts(plan: Plan, deployer: Signer, say: Say): Promise<Deployment | null> {
   const provider = providerOf(deployer);
   const known = await readDeploymentFile(plan);
   if (known !== null && plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
-    console.log(
+    say(
       `${plan.folder}/${plan.chainId.toString()}.json belongs to a local chain that no longer exists. Deploying again.`,
     );
   } else if (known !== null) {
     for (const step of STEPS) await requireCode(provider, step, known[step]);
-    console.log(`Already deployed: ${plan.folder}/${plan.chainId.toString()}.json`);
+    say(`Already deployed: ${plan.folder}/${plan.chainId.toString()}.json`);
     return known;
   }
   const journal = (await readJournal(plan)) ?? {
@@ -46,7 +46,7 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
     steps: {},
   };
   if (journal.owner !== plan.owner || journal.hostedBase !== plan.hostedBase) {
-    throw new Error(
+    throw new OperatorError(
       `An unfinished deployment to this chain has the owner ${journal.owner} and the hosted base URI ` +
         `${journal.hostedBase}. Run again with the same --owner and --public-url to finish it, or delete ` +
         `${plan.folder}/${plan.chainId.toString()}.partial.json to start over.`,
@@ -54,12 +54,13 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
   }
   const from = await deployer.getAddress();
   const create2Deployer = await findCreate2Deployer(provider);
-  if (!(await announceChain(plan, provider, from))) return null;
-  if (!(await announceCost(plan, journal, provider, from, create2Deployer)) || plan.dryRun) return null;
+  await announceChain(plan, provider, from, say);
+  await announceCost(plan, journal, provider, { deployer: from, create2Deployer }, say);
+  if (plan.dryRun) return null;
   const placed: Placed = {};
   for (const step of STEPS) {
     const code = await initCode(step, plan, placed);
-    placed[step] = await place(plan, journal, step, code, deployer, create2Deployer);
+    placed[step] = await place({ plan, journal, deployer, create2Deployer, say }, step, code);
   }
   const deployment = {
     relay: required(placed.relay),
@@ -67,38 +68,47 @@ export async function deployContracts(plan: Plan, deployer: Signer): Promise<Dep
     erc1155Implementation: required(placed.erc1155Implementation),
     factory: required(placed.factory),
     delegate: required(placed.delegate),
-    deployedAt: await firstBlock(provider, journal.startBlock, required(placed.relay)),
+    deployedAt: await firstBlock(provider, journal.startBlock, required(placed.relay), say),
   };
   await writeDeploymentFile(plan, deployment);
-  console.log(`Wrote ${plan.folder}/${plan.chainId.toString()}.json`);
+  say(`Wrote ${plan.folder}/${plan.chainId.toString()}.json`);
   return deployment;
+}
+
+interface Deploying {
+  plan: Plan;
+  journal: Journal;
+  deployer: Signer;
+  create2Deployer: string | null;
+  say: Say;
 }
 
 /** Deploys one contract, or finds the one that an earlier run deployed. @returns its address. */
 async function place(
-  plan: Plan,
-  journal: Journal,
+  { plan, journal, deployer, create2Deployer, say }: Deploying,
   step: Step,
   code: string,
-  deployer: Signer,
-  create2Deployer: string | null,
 ): Promise<string> {
   const provider = providerOf(deployer);
   const from = await deployer.getAddress();
+  const report = (address: string, what: string) => {
+    say(`  ${step} ${address} ${what}`);
+    return address;
+  };
   const fixed = create2Deployer === null ? null : create2Address(create2Deployer, code);
   const begun = journal.steps[step];
-  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(step, fixed, "is already deployed");
+  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(fixed, "is already deployed");
   if (begun !== undefined) {
     if (begun.deployer !== from)
-      throw new Error(
+      throw new OperatorError(
         `The ${step} was started by ${begun.deployer}. Run again with that account's DEPLOYER_PRIVATE_KEY.`,
       );
     const pending = await provider.getTransactionCount(from, "pending");
     if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
     if ((await provider.getCode(begun.address)) !== "0x")
-      return report(step, begun.address, "was deployed by an earlier run");
+      return report(begun.address, "was deployed by an earlier run");
     if (pending > begun.nonce)
-      throw new Error(
+      throw new OperatorError(
         `The transaction with nonce ${begun.nonce.toString()} of ${from} is mined but did not deploy the ${step}: the ` +
           `account sent something else, or it reverted. Remove steps.${step} from ` +
           `${plan.folder}/${plan.chainId.toString()}.partial.json and run this again.`,
@@ -110,35 +120,21 @@ async function place(
   journal.steps[step] = { deployer: from, nonce, address };
   await writeJournal(plan, journal);
   const sent = await deployer.sendTransaction({ ...deploymentTransaction(create2Deployer, code), nonce });
-  console.log(`  ${step} sent: ${sent.hash}`);
+  say(`  ${step} sent: ${sent.hash}`);
   await sent.wait(1, MINED_WITHIN);
   await requireCode(provider, step, address);
-  return report(step, address, "deployed");
-}
-
-function report(step: Step, address: string, what: string): string {
-  console.log(`  ${step} ${address} ${what}`);
-  return address;
-}
-
-async function nonceMined(provider: Provider, account: string, nonce: number): Promise<void> {
-  const deadline = Date.now() + MINED_WITHIN;
-  while ((await provider.getTransactionCount(account)) <= nonce) {
-    if (Date.now() > deadline)
-      throw new Error(
-        `The transaction with nonce ${nonce.toString()} of ${account} is still pending after 10 minutes. Run this again later.`,
-      );
-    await wait(POLL);
-  }
+  return report(address, "deployed");
 }
 
 async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
   if ((await provider.getCode(address)) === "0x")
-    throw new Error(`There is no ${step} at ${address} on this chain. Check --network and the deployment file.`);
+    throw new OperatorError(
+      `There is no ${step} at ${address} on this chain. Check --network and the deployment file.`,
+    );
 }
 
 /** Finds the block of the relay's deployment, which may be older than this run, by a binary search in the node's past states. */
-async function firstBlock(provider: Provider, startBlock: number, relay: string): Promise<number> {
+async function firstBlock(provider: Provider, startBlock: number, relay: string, say: Say): Promise<number> {
   const isThere = async (block: number) => (await provider.getCode(relay, block)) !== "0x";
   let [low, high] = [0, startBlock];
   try {
@@ -150,18 +146,12 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string)
     }
     return low;
   } catch (error) {
-    console.warn(
-      "The node has no old states, so the block of the relay's deployment is unknown. The service will read the chain from block 0.",
-      error,
+    say(
+      "The node has no old states, so the block of the relay's deployment is unknown. The service will read the chain from block 0 " +
+        `(${error instanceof Error ? error.message : String(error)}).`,
     );
     return 0;
   }
-}
-
-function providerOf(signer: Signer): DeployProvider {
-  const { provider } = signer;
-  if (provider === null || !("send" in provider)) throw new Error("The deployer has no JSON-RPC provider.");
-  return provider as DeployProvider;
 }
 
 function required(address: string | undefined): string {

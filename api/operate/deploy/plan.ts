@@ -1,10 +1,9 @@
 import { getAddress, isAddress, type Provider } from "ethers";
 
-import { environment } from "../../api/config/environment.ts";
-import { parseSettings } from "../../api/config/settings.ts";
-import { createKeyring } from "../../api/keys/keyring.ts";
-import { readSeedFile } from "../../api/keys/seed-file.ts";
-import { MissingSetting } from "./access.ts";
+import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
+import { createKeyring } from "../../keys/keyring.ts";
+import { readSeedFile } from "../../keys/seed-file.ts";
+import { OperatorError } from "../operator-error.ts";
 
 /** What a deployment shall put on the chain. */
 export interface Plan {
@@ -21,20 +20,21 @@ export interface Plan {
   folder: string;
 }
 
-/** @throws Error that names the wrong option or variable. */
+/** @throws OperatorError that names the wrong option or variable. */
 export async function readPlan(
+  env: Environment,
   options: { network: string; owner: string; operators: string; publicUrl: string; dryRun: boolean },
   provider: Provider,
   deployer: string,
 ): Promise<Plan> {
   const { chainId } = await provider.getNetwork();
-  const publicUrl = options.publicUrl === "" ? environment()["PUBLIC_URL"] : options.publicUrl;
+  const publicUrl = options.publicUrl === "" ? env["PUBLIC_URL"] : options.publicUrl;
   if (publicUrl === undefined || publicUrl === "") {
-    throw new MissingSetting(
+    throw new OperatorError(
       "The public URL of the service is missing: pass --public-url https://… or set PUBLIC_URL. The URIs of hosted metadata start with it.",
     );
   }
-  const settings = parseSettings({ ...environment(), PUBLIC_URL: publicUrl });
+  const settings = parseSettings({ ...env, PUBLIC_URL: publicUrl });
   return {
     network: options.network,
     chainId,
@@ -50,7 +50,7 @@ export async function readPlan(
 }
 
 /** The lanes of the service, derived from its seed; none if SEED_PASSPHRASE is not set. */
-async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<string[]> {
+async function lanesOfSeed(settings: Settings): Promise<string[]> {
   if (settings.seedPassphrase === null) return [];
   const keyring = createKeyring(await readSeedFile(settings.seedFile, settings.seedPassphrase));
   return settings.lanes.map((lane) => keyring.lane(lane).address);
@@ -59,6 +59,6 @@ async function lanesOfSeed(settings: ReturnType<typeof parseSettings>): Promise<
 function address(option: string, text: string): string {
   const given: unknown = text;
   if (!isAddress(given))
-    throw new Error(`${option}: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
+    throw new OperatorError(`${option}: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
   return getAddress(text);
 }

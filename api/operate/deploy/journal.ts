@@ -3,13 +3,11 @@ import { dirname } from "node:path";
 
 import { z } from "zod";
 
-import { deploymentFile } from "../../api/context/chain-identity.ts";
-import { replaceFile } from "../../api/shared/write-new-file.ts";
+import { deploymentFile } from "../../chain/contracts.ts";
+import { STEPS } from "../../chain/deployment.ts";
+import { replaceFile } from "../../shared/write-new-file.ts";
+import { OperatorError } from "../operator-error.ts";
 import type { Plan } from "./plan.ts";
-
-/** In this order: the later contracts take addresses of earlier ones. */
-export const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
-export type Step = (typeof STEPS)[number];
 
 const journal = z.object({
   /** The latest block when the deployment started. No contract of it is older. */
@@ -40,9 +38,7 @@ type Place = Pick<Plan, "folder" | "chainId">;
 export async function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
   const text = await readIfThere(deploymentFile(folder, chainId));
   if (text === null) return null;
-  const parsed = complete.safeParse(JSON.parse(text));
-  if (parsed.success) return parsed.data;
-  throw new Error(`${deploymentFile(folder, chainId)} is not a deployment file: ${z.prettifyError(parsed.error)}`);
+  return parse(deploymentFile(folder, chainId), text, complete);
 }
 
 export async function writeDeploymentFile(place: Place, deployment: Deployment): Promise<void> {
@@ -52,7 +48,7 @@ export async function writeDeploymentFile(place: Place, deployment: Deployment):
 
 export async function readJournal(place: Place): Promise<Journal | null> {
   const text = await readIfThere(journalFile(place));
-  return text === null ? null : journal.parse(JSON.parse(text));
+  return text === null ? null : parse(journalFile(place), text, journal);
 }
 
 export async function writeJournal(place: Place, content: Journal): Promise<void> {
@@ -61,6 +57,22 @@ export async function writeJournal(place: Place, content: Journal): Promise<void
 
 function journalFile({ folder, chainId }: Place): string {
   return deploymentFile(folder, chainId).replace(/\.json$/, ".partial.json");
+}
+
+function parse<T>(file: string, text: string, schema: z.ZodType<T>): T {
+  const parsed = schema.safeParse(jsonOf(text));
+  if (parsed.success) return parsed.data;
+  throw new OperatorError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
+}
+
+/** Undefined when the text is not JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The schema refuses it, in a sentence that names the file.
+    return undefined;
+  }
 }
 
 async function readIfThere(file: string): Promise<string | null> {

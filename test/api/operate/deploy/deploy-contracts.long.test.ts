@@ -4,15 +4,29 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
 
-import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
-import { administer } from "../../../scripts/deploy/administer.ts";
-import { deployContracts } from "../../../scripts/deploy/deploy-contracts.ts";
-import { readDeploymentFile, type Step, STEPS } from "../../../scripts/deploy/journal.ts";
-import type { Plan } from "../../../scripts/deploy/plan.ts";
-import { anvilBinary } from "../../../scripts/scene/anvil.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../../support/node.ts";
-import { useFolder } from "../../support/use-folder.ts";
-import { printedBy } from "../support/printed-by.ts";
+import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
+import { administer } from "../../../../api/operate/deploy/administer.ts";
+import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
+import { type Step, STEPS } from "../../../../api/chain/deployment.ts";
+import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
+import type { Plan } from "../../../../api/operate/deploy/plan.ts";
+import { OperatorError } from "../../../../api/operate/operator-error.ts";
+import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
+import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
+import { refusalOf } from "../../cli/support/refusal.ts";
+import { useFolder } from "../../../support/use-folder.ts";
+
+/** What a deployment printed. */
+interface Printed<T> {
+  result: T;
+  output: string;
+}
+
+async function printedBy<T>(run: (say: (line: string) => void) => Promise<T>): Promise<Printed<T>> {
+  let output = "";
+  const result = await run((line) => (output += `${line}\n`));
+  return { result, output };
+}
 
 const CHAIN = 84_532;
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
@@ -61,7 +75,7 @@ describe("deployContracts", () => {
     ...changes,
   });
   const deploy = (changes?: Partial<Plan>, by: Wallet = deployer) =>
-    printedBy(() => deployContracts(plan(changes), by));
+    printedBy((say) => deployContracts(plan(changes), by, say));
   const sent = () => node.provider.getTransactionCount(deployer.address);
 
   async function interruptAfter(step: Step): Promise<void> {
@@ -82,7 +96,7 @@ describe("deployContracts", () => {
       it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
         await interruptAfter(step);
         expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
-        expect((await deploy()).exitCode).to.equal(0);
+        expect((await deploy()).result).to.not.equal(null);
         await expectAllDeployedOnce();
         expect((await deploy()).output).to.match(/^Already deployed/);
         expect(await sent()).to.equal(STEPS.length);
@@ -125,9 +139,11 @@ describe("deployContracts", () => {
   describe("given the deployer cannot pay", () => {
     it("prints the missing amount and sends nothing", async () => {
       const poor = Wallet.createRandom(node.provider);
-      const { result, output, exitCode } = await deploy({}, new Wallet(poor.privateKey, node.provider));
-      expect([result, exitCode]).to.deep.equal([null, 1]);
-      expect(output).to.match(/The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./);
+      const refused = await refusalOf(deploy({}, new Wallet(poor.privateKey, node.provider)));
+      expect(refused).to.be.instanceOf(OperatorError);
+      expect(refused.message).to.match(
+        /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
+      );
       expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
     });
   });
@@ -146,9 +162,9 @@ describe("deployContracts", () => {
     it("tells the owner to add the operators", async () => {
       const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
       const wanted = plan({ owner, operators: [operator] });
-      const { result, output } = await printedBy(async () => {
-        const deployment = await deployContracts(wanted, deployer);
-        await administer(wanted, deployment!, deployer);
+      const { result, output } = await printedBy(async (say) => {
+        const deployment = await deployContracts(wanted, deployer, say);
+        await administer(wanted, deployment!, deployer, say);
         return deployment!;
       });
       expect(await Relay__factory.connect(result.relay, node.provider).owner()).to.equal(owner);
@@ -170,20 +186,16 @@ describe("deployContracts on a chain that still has the rules of the Shanghai ha
   it("names what is missing, and sends nothing", async () => {
     const deployer = new Wallet(ANVIL_KEY, node.provider);
     const hostedBase = "https://nft.example/metadata/";
-    const { output, exitCode } = await printedBy(() =>
-      deployContracts(
-        {
-          ...{ network: "baseSepolia", chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
-          ...{ hostedBase, dryRun: false, folder: folder.path },
-        },
-        deployer,
-      ),
-    );
-    expect(exitCode).to.equal(1);
+    let output = "";
+    const wanted = {
+      ...{ network: "baseSepolia", chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
+      ...{ hostedBase, dryRun: false, folder: folder.path },
+    };
+    const refused = await refusalOf(deployContracts(wanted, deployer, (line) => (output += `${line}\n`)));
     expect(output).to.match(/PUSH0 \(EIP-3855\): yes/);
     expect(output).to.match(/delegation \(EIP-7702\): no/);
-    expect(output).to.match(
-      /This chain does not support MCOPY \(EIP-5656\), transient storage \(EIP-1153\)\. .* Nothing was sent\./,
+    expect(refused.message).to.match(
+      /^This chain does not support MCOPY \(EIP-5656\), transient storage \(EIP-1153\)\. .* Nothing was sent\./,
     );
     expect(await node.provider.getTransactionCount(deployer.address)).to.equal(0);
   });

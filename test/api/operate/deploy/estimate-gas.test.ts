@@ -1,12 +1,16 @@
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
-import { create2Address, deploymentTransaction, findCreate2Deployer } from "../../../scripts/deploy/create2.ts";
-import { estimateSteps } from "../../../scripts/deploy/estimate-gas.ts";
-import { initCode } from "../../../scripts/deploy/init-code.ts";
-import type { Journal } from "../../../scripts/deploy/journal.ts";
-import { anvilBinary } from "../../../scripts/scene/anvil.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../../support/node.ts";
+import {
+  create2Address,
+  deploymentTransaction,
+  findCreate2Deployer,
+  initCode,
+} from "../../../../api/chain/deployment.ts";
+import { estimateSteps } from "../../../../api/operate/deploy/estimate-gas.ts";
+import type { Journal } from "../../../../api/operate/deploy/journal.ts";
+import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
+import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
 
 const WALLET = new Wallet(ANVIL_KEY);
 const PLAN = {

@@ -1,8 +1,14 @@
 import { concat, dataLength, type Provider, toBeHex, type TransactionRequest, ZeroAddress } from "ethers";
 
-import { create2Address, deploymentTransaction } from "./create2.ts";
-import { initCode, type Placed } from "./init-code.ts";
-import { type Journal, type Step, STEPS } from "./journal.ts";
+import {
+  create2Address,
+  deploymentTransaction,
+  initCode,
+  type Placed,
+  type Step,
+  STEPS,
+} from "../../chain/deployment.ts";
+import type { Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 
 /** What one deployment transaction costs on the connected chain. */

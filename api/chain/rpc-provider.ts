@@ -1,0 +1,41 @@
+import { JsonRpcProvider, Network } from "ethers";
+
+import { RpcError } from "./errors.ts";
+import type { Rpc } from "./rpc.ts";
+
+/** Milliseconds from one look for a new block to the next, while ethers waits for a transaction. */
+const POLL = 1_000;
+
+/**
+ * What ethers needs of a node, over a connection whose calls and answers have bounds. By itself, ethers waits five minutes for
+ * an answer, and for ever for a node that does not answer at all. Call `destroy` at the end.
+ */
+export class RpcProvider extends JsonRpcProvider {
+  readonly #rpc: Rpc;
+
+  constructor(rpc: Rpc, chainId: bigint) {
+    const network = Network.from(chainId);
+    // The URL is never called: `send` makes all calls.
+    super("http://127.0.0.1", network, {
+      staticNetwork: network,
+      cacheTimeout: -1,
+      polling: true,
+      pollingInterval: POLL,
+    });
+    this.#rpc = rpc;
+  }
+
+  override async send(method: string, params: unknown[] | Record<string, unknown>): Promise<unknown> {
+    const list = Array.isArray(params) ? params : [params];
+    try {
+      return await this.#rpc.call(method, list);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      const { code, message, data } = error;
+      throw this.getRpcError(
+        { id: 0, jsonrpc: "2.0", method, params: list },
+        { id: 0, error: { code, message, data } },
+      );
+    }
+  }
+}

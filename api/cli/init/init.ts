@@ -1,0 +1,340 @@
+import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
+
+import { Command } from "commander";
+import { getAddress, isAddress, Wallet } from "ethers";
+
+import { ChainClient } from "../../chain/client.ts";
+import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
+import { RpcProvider } from "../../chain/rpc-provider.ts";
+import { Rpc } from "../../chain/rpc.ts";
+import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.ts";
+import { becomeEnvironment } from "../../config/environment.ts";
+import { NETWORKS } from "../../config/networks.ts";
+import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
+import type { Variable } from "../../config/variables.ts";
+import { loadThread } from "../../context/loading-thread.ts";
+import { run } from "../../context/run.ts";
+import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
+import { administer } from "../../operate/deploy/administer.ts";
+import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
+import { fundLanes } from "../../operate/deploy/fund.ts";
+import type { Plan } from "../../operate/deploy/plan.ts";
+import { explainingChain } from "../../operate/deploy/transactions.ts";
+import { keptToken } from "../../operate/kept-token.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
+import { type Database, openExistingDatabase } from "../../store/db/database.ts";
+import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
+import { readMeta } from "../../store/db/meta.ts";
+import { withDatabase, withNewDatabase } from "../database.ts";
+import { isHttpUrl, readDuration } from "../options.ts";
+import { PROGRAM, type Terminal } from "../terminal.ts";
+import { until, waitForCoins } from "./coins.ts";
+import { seedPhrase, withPassphrase } from "./seed.ts";
+import { readSettingsFile, type SettingsFile, writeSettings } from "./settings-file.ts";
+
+/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
+const COMMAND_WAIT = 60_000;
+/** Where the service looks for settings by itself. */
+const DEFAULT_FILE = ".env";
+/** Settings of the environment that the file keeps, so that the service and the next run use the same. */
+const KEPT = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "DATABASE_URL", "SEED_FILE", "CONFIRMATIONS"] as const;
+
+const NAMES = NETWORKS.map(({ name }) => name).join(", ");
+const NOTES = `
+It makes the keys, shows which account needs coins and waits for them, deploys the contracts, writes the settings to .env and
+starts the service. Stop it at any time, and run the same command again: it continues. Nothing is made or deployed twice.
+
+Secrets are never options. They come from the environment or from files:
+  RPC_URL, or <CHAIN>_RPC_URL      URL of a node, such as SEPOLIA_RPC_URL. Without one, a terminal asks.
+  SEED_PASSPHRASE(_FILE)           encrypts the seed (default: a new file in DATA_DIR, mode 0600)
+  SECRET_KEYS                      encrypts the database (default: a new key, in the settings)
+  DEPLOYER_PRIVATE_KEY             an account of yours that deploys (default: one made from the seed)
+
+Examples:
+  ${PROGRAM} init --chain baseSepolia
+  ${PROGRAM} init --rpc-url http://127.0.0.1:8545 --public-url https://nft.example.com
+  RPC_URL=https://... ${PROGRAM} init --chain sepolia --without-words --wait 30m --no-start`;
+
+interface Options {
+  chain?: string;
+  rpcUrl?: string;
+  publicUrl?: string;
+  owner?: string;
+  lanes?: string;
+  app: string;
+  settingsFile: string;
+  deployerKeyFile?: string;
+  withoutWords?: boolean;
+  wait: number;
+  start: boolean;
+}
+
+export function init(terminal: Terminal): Command {
+  return new Command("init")
+    .description("Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.")
+    .option("--chain <name>", `a chain that is known by name: ${NAMES}`)
+    .option("--rpc-url <url>", "URL of a node, for another chain. If it has a key, put it into the variable RPC_URL")
+    .option("--public-url <url>", "URL at which others reach the service (default: http://localhost:<PORT>)")
+    .option("--owner <address>", "owner of the relay, such as a multisig (default: the deployer)")
+    .option("--lanes <count>", "accounts that send transactions in parallel (default: LANES, else 1)")
+    .option("--app <name>", "the first app", "my-app")
+    .option("--settings-file <file>", "the file with the settings", DEFAULT_FILE)
+    .option("--deployer-key-file <file>", "file with the private key of the account that deploys")
+    .option("--without-words", "do not show the words of a new seed: then only its file and passphrase keep the keys")
+    .option(
+      "--wait <duration>",
+      "how long to wait for coins, such as 30m (default: without limit)",
+      readDuration,
+      Infinity,
+    )
+    .option("--no-start", "print the line that starts the service instead of starting it")
+    .addHelpText("after", NOTES)
+    .action((options: Options) => setUp(options, terminal));
+}
+
+async function setUp(options: Options, terminal: Terminal): Promise<void> {
+  const resume = onInterrupt(terminal);
+  const file = readSettingsFile(options.settingsFile);
+  const given = { ...file.values, ...withoutBlanks(terminal.env) };
+  const chain = await chooseChain(options, given, terminal);
+  const chosen = { ...given, ...(await chooseSettings(options, given, chain, terminal)) };
+  await requireOwnDatabase(chosen, chain);
+  const sealed = await withPassphrase(chosen, terminal);
+  const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
+  const phrase = await seedPhrase(env, terminal, options.withoutWords === true);
+  const provider = new RpcProvider(chain.rpc, chain.chainId);
+  try {
+    await explainingChain(() => deployAll(options, { chain, phrase, settings, env, provider }, terminal));
+  } finally {
+    provider.destroy();
+  }
+  const own = { ...terminal, env };
+  const app = { dataDir: settings.dataDir, app: options.app, name: "init", quotas: settings.appQuotas };
+  const token = await withNewDatabase(own, (database) => keptToken(database, app));
+  terminal.write(`app         ${options.app}\n`);
+  resume();
+  if (options.start) {
+    becomeEnvironment(env);
+    await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));
+    await sayReady({ chain, settings, token, options }, own);
+  } else {
+    terminal.write(`token: ${token}\n\nEverything is ready. Start the service:\n  ${startLine(options)}\n`);
+    terminal.write(`A link to the console: ${PROGRAM} console\n`);
+  }
+}
+
+/** Says how to go on when the user stops the command. @returns a function that ends this. */
+function onInterrupt(terminal: Terminal): () => void {
+  const stop = (): void => {
+    terminal.rewrite?.("");
+    terminal.remark?.("\nStopped. Run the same command again: it continues.\n");
+    process.exit(130);
+  };
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
+  return () => {
+    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
+  };
+}
+
+function withoutBlanks(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value.trim() !== ""));
+}
+
+interface ChosenChain {
+  title: string;
+  chainId: bigint;
+  rpc: Rpc;
+  rpcUrl: string;
+  explorerUrl: string | null;
+}
+
+/** @throws OperatorError, ChainUnavailable */
+async function chooseChain(options: Options, env: Environment, terminal: Terminal): Promise<ChosenChain> {
+  const known = NETWORKS.find(({ name }) => name === options.chain);
+  if (options.chain !== undefined && known === undefined)
+    throw new OperatorError(
+      `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
+    );
+  const variable = known?.rpcVariable ?? "RPC_URL";
+  const rpcUrl =
+    options.rpcUrl ??
+    env["RPC_URL"] ??
+    env[variable] ??
+    (await terminal.ask?.(`URL of a node of ${known?.title ?? "the chain"} (https://...): `))?.trim() ??
+    "";
+  if (rpcUrl === "")
+    throw new OperatorError(
+      `The URL of a node of ${known?.title ?? "the chain"} is missing. Add this line to your shell: export ${variable}=https://…`,
+    );
+  if (!isHttpUrl(rpcUrl)) throw new OperatorError("The URL of the node must start with http:// or https://.");
+  const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
+  const chainId = await new ChainClient(rpc).chainId();
+  if (known !== undefined && BigInt(known.chainId) !== chainId)
+    throw new OperatorError(
+      `The node serves chain ${chainId.toString()}, but ${known.name} is chain ${known.chainId.toString()}. Set RPC_URL to a node of ${known.title}, or correct --chain.`,
+    );
+  if (chainId === LOCAL_CHAIN_ID)
+    throw new OperatorError(`Chain ${chainId.toString()} is a local chain. \`npm start\` sets up everything on it.`);
+  const same = NETWORKS.find((each) => BigInt(each.chainId) === chainId);
+  const title = same?.title ?? `chain ${chainId.toString()}`;
+  terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
+  if (same === undefined)
+    terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
+  return { title, chainId, rpc, rpcUrl, explorerUrl: same?.explorerUrl ?? null };
+}
+
+/** The database must be new, or that of this chain. @throws OperatorError */
+async function requireOwnDatabase(env: Environment, { chainId, title }: ChosenChain): Promise<void> {
+  const { databaseUrl } = parseSettings(env);
+  let database: Database;
+  try {
+    database = await openExistingDatabase(databaseUrl);
+  } catch (error) {
+    if (error instanceof DatabaseMissing) return;
+    throw error;
+  }
+  try {
+    const bound = await readMeta(database.read, "chain_id");
+    if (bound === null || bound === chainId.toString()) return;
+    throw new OperatorError(
+      `The database ${databaseName(databaseUrl)} belongs to chain ${bound}, not to ${title}. Use another folder for this chain: add DATA_DIR=data/${chainId.toString()} before the command.`,
+    );
+  } finally {
+    await database.close();
+  }
+}
+
+/** The settings that the options, or the user's answers, decide. */
+async function chooseSettings(
+  options: Options,
+  env: Environment,
+  chain: ChosenChain,
+  terminal: Terminal,
+): Promise<Environment> {
+  const local = `http://localhost:${env["PORT"] ?? "3000"}`;
+  const publicUrl = options.publicUrl ?? env["PUBLIC_URL"] ?? (await askPublicUrl(local, terminal));
+  const chosen: Environment = {
+    RPC_URL: chain.rpcUrl,
+    PUBLIC_URL: publicUrl === "" ? local : publicUrl,
+    ...(options.lanes === undefined ? {} : { LANES: options.lanes }),
+    ...(env["EXPLORER_URL"] === undefined && chain.explorerUrl !== null ? { EXPLORER_URL: chain.explorerUrl } : {}),
+  };
+  if (chosen["PUBLIC_URL"] === local)
+    terminal.write(`public url  ${local}: only this machine can read the metadata of hosted tokens\n`);
+  return chosen;
+}
+
+async function askPublicUrl(local: string, terminal: Terminal): Promise<string> {
+  const answer = await terminal.ask?.(`URL at which others reach the service (Enter: ${local}): `);
+  return answer?.trim() ?? "";
+}
+
+/** Writes the settings, so that from now on each run uses the same. */
+async function keepSettings(
+  file: SettingsFile,
+  { given, chosen, chain }: { given: Environment; chosen: Environment; chain: ChosenChain },
+  terminal: Terminal,
+): Promise<{ env: Environment; settings: Settings }> {
+  const secretKeys = given["SECRET_KEYS"] ?? randomBytes(32).toString("base64");
+  const env: Environment = { ...chosen, SECRET_KEYS: secretKeys };
+  const settings = parseSettings(env);
+  const wanted: [Variable, string | undefined][] = [
+    ["RPC_URL", chain.rpcUrl],
+    ["PUBLIC_URL", env["PUBLIC_URL"]],
+    ["EXPLORER_URL", env["EXPLORER_URL"]],
+    ["LANES", env["LANES"]],
+    ...KEPT.map((variable): [Variable, string | undefined] => [variable, env[variable]]),
+    ["SEED_PASSPHRASE_FILE", env["SEED_PASSPHRASE_FILE"]],
+    ["SECRET_KEYS", secretKeys],
+  ];
+  const added = await writeSettings(
+    file,
+    wanted.flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value] as const])),
+  );
+  terminal.write(`settings    ${file.path}${added.length === 0 ? "" : ` written: ${added.join(", ")}`}\n`);
+  return { env, settings };
+}
+
+interface Ground {
+  chain: ChosenChain;
+  phrase: string;
+  settings: Settings;
+  env: Environment;
+  provider: RpcProvider;
+}
+
+/** Everything on the chain: coins, contracts, operators. */
+async function deployAll(options: Options, ground: Ground, terminal: Terminal): Promise<void> {
+  const { chain, phrase, settings, provider } = ground;
+  const deployer = new Wallet(deployerKey(options, ground), provider);
+  const keyring = createKeyring(phrase);
+  const plan: Plan = {
+    network: chain.title,
+    chainId: chain.chainId,
+    owner: options.owner === undefined ? deployer.address : readAddress(options.owner),
+    operators: settings.lanes.map((lane) => keyring.lane(lane).address),
+    hostedBase: `${settings.publicUrl}/metadata/`,
+    dryRun: false,
+    folder: settings.deploymentsDir,
+  };
+  const say = (line: string) => {
+    terminal.write(`${line}\n`);
+  };
+  const needs = await waitForCoins(plan, deployer, terminal, options.wait);
+  const deployment = await deployContracts(plan, deployer, say);
+  if (deployment === null) return;
+  await fundLanes(needs, deployer, say);
+  if (await administer(plan, deployment, deployer, say)) return;
+  await until(options.wait, terminal, {
+    waiting: () => `Waiting until the owner ${plan.owner} has done that.`,
+    isDone: () => administer(plan, deployment, deployer, () => undefined),
+    tooLate: () => `The owner ${plan.owner} has not done that yet. Run the same command again afterwards.`,
+  });
+}
+
+/** The private key of the account that deploys: one of the user's, or that of the seed. @throws OperatorError */
+function deployerKey({ deployerKeyFile }: Options, { env, phrase }: Ground): string {
+  const source = deployerKeyFile === undefined ? "DEPLOYER_PRIVATE_KEY" : deployerKeyFile;
+  const text = deployerKeyFile === undefined ? env["DEPLOYER_PRIVATE_KEY"] : readFileSync(deployerKeyFile, "utf8");
+  if (text === undefined) return deployerKeyOf(phrase);
+  const key = /^(?:0x)?([0-9a-f]{64})$/i.exec(text.trim())?.[1];
+  if (key !== undefined) return `0x${key}`;
+  throw new OperatorError(`${source} is not a private key: it must be 0x and 64 hexadecimal digits.`);
+}
+
+function readAddress(text: string): string {
+  const given: unknown = text;
+  if (isAddress(given)) return getAddress(text);
+  throw new OperatorError(`--owner: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
+}
+
+function startLine({ settingsFile }: Options): string {
+  return settingsFile === DEFAULT_FILE ? "npm run api" : `npx node --env-file=${settingsFile} api/main.ts`;
+}
+
+interface Ready {
+  chain: ChosenChain;
+  settings: Settings;
+  token: string;
+  options: Options;
+}
+
+async function sayReady({ chain, settings, token, options }: Ready, terminal: Terminal): Promise<void> {
+  const { url } = await withDatabase(terminal, (database) =>
+    createConsoleLink({ database, publicUrl: settings.publicUrl }, { appId: null, scopes: null }),
+  );
+  terminal.write(`
+Moneta is ready on ${chain.title}. It serves until you press Ctrl-C. To start it again: ${startLine(options)}
+
+base URL: ${settings.publicUrl}
+token: ${token}
+
+Your first mint: open the console, create a collection, then mint. Or use "The main job, with curl" of README.md with
+  export MONETA_URL=http://localhost:${settings.port.toString()}
+  export MONETA_TOKEN=<the token above>
+
+Open the console in your browser (the link works once, within ${LINK_MINUTES.toString()} minutes):
+  ${url}
+`);
+}

@@ -1,0 +1,77 @@
+import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
+import { parseEnv } from "node:util";
+
+import type { Environment } from "../../config/settings.ts";
+import { type Variable, VARIABLES } from "../../config/variables.ts";
+import { OperatorError } from "../../operate/operator-error.ts";
+import { replaceFile } from "../../shared/write-new-file.ts";
+
+/** Bytes of the largest file that is read. */
+const MAX_FILE = 1024 * 1024;
+/** Characters in a line of comments. */
+const WIDTH = 100;
+
+const HEAD = `# Settings of this installation of Moneta, written by \`npm run cli -- init\`. \`npm run api\` and \`npm run cli\` read them here.
+# docs/settings.md explains every setting. Keep this file private: it has the keys that encrypt the database.
+`;
+
+/** A file with settings, as `.env`. */
+export interface SettingsFile {
+  path: string;
+  /** Empty when there is no file. */
+  text: string;
+  values: Environment;
+}
+
+/** @throws OperatorError */
+export function readSettingsFile(path: string): SettingsFile {
+  if (!existsSync(path)) return { path, text: "", values: {} };
+  const found = statSync(path);
+  if (!found.isFile() || found.size > MAX_FILE)
+    throw new OperatorError(`${path} is not a file with settings. Name another file: --settings-file <file>`);
+  const text = readFileSync(path, "utf8");
+  return { path, text, values: parseEnv(text) };
+}
+
+/**
+ * Adds the settings that the file does not have, each with its meaning. What it has stays as it is. Nobody else can read the file.
+ * @throws OperatorError when the file has another value.
+ */
+export async function writeSettings(
+  file: SettingsFile,
+  wanted: readonly (readonly [Variable, string])[],
+): Promise<Variable[]> {
+  const added: Variable[] = [];
+  let text = file.text === "" ? HEAD : `${file.text.trimEnd()}\n`;
+  for (const [variable, value] of wanted) {
+    const present = file.values[variable] ?? "";
+    if (present === value) continue;
+    // The values are not printed: some of them are secret.
+    if (present !== "")
+      throw new OperatorError(
+        `${file.path} has another ${variable} than the one to use now. Change it there, or remove that line, and run this again.`,
+      );
+    text += `\n${comment(VARIABLES[variable].description)}\n${variable}=${quote(variable, value)}\n`;
+    added.push(variable);
+  }
+  if (added.length > 0) await replaceFile(file.path, text, 0o600);
+  else if ((statSync(file.path).mode & 0o077) !== 0) chmodSync(file.path, 0o600);
+  return added;
+}
+
+function quote(variable: string, value: string): string {
+  // Without quotation marks where possible: other programs that read such files do not remove them.
+  const text = [value, `'${value}'`, `"${value}"`].find((each) => parseEnv(`X=${each}\n`)["X"] === value);
+  if (text !== undefined && !/[\r\n]/.test(value)) return text;
+  throw new OperatorError(`${variable} has characters that a file with settings cannot hold.`);
+}
+
+function comment(description: string): string {
+  const lines = [""];
+  for (const word of description.replaceAll("`", "").split(" ")) {
+    const line = lines.at(-1) ?? "";
+    if (line !== "" && line.length + word.length >= WIDTH) lines.push(word);
+    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
+  }
+  return lines.map((line) => `# ${line}`).join("\n");
+}

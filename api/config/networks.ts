@@ -1,0 +1,41 @@
+/** A chain that commands know by name. */
+export interface KnownNetwork {
+  /** For `--network` and `--chain`. */
+  name: string;
+  chainId: number;
+  /** How people call it. */
+  title: string;
+  /** The variable with the URL of a node. */
+  rpcVariable: string;
+  explorerUrl: string;
+  /** Hardhat's kind of chain. */
+  kind: "l1" | "op" | "generic";
+}
+
+/** The chains of hardhat.config.ts, `npm run deploy` and `init`. Others are reached by the URL of a node. */
+export const NETWORKS = [
+  {
+    name: "sepolia",
+    chainId: 11_155_111,
+    title: "Sepolia",
+    rpcVariable: "SEPOLIA_RPC_URL",
+    explorerUrl: "https://sepolia.etherscan.io",
+    kind: "l1",
+  },
+  {
+    name: "baseSepolia",
+    chainId: 84_532,
+    title: "Base Sepolia",
+    rpcVariable: "BASE_SEPOLIA_RPC_URL",
+    explorerUrl: "https://sepolia.basescan.org",
+    kind: "op",
+  },
+  {
+    name: "polygonAmoy",
+    chainId: 80_002,
+    title: "Polygon Amoy",
+    rpcVariable: "POLYGON_AMOY_RPC_URL",
+    explorerUrl: "https://amoy.polygonscan.com",
+    kind: "generic",
+  },
+] as const satisfies KnownNetwork[];

@@ -1,0 +1,98 @@
+import { formatEther, type Provider } from "ethers";
+
+import { OperatorError } from "../operator-error.ts";
+import { blockGasLimit, probeChain, type Rpc, TRANSACTION_GAS_CAP } from "./chain-features.ts";
+import { estimateSteps, type StepGas } from "./estimate-gas.ts";
+import type { Journal } from "./journal.ts";
+import type { Plan } from "./plan.ts";
+
+/** Prints one line. */
+export type Say = (line: string) => void;
+
+/** What ethers offers, and plain JSON-RPC calls. */
+export type DeployProvider = Provider & Rpc;
+
+/** Prints what the chain supports. @throws OperatorError if it lacks something that the contracts need. */
+export async function announceChain(plan: Plan, provider: Rpc, from: string, say: Say): Promise<void> {
+  const features = await probeChain(provider, plan.chainId, from);
+  for (const { name, support, note } of features) {
+    say(`  chain     ${name}: ${support}${support === "yes" ? "" : ` (${note})`}`);
+  }
+  const missing = features.filter(({ support, required }) => required && support === "no");
+  if (missing.length === 0) return;
+  throw new OperatorError(
+    `This chain does not support ${missing.map(({ name }) => name).join(", ")}. The contracts need the rules of the ` +
+      `Prague hard fork or later. Nothing was sent.`,
+  );
+}
+
+/** What the missing contracts cost at the current gas price. */
+export interface DeploymentCost {
+  steps: StepGas[];
+  gas: bigint;
+  /** In wei for each unit of gas. */
+  price: bigint;
+  /** In wei. */
+  total: bigint;
+}
+
+export async function costOf(
+  plan: Plan,
+  journal: Journal,
+  provider: DeployProvider,
+  { deployer, create2Deployer }: { deployer: string; create2Deployer: string | null },
+): Promise<DeploymentCost> {
+  const steps = await estimateSteps(provider, plan, journal, deployer, create2Deployer);
+  const { maxFeePerGas, gasPrice } = await provider.getFeeData();
+  const price = maxFeePerGas ?? gasPrice ?? 0n;
+  const gas = steps.reduce((sum, step) => sum + (step.gas ?? 0n), 0n);
+  return { steps, gas, price, total: gas * price };
+}
+
+/** Prints the cost before anything is spent. @throws OperatorError if the deployer cannot pay or a transaction is too large. */
+export async function announceCost(
+  plan: Plan,
+  journal: Journal,
+  provider: DeployProvider,
+  accounts: { deployer: string; create2Deployer: string | null },
+  say: Say,
+): Promise<void> {
+  const { steps, gas, price, total } = await costOf(plan, journal, provider, accounts);
+  for (const each of steps) say(describeStep(each, price, journal));
+  const balance = await provider.getBalance(accounts.deployer);
+  say(
+    `  total     about ${gas.toString()} gas, ${formatEther(total)} at the current gas price ` +
+      `(a rollup adds its data fee); the deployer has ${formatEther(balance)}.`,
+  );
+  say(
+    accounts.create2Deployer === null
+      ? "This chain has no CREATE2 deployer: the addresses depend on the deployer's account and its nonces."
+      : "With the same owner and public URL, the addresses are the same on every chain (CREATE2).",
+  );
+  await requireRoom(provider, steps);
+  if (balance < total && Object.keys(journal.steps).length === 0) {
+    throw new OperatorError(
+      `The deployer lacks ${formatEther(total - balance)}. Send it funds, then run this again. Nothing was sent.`,
+    );
+  }
+}
+
+function describeStep({ step, gas }: StepGas, price: bigint, journal: Journal): string {
+  const begun = journal.steps[step] === undefined ? "" : " (started by an earlier run)";
+  const cost =
+    gas === null ? "is already deployed" : `about ${gas.toString()} gas, ${formatEther(gas * price)}${begun}`;
+  return `  ${step} ${cost}`;
+}
+
+/** Each transaction must fit into a block and below the limit for one transaction. @throws OperatorError */
+async function requireRoom(provider: Rpc, steps: StepGas[]): Promise<void> {
+  const block = (await blockGasLimit(provider)) ?? TRANSACTION_GAS_CAP;
+  const limit = block < TRANSACTION_GAS_CAP ? block : TRANSACTION_GAS_CAP;
+  const large = steps.filter(({ gas }) => gas !== null && gas > limit);
+  if (large.length === 0) return;
+  const lines = large.map(
+    ({ step, gas }) =>
+      `The ${step} needs ${String(gas)} gas, but a transaction on this chain can use at most ${limit.toString()}. Nothing was sent.`,
+  );
+  throw new OperatorError(lines.join("\n"));
+}

@@ -1,0 +1,107 @@
+import type { Signer } from "ethers";
+
+import { findCreate2Deployer } from "../../chain/deployment.ts";
+import { connectContracts } from "../../chain/local-contracts.ts";
+import { costOf, type Say } from "./announce.ts";
+import { readDeploymentFile, readJournal } from "./journal.ts";
+import type { Plan } from "./plan.ts";
+import { providerOf, sendOnce } from "./transactions.ts";
+
+/** What a lane gets at the start: the price of so much gas. Ten to twenty small transactions, each with many mints. */
+const LANE_GAS = 5_000_000n;
+/** A lane with less than one part in so many of that gets more. */
+const FEW = 4n;
+/** A call of `setOperator`, and a plain transfer of coins. */
+const OPERATOR_GAS = 60_000n;
+const TRANSFER_GAS = 21_000n;
+/** Reserve for fees that rise while the coins are on their way, and for the data fee of a rollup: one part in so many. */
+const RESERVE = 4n;
+
+/** Coins that an account must have. In wei. */
+export interface Need {
+  address: string;
+  balance: bigint;
+  /** What it must have in all. */
+  wanted: bigint;
+}
+
+export interface Needs {
+  /** Pays for the deployment, and passes on what the lanes lack. */
+  deployer: Need;
+  /** In the order of the plan's operators. */
+  lanes: Need[];
+}
+
+/** What the accounts need now, at the current gas price. Nothing that is deployed, added or funded is counted again. */
+export async function needsOf(plan: Plan, deployer: Signer): Promise<Needs> {
+  const provider = providerOf(deployer);
+  const address = await deployer.getAddress();
+  const { price, total } = await deploymentCost(plan, deployer);
+  const lanes: Need[] = [];
+  for (const lane of plan.operators) {
+    lanes.push({ address: lane, balance: await provider.getBalance(lane), wanted: roundUp(LANE_GAS * price) });
+  }
+  const poor = lanes.filter(isPoor);
+  const missing = poor.reduce((sum, { balance, wanted }) => sum + wanted - balance + TRANSFER_GAS * price, 0n);
+  const gas = total + (await administrationGas(plan, deployer)) * price;
+  const wanted = gas + missing === 0n ? 0n : roundUp(gas + gas / RESERVE + missing);
+  return { deployer: { address, balance: await provider.getBalance(address), wanted }, lanes };
+}
+
+/** Whether the deployer has what is needed for everything that is left. */
+export function isFunded({ deployer }: Needs): boolean {
+  return deployer.balance >= deployer.wanted;
+}
+
+/** Sends each lane what it lacks. */
+export async function fundLanes(needs: Needs, deployer: Signer, say: Say): Promise<void> {
+  const provider = providerOf(deployer);
+  for (const { address, wanted } of needs.lanes) {
+    const lacks = async () => wanted - (await provider.getBalance(address));
+    const step = {
+      name: `funds of lane ${address}`,
+      isDone: async () => !isPoor({ address, wanted, balance: await provider.getBalance(address) }),
+      transaction: async () => ({ to: address, value: await lacks() }),
+    };
+    if (await step.isDone()) continue;
+    await sendOnce(deployer, step, say);
+  }
+}
+
+function isPoor({ balance, wanted }: Need): boolean {
+  return balance < wanted / FEW;
+}
+
+/** In wei: the gas price, and what the missing contracts cost. */
+async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bigint; total: bigint }> {
+  const provider = providerOf(deployer);
+  if ((await readDeploymentFile(plan)) !== null) {
+    const { maxFeePerGas, gasPrice } = await provider.getFeeData();
+    return { price: maxFeePerGas ?? gasPrice ?? 0n, total: 0n };
+  }
+  const journal = (await readJournal(plan)) ?? {
+    startBlock: 0,
+    owner: plan.owner,
+    hostedBase: plan.hostedBase,
+    steps: {},
+  };
+  const accounts = { deployer: await deployer.getAddress(), create2Deployer: await findCreate2Deployer(provider) };
+  return costOf(plan, journal, provider, accounts);
+}
+
+/** Gas of the calls of the relay that are left for the deployer. */
+async function administrationGas(plan: Plan, deployer: Signer): Promise<bigint> {
+  if (plan.owner !== (await deployer.getAddress())) return 0n;
+  const deployment = await readDeploymentFile(plan);
+  if (deployment === null) return OPERATOR_GAS * BigInt(plan.operators.length);
+  const { relay } = connectContracts(deployment, deployer);
+  let calls = (await relay.hostedBaseURI()) === plan.hostedBase ? 0n : 1n;
+  for (const operator of plan.operators) if (!(await relay.isOperator(operator))) calls += 1n;
+  return OPERATOR_GAS * calls;
+}
+
+/** To two digits, so that a person can type it. */
+function roundUp(wei: bigint): bigint {
+  const unit = 10n ** BigInt(Math.max(0, wei.toString().length - 2));
+  return ((wei + unit - 1n) / unit) * unit;
+}
