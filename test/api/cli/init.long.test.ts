@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { Wallet } from "ethers";
+
+import { STEPS } from "../../../api/chain/deployment.ts";
+import { deployerKeyOf } from "../../../api/keys/keyring.ts";
+import { readSeedFile } from "../../../api/keys/seed-file.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
+import { Program } from "../../../scripts/scene/program.ts";
+import { startAnvil, type TestNode } from "../../support/node.ts";
+import { useFolder } from "../../support/use-folder.ts";
+
+const CHAIN = 84_532;
+/** More lines than a run prints after the coins have arrived. */
+const MOST_RUNS = 40;
+
+/** A chain of its own, with a block each second. */
+describe("command line: init that is killed", () => {
+  const folder = useFolder();
+  let node: TestNode;
+
+  before(async function () {
+    if (anvilBinary() === null) this.skip();
+    node = await startAnvil(CHAIN);
+  });
+  after(() => node.stop());
+
+  function begin(): Program {
+    const args = [
+      "api/cli/main.ts",
+      "init",
+      "--without-words",
+      "--no-start",
+      "--settings-file",
+      join(folder.path, ".env"),
+    ];
+    const env = {
+      ...process.env,
+      RPC_URL: node.url,
+      PUBLIC_URL: "https://nft.example",
+      DATA_DIR: join(folder.path, "data"),
+      DEPLOYMENTS_DIR: join(folder.path, "deployments"),
+    };
+    return new Program(args, { env });
+  }
+
+  /** Kills a run once it has printed so many lines. @returns whether it had ended before. */
+  async function killAfter(lines: number): Promise<boolean> {
+    const run = begin();
+    const ended = await run.printed(new RegExp(`(?:.*\\n){${lines.toString()}}`)).then(
+      () => false,
+      () => true,
+    );
+    if (!ended) await run.end("SIGKILL");
+    return ended;
+  }
+
+  it("continues after each of its lines, and makes and sends nothing twice", async () => {
+    for (let lines = 1; lines <= 4; lines++) await killAfter(lines);
+    const waiting = begin();
+    const [, deployer = ""] = await waiting.printed(/to the deployer: (0x\w{40})/);
+    await waiting.end("SIGKILL");
+    await node.provider.send("anvil_setBalance", [deployer, "0xde0b6b3a7640000"]);
+
+    let runs = 0;
+    for (let ended = false; !ended && runs < MOST_RUNS;) ended = await killAfter(++runs);
+    expect(runs, "a run was not killed any more").to.be.greaterThan(STEPS.length).and.below(MOST_RUNS);
+
+    const last = begin();
+    expect(await last.gone(), last.output).to.equal(0);
+    expect(last.output, `after ${runs.toString()} runs: ${last.output}`).to.match(/Already deployed/);
+    const passphrase = (await readFile(join(folder.path, "data/seed-passphrase"), "utf8")).trim();
+    const phrase = await readSeedFile(join(folder.path, "data/seed.jwe"), passphrase);
+    expect(new Wallet(deployerKeyOf(phrase)).address).to.equal(deployer);
+    // The contracts, the lane's coins, and the lane as an operator.
+    expect(await node.provider.getTransactionCount(deployer)).to.equal(STEPS.length + 2);
+  });
+});
