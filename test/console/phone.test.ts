@@ -21,7 +21,7 @@ describe("console > phone", () => {
   it("shows every link of the navigation, and no screen of the navigation is wider than the page", async () => {
     web.allowProblems(/404/);
     const page = await web.open({ operator: true, browser: { viewport: NARROW } });
-    await page.getByRole("heading", { name: "Collections" }).waitFor();
+    await page.getByRole("heading", { level: 1 }).first().waitFor();
     const hidden = await page.evaluate<string[]>(
       `[...document.querySelectorAll(".navigation nav a")]
         .filter((link) => { const box = link.getBoundingClientRect(); return box.left < 0 || box.right > innerWidth; })

@@ -48,7 +48,7 @@ interface Waiting {
 /** Asks again and again. Each call has its own bound; a node that does not answer is asked again. */
 export async function until(most: number, terminal: Terminal, { waiting, isDone, tooLate }: Waiting): Promise<void> {
   const end = performance.now() + most;
-  if (terminal.rewrite === undefined) terminal.remark?.(`${waiting()}\n`);
+  let said = false;
   for (;;) {
     let note = "";
     try {
@@ -61,6 +61,8 @@ export async function until(most: number, terminal: Terminal, { waiting, isDone,
       note = ` The node does not answer at the moment: ${error.message}.`;
     }
     if (performance.now() >= end) throw new OperatorError(tooLate());
+    if (!said && terminal.rewrite === undefined) terminal.remark?.(`${waiting()}\n`);
+    said = true;
     terminal.rewrite?.(`${waiting()}${note} Ctrl-C stops; the same command goes on later.`);
     await pause(Math.min(LOOK, Math.max(0, end - performance.now())));
   }

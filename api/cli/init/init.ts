@@ -281,6 +281,12 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
   const say = (line: string) => {
     terminal.write(`${line}\n`);
   };
+  // One that a killed run has sent may wait for its block. What it makes must not be sent, or estimated, a second time.
+  await until(options.wait, terminal, {
+    waiting: () => "Waiting for a transaction that was sent before.",
+    isDone: async () => (await deployer.getNonce("pending")) <= (await deployer.getNonce("latest")),
+    tooLate: () => `A transaction of ${deployer.address} is in no block yet. Run the same command again later.`,
+  });
   const needs = await waitForCoins(plan, deployer, terminal, options.wait);
   const deployment = await deployContracts(plan, deployer, say);
   if (deployment === null) return;

@@ -53,7 +53,8 @@ describe("command line: init that is killed", () => {
       () => false,
       () => true,
     );
-    if (!ended) await run.end("SIGKILL");
+    if (ended) expect(await run.gone(), run.output).to.equal(0);
+    else await run.end("SIGKILL");
     return ended;
   }
 
