@@ -110,7 +110,7 @@ describe("console: attacks by what apps store", () => {
 
   it("run no script in the name of an app", async () => {
     await createApp(moneta.service, SCRIPTS[0] ?? "");
-    const page = await pages.open({ operator: true, screen: "/operator" });
+    const page = await pages.open({ operator: true, screen: "/operator/apps" });
     await page
       .getByText(SCRIPTS[0] ?? "")
       .first()

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 
-import { Command } from "commander";
+import { type Command, Option } from "commander";
 import { getAddress, isAddress, Wallet } from "ethers";
 
 import { ChainClient } from "../../chain/client.ts";
@@ -28,7 +28,7 @@ import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { withDatabase, withNewDatabase } from "../database.ts";
 import { isHttpUrl, readDuration } from "../options.ts";
-import { PROGRAM, type Terminal } from "../terminal.ts";
+import { PROGRAM, printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { until, waitForCoins } from "./coins.ts";
 import { seedPhrase, withPassphrase } from "./seed.ts";
 import { readSettingsFile, type SettingsFile, writeSettings } from "./settings-file.ts";
@@ -41,20 +41,14 @@ const DEFAULT_FILE = ".env";
 const KEPT = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "DATABASE_URL", "SEED_FILE", "CONFIRMATIONS"] as const;
 
 const NAMES = NETWORKS.map(({ name }) => name).join(", ");
-const NOTES = `
-It makes the keys, shows which account needs coins and waits for them, deploys the contracts, writes the settings to .env and
+const NOTES = `It makes the keys, shows which account needs coins and waits for them, deploys the contracts, writes the settings to .env and
 starts the service. Stop it at any time, and run the same command again: it continues. Nothing is made or deployed twice.
 
 Secrets are never options. They come from the environment or from files:
   RPC_URL, or <CHAIN>_RPC_URL      URL of a node, such as SEPOLIA_RPC_URL. Without one, a terminal asks.
   SEED_PASSPHRASE(_FILE)           encrypts the seed (default: a new file in DATA_DIR, mode 0600)
   SECRET_KEYS                      encrypts the database (default: a new key, in the settings)
-  DEPLOYER_PRIVATE_KEY             an account of yours that deploys (default: one made from the seed)
-
-Examples:
-  ${PROGRAM} init --chain baseSepolia
-  ${PROGRAM} init --rpc-url http://127.0.0.1:8545 --public-url https://nft.example.com
-  RPC_URL=https://... ${PROGRAM} init --chain sepolia --without-words --wait 30m --no-start`;
+  DEPLOYER_PRIVATE_KEY             an account of yours that deploys (default: one made from the seed)`;
 
 interface Options {
   chain?: string;
@@ -68,11 +62,19 @@ interface Options {
   withoutWords?: boolean;
   wait: number;
   start: boolean;
+  json?: true;
 }
 
 export function init(terminal: Terminal): Command {
-  return new Command("init")
-    .description("Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.")
+  return resultCommand("init", "Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.", {
+    examples: [
+      "init --chain baseSepolia",
+      "init --rpc-url http://127.0.0.1:8545 --public-url https://nft.example.com",
+      "init --chain sepolia --without-words --wait 30m --no-start",
+    ],
+    json: "{chain_id, settings_file, app, token}, when everything is ready; everything else on standard error",
+    notes: NOTES,
+  })
     .option("--chain <name>", `a chain that is known by name: ${NAMES}`)
     .option("--rpc-url <url>", "URL of a node, for another chain. If it has a key, put it into the variable RPC_URL")
     .option("--public-url <url>", "URL at which others reach the service (default: http://localhost:<PORT>)")
@@ -82,18 +84,17 @@ export function init(terminal: Terminal): Command {
     .option("--settings-file <file>", "the file with the settings", DEFAULT_FILE)
     .option("--deployer-key-file <file>", "file with the private key of the account that deploys")
     .option("--without-words", "do not show the words of a new seed: then only its file and passphrase keep the keys")
-    .option(
-      "--wait <duration>",
-      "how long to wait for coins, such as 30m (default: without limit)",
-      readDuration,
-      Infinity,
+    .addOption(
+      new Option("--wait <duration>", "how long to wait for coins, such as 30m")
+        .argParser(readDuration)
+        .default(Infinity, "without limit"),
     )
     .option("--no-start", "print the line that starts the service instead of starting it")
-    .addHelpText("after", NOTES)
     .action((options: Options) => setUp(options, terminal));
 }
 
-async function setUp(options: Options, terminal: Terminal): Promise<void> {
+async function setUp(options: Options, output: Terminal): Promise<void> {
+  const terminal = options.json === true ? { ...output, write: (text: string) => output.remark?.(text) } : output;
   const resume = onInterrupt(terminal);
   const file = readSettingsFile(options.settingsFile);
   const given = { ...file.values, ...withoutBlanks(terminal.env) };
@@ -114,6 +115,10 @@ async function setUp(options: Options, terminal: Terminal): Promise<void> {
   const token = await withNewDatabase(own, (database) => keptToken(database, app));
   terminal.write(`app         ${options.app}\n`);
   resume();
+  if (options.json === true) {
+    const result = { chain_id: chain.chainId.toString(), settings_file: file.path, app: options.app, token };
+    printResult(output, true, result, "");
+  }
   if (options.start) {
     becomeEnvironment(env);
     await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));

@@ -106,6 +106,13 @@ describe("command line: init", () => {
     expect(again.output).to.match(/Already deployed/);
     expect(/token: \S+/.exec(again.output)?.[0]).to.equal(/token: \S+/.exec(first)?.[0]);
     expect(await readFile(join(folder.path, ".env"), "utf8")).to.equal(before);
+    const { output: json, remarks } = await run(["--json"]);
+    const result = { chain_id: CHAIN.toString(), settings_file: join(folder.path, ".env"), app: "my-app" };
+    expect(JSON.parse(json))
+      .to.include(result)
+      .and.to.have.property("token")
+      .that.is.oneOf([/token: (\S+)/.exec(first)?.[1]]);
+    expect(remarks).to.match(/Already deployed/);
     expect(await node.provider.getTransactionCount(deployer)).to.equal(sent);
   });
 
