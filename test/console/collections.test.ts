@@ -38,7 +38,7 @@ describe("console: collections and tokens", () => {
     waitUntil(page, `document.querySelector(${JSON.stringify(selector)})?.naturalWidth > 0`);
 
   it("shows the collections as pictures, and a drawn one where there is none", async () => {
-    const page = await pages.open();
+    const page = await pages.open({ screen: "/collections" });
     await page.getByRole("link", { name: /Cats/ }).waitFor();
     await naturalWidth(page, ".tile img");
     expect(await page.locator(".tile").count()).to.equal(2);
@@ -47,7 +47,7 @@ describe("console: collections and tokens", () => {
   });
 
   it("opens a collection and a token by their links", async () => {
-    const page = await pages.open();
+    const page = await pages.open({ screen: "/collections" });
     await page.getByRole("link", { name: /Cats/ }).click();
     await page.getByRole("heading", { name: "Cats", level: 1 }).waitFor();
     await page.getByText("Twelve cats").waitFor();

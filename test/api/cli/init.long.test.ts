@@ -9,6 +9,7 @@ import { deployerKeyOf } from "../../../api/keys/keyring.ts";
 import { readSeedFile } from "../../../api/keys/seed-file.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { Program } from "../../../scripts/scene/program.ts";
+import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { startAnvil, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 
@@ -20,12 +21,17 @@ const MOST_RUNS = 40;
 describe("command line: init that is killed", () => {
   const folder = useFolder();
   let node: TestNode;
+  let database: DatabasePlace;
 
   before(async function () {
     if (anvilBinary() === null) this.skip();
+    database = await createTestDatabase({ schema: "none" });
     node = await startAnvil(CHAIN);
   });
-  after(() => node.stop());
+  after(async () => {
+    await node.stop();
+    await database.remove();
+  });
 
   function begin(): Program {
     const args = [
@@ -41,6 +47,7 @@ describe("command line: init that is killed", () => {
       RPC_URL: node.url,
       PUBLIC_URL: "https://nft.example",
       DATA_DIR: join(folder.path, "data"),
+      DATABASE_URL: database.url,
       DEPLOYMENTS_DIR: join(folder.path, "deployments"),
     };
     return new Program(args, { env });
