@@ -67,10 +67,13 @@ describe("CompactHolders", () => {
     ] as const) {
       it(`agrees with plain mappings, with ${what}`, async () => {
         const model = await modelWith(mask);
-        const calls = shortOrLong(10, 1_000);
-        for (let call = 0; call < calls; call++) await (await model.play(call, 100n, { gasLimit: 16_000_000n })).wait();
+        // Under the gas rules of Amsterdam, one transaction has room for so many.
+        const operations = 25;
+        const calls = shortOrLong(1_000, 100_000) / operations;
+        for (let call = 0; call < calls; call++)
+          await (await model.play(call, operations, { gasLimit: 16_000_000n })).wait();
         const made = await Promise.all([0, 1, 2, 3].map((kind) => model.made(kind)));
-        for (const count of made) expect(count).to.be.greaterThan(BigInt(calls) * 3n);
+        for (const count of made) expect(Number(count)).to.be.greaterThan(calls * operations * 0.03);
       }).timeout(900_000);
     }
   });
