@@ -3,7 +3,7 @@ export const MAX_SEARCH_LENGTH = 64;
 
 /**
  * Most traits of one token by which it can be found, and the longest `trait_type` and `value` of one, in characters. Migration
- * 0016 found the traits of earlier tokens by these figures.
+ * 0014 found the traits of earlier tokens by these figures.
  */
 export const MAX_INDEXED_TRAITS = 32;
 export const MAX_TRAIT_LENGTH = 256;
