@@ -54,8 +54,7 @@ export function createOperatorReads(settings: Settings, parts: Parts): OperatorR
 async function runDoctor(settings: Settings, { database, client, identity, keys, blocks, now }: Parts) {
   // Loaded when the operator first looks.
   const { CHECKS, examine } = await import("../operate/doctor/examine.ts");
-  const { diskCheck } = await import("../operate/media-checks.ts");
-  const { filesCheck, storeCheck } = await import("../operate/media-checks.ts");
+  const { diskCheck, filesCheck, storeCheck } = await import("../operate/media-checks.ts");
   const checkedAt = now();
   const { dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = settings;
   const context: DoctorContext = {

@@ -78,9 +78,19 @@ async function storePart(trx: Trx, tokens: readonly { seq: number }[]): Promise<
     trx,
   );
   const traits = rows.flatMap(({ seq, contract, metadata }) =>
-    traitKeys(contract, toTokenMetadata(metadata)).map((trait) => ({ trait, token_seq: seq })),
+    traitKeys(contract, readable(metadata)).map((trait) => ({ trait, token_seq: seq })),
   );
   await insertTraits(trx, traits);
+}
+
+/** Metadata of a damaged row have no traits: they must not stop the blocks that burn or move its token. */
+function readable(metadata: string): TokenMetadata | null {
+  try {
+    return toTokenMetadata(metadata);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 /** For tokens that have no traits yet. */

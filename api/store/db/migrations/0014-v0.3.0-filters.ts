@@ -51,7 +51,7 @@ async function addTraits(db: Kysely<unknown>): Promise<void> {
 
 function traitsOf(contract: string, metadata: string): Set<string> {
   const traits = new Set<string>();
-  const { attributes } = parseExact(metadata) as { attributes?: unknown };
+  const attributes = attributesOf(metadata);
   if (!Array.isArray(attributes)) return traits;
   for (const attribute of attributes as unknown[]) {
     if (typeof attribute !== "object" || attribute === null || !("trait_type" in attribute)) continue;
@@ -63,6 +63,16 @@ function traitsOf(contract: string, metadata: string): Set<string> {
     if (traits.size === MOST_TRAITS) break;
   }
   return traits;
+}
+
+/** Damaged metadata have none: they must not stop the update. */
+function attributesOf(metadata: string): unknown {
+  try {
+    return (parseExact(metadata) as { attributes?: unknown }).attributes;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
 }
 
 function textOf(value: unknown): string | null {
@@ -80,7 +90,7 @@ async function addWallets(db: Kysely<unknown>): Promise<void> {
   const of = (name: string) =>
     engineOf(db) === "postgres"
       ? sql`substring(command from ${sql.lit(`"${name}":"(0x[0-9a-fA-F]{40})"`)})`
-      : sql`json_extract(command, ${sql.lit(`$.${name}`)})`;
+      : sql`case when json_valid(command) then json_extract(command, ${sql.lit(`$.${name}`)}) end`;
   await sql`update requests set from_address = ${of("from")}, to_address = ${of("to")} where type = 'transfer'`.execute(
     db,
   );

@@ -49,10 +49,16 @@ describe("the migration that makes filters", () => {
       await sql(`insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
         values ('${CATS}', '${index.toString()}', '${supply.toString()}', '0', ${quoted(metadata)}, ${String(block)}, 1)`);
     }
+    // A damaged row must not stop the update.
+    await sql(`insert into requests (id, app_id, type, status, command, returns, created_at, updated_at)
+      values ('damaged', 'app', 'transfer', 'completed', '{"from":', 0, 1, 1)`);
+    await sql(`insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
+      values ('${CATS}', 'damaged', '1', '0', '{"attributes":[{"trait_type":"fur","value":', 5, 1)`);
     await openWith(place.url, MIGRATIONS);
     expect(await sql("select from_address, to_address from requests order by seq")).to.deep.equal([
       { from_address: null, to_address: ALICE },
       { from_address: ALICE, to_address: BOB },
+      { from_address: null, to_address: null },
       { from_address: null, to_address: null },
     ]);
     const stored = (await sql(
