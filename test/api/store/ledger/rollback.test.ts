@@ -3,6 +3,7 @@ import fc from "fast-check";
 
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
+import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
@@ -93,6 +94,21 @@ describe("rollback", () => {
         }),
         { numRuns: triesOnEngine(40) },
       );
+    });
+  });
+
+  describe("given a confirmed block", () => {
+    it("is never above the fork, and stays where it is below it", async () => {
+      await startAtBlock(database, 5);
+      for (const [confirmed, expected] of [
+        [5, 3],
+        [2, 2],
+      ] as const) {
+        await database.write((trx) => writeMeta(trx, "confirmed_block", confirmed.toString()));
+        await database.write((trx) => rollback(trx, 3));
+        expect(await readMeta(database.read, "confirmed_block")).to.equal(expected.toString());
+        expect(await readMeta(database.read, "checkpoint")).to.equal("3");
+      }
     });
   });
 

@@ -104,6 +104,28 @@ describe("reservations", () => {
     });
   });
 
+  describe("given several requests about one token that end together", () => {
+    it("gives back what all of them reserved", async () => {
+      const [contract, owner] = [randomAddress(), randomAddress()];
+      await hold(contract, "1", owner, 10n);
+      const before = (await contents(database)).holdings;
+      const transfers = [1n, 2n, 3n].map((quantity) => transferOf(contract, owner, quantity, "ERC1155"));
+      const answers = await database.write(async (trx) => {
+        const all: string[] = [];
+        for (const command of transfers) all.push(await reserve(trx, "transfer", command));
+        return all;
+      });
+      expect(answers).to.deep.equal(["ok", "ok", "ok"]);
+      await database.write((trx) =>
+        releaseReservations(
+          trx,
+          transfers.map((command) => ({ command, happened: false })),
+        ),
+      );
+      expect((await contents(database)).holdings).to.deep.equal(before);
+    });
+  });
+
   describe("given two requests that cannot both succeed", () => {
     it("grant one: an ERC721 token once, an ERC1155 id once", async () => {
       const [contract, owner] = [randomAddress(), randomAddress()];
