@@ -118,6 +118,9 @@ export const NOUNS: readonly Noun[] = [
     "Check the chain, keys, lanes, requests, webhooks and media, and say how to fix each problem.",
     async () => (await import("./doctor.ts")).doctor,
   ),
+  group("relay", "Pause the relay, change its operators, cancel requests; the owner of the relay signs.", async () => {
+    return (await import("./relay.ts")).relayVerbs;
+  }),
   single(
     "top-up",
     "",
@@ -168,7 +171,12 @@ export const NOUNS: readonly Noun[] = [
   ),
 ];
 
-function group(name: string, description: string, verbs: () => Promise<Verb[]>, own?: () => Promise<Verb>): Noun {
+function group(
+  name: string,
+  description: string,
+  verbs: () => Promise<readonly Verb[]>,
+  own?: () => Promise<Verb>,
+): Noun {
   const load = async (terminal: Terminal) => {
     const parent = new Command(name).description(description).usage("<command> [options]");
     for (const verb of await verbs()) parent.addCommand(verb(terminal));

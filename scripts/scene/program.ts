@@ -17,6 +17,8 @@ interface ProgramOptions {
   command?: string;
   /** Opens a channel for messages: see `ask`. */
   channel?: boolean;
+  /** Lets `child.stdin` be written to. */
+  input?: boolean;
   /** File to which the output is appended, too. */
   log?: string;
   /** Where it runs. By default in the folder of the project. */
@@ -34,12 +36,12 @@ export class Program {
   /** @param args for Node, TypeScript entry included, unless another program is named. */
   constructor(
     args: string[],
-    { env = process.env, command = process.execPath, channel, log, cwd = ROOT }: ProgramOptions = {},
+    { env = process.env, command = process.execPath, channel, input, log, cwd = ROOT }: ProgramOptions = {},
   ) {
     this.child = spawn(command, args, {
       cwd,
       env,
-      stdio: ["ignore", "pipe", "pipe", ...(channel === true ? (["ipc"] as const) : [])],
+      stdio: [input === true ? "pipe" : "ignore", "pipe", "pipe", ...(channel === true ? (["ipc"] as const) : [])],
     });
     const file = log === undefined ? null : createWriteStream(log, { flags: "a" });
     for (const stream of [this.child.stdout, this.child.stderr]) {

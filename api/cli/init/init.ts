@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { join } from "node:path";
 
 import { type Command, Option } from "commander";
 import { getAddress, isAddress, Wallet } from "ethers";
@@ -23,10 +23,13 @@ import type { Plan } from "../../operate/deploy/plan.ts";
 import { explainingChain } from "../../operate/deploy/transactions.ts";
 import { keptToken } from "../../operate/kept-token.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
+import { makeFolder } from "../../shared/folder.ts";
 import { type Database, openExistingDatabase } from "../../store/db/database.ts";
 import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
 import { readMeta } from "../../store/db/meta.ts";
+import { lockFile } from "../../store/db/sqlite/file-lock.ts";
 import { withDatabase, withNewDatabase } from "../database.ts";
+import { givenDeployerKey } from "../deployer-key.ts";
 import { isHttpUrl, readDuration } from "../options.ts";
 import { PROGRAM, printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { until, waitForCoins } from "./coins.ts";
@@ -101,28 +104,53 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
   const chain = await chooseChain(options, given, terminal);
   const chosen = { ...given, ...(await chooseSettings(options, given, chain, terminal)) };
   await requireOwnDatabase(chosen, chain);
-  const sealed = await withPassphrase(chosen, terminal);
-  const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
-  const phrase = await seedPhrase(env, terminal, options.withoutWords === true);
-  const provider = new RpcProvider(chain.rpc, chain.chainId);
-  try {
-    await explainingChain(() => deployAll(options, { chain, phrase, settings, env, provider }, terminal));
-  } finally {
-    provider.destroy();
-  }
-  const own = { ...terminal, env };
-  const app = { dataDir: settings.dataDir, app: options.app, name: "init", quotas: settings.appQuotas };
-  const token = await withNewDatabase(own, (database) => keptToken(database, app));
-  terminal.write(`app         ${options.app}\n`);
+  const ready = await alone(chosen, async () => {
+    const sealed = await withPassphrase(chosen, terminal);
+    const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
+    const phrase = await seedPhrase(env, terminal, options.withoutWords === true);
+    const provider = new RpcProvider(chain.rpc, chain.chainId);
+    try {
+      await explainingChain(() => deployAll(options, { chain, phrase, settings, env, provider }, terminal));
+    } finally {
+      provider.destroy();
+    }
+    const app = { dataDir: settings.dataDir, app: options.app, name: "init", quotas: settings.appQuotas };
+    const token = await withNewDatabase({ ...terminal, env }, (database) => keptToken(database, app));
+    terminal.write(`app         ${options.app}\n`);
+    return { env, settings, token };
+  });
   resume();
+  await goOn(ready, { chain, options, settingsFile: file.path }, { terminal, output });
+}
+
+/** Two runs at once would send transactions twice. @throws OperatorError when another run is at work. */
+async function alone<T>(env: Environment, work: () => Promise<T>): Promise<T> {
+  const { dataDir } = parseSettings(env);
+  makeFolder(dataDir);
+  const unlock = lockFile(join(dataDir, "init.lock"));
+  if (unlock === null)
+    throw new OperatorError(`Another run of this command is at work in ${dataDir}. Wait until it ends, or stop it.`);
+  try {
+    return await work();
+  } finally {
+    unlock();
+  }
+}
+
+/** Starts the service, or says how to. */
+async function goOn(
+  { env, settings, token }: { env: Environment; settings: Settings; token: string },
+  { chain, options, settingsFile }: { chain: ChosenChain; options: Options; settingsFile: string },
+  { terminal, output }: { terminal: Terminal; output: Terminal },
+): Promise<void> {
   if (options.json === true) {
-    const result = { chain_id: chain.chainId.toString(), settings_file: file.path, app: options.app, token };
+    const result = { chain_id: chain.chainId.toString(), settings_file: settingsFile, app: options.app, token };
     printResult(output, true, result, "");
   }
   if (options.start) {
     becomeEnvironment(env);
     await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));
-    await sayReady({ chain, settings, token, options }, own);
+    await sayReady({ chain, settings, token, options }, { ...terminal, env });
   } else {
     terminal.write(`token: ${token}\n\nEverything is ready. Start the service:\n  ${startLine(options)}\n`);
     terminal.write(`A link to the console: ${PROGRAM} console\n`);
@@ -272,7 +300,8 @@ interface Ground {
 /** Everything on the chain: coins, contracts, operators. */
 async function deployAll(options: Options, ground: Ground, terminal: Terminal): Promise<void> {
   const { chain, phrase, settings, provider } = ground;
-  const deployer = new Wallet(deployerKey(options, ground), provider);
+  const key = givenDeployerKey(ground.env, options.deployerKeyFile) ?? deployerKeyOf(phrase);
+  const deployer = new Wallet(key, provider);
   const keyring = createKeyring(phrase);
   const plan: Plan = {
     network: chain.title,
@@ -302,16 +331,6 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
     isDone: () => administer(plan, deployment, deployer, () => undefined),
     tooLate: () => `The owner ${plan.owner} has not done that yet. Run the same command again afterwards.`,
   });
-}
-
-/** The private key of the account that deploys: one of the user's, or that of the seed. @throws OperatorError */
-function deployerKey({ deployerKeyFile }: Options, { env, phrase }: Ground): string {
-  const source = deployerKeyFile === undefined ? "DEPLOYER_PRIVATE_KEY" : deployerKeyFile;
-  const text = deployerKeyFile === undefined ? env["DEPLOYER_PRIVATE_KEY"] : readFileSync(deployerKeyFile, "utf8");
-  if (text === undefined) return deployerKeyOf(phrase);
-  const key = /^(?:0x)?([0-9a-f]{64})$/i.exec(text.trim())?.[1];
-  if (key !== undefined) return `0x${key}`;
-  throw new OperatorError(`${source} is not a private key: it must be 0x and 64 hexadecimal digits.`);
 }
 
 function readAddress(text: string): string {

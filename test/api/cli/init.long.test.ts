@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -84,5 +85,73 @@ describe("command line: init that is killed", () => {
     expect(new Wallet(deployerKeyOf(phrase)).address).to.equal(deployer);
     // The contracts, the lane's coins, and the lane as an operator.
     expect(await node.provider.getTransactionCount(deployer)).to.equal(STEPS.length + 2);
+  });
+});
+
+/** `script` of util-linux, which gives a program a terminal of its own. */
+const SCRIPT = "/usr/bin/script";
+
+describe("command line: init on a terminal", () => {
+  const folder = useFolder();
+  let node: TestNode;
+
+  before(async function () {
+    if (anvilBinary() === null || !existsSync(SCRIPT)) this.skip();
+    node = await startAnvil(CHAIN);
+  });
+  after(() => node.stop());
+
+  it("asks for what it needs, shows the words once and removes them from the screen, and starts the service", async () => {
+    const command = `"${process.execPath}" api/cli/main.ts init --settings-file "${join(folder.path, ".env")}"`;
+    const { PATH, HOME } = process.env;
+    const env = {
+      PATH,
+      HOME,
+      TERM: "xterm",
+      PORT: "0",
+      DATA_DIR: join(folder.path, "data"),
+      DEPLOYMENTS_DIR: join(folder.path, "deployments"),
+    };
+    const person = new Program(["-qec", command, "/dev/null"], { command: SCRIPT, env, input: true });
+    const type = (line: string) => person.child.stdin?.write(`${line}\n`);
+    try {
+      await person.printed(/URL of a node of the chain .*: /);
+      type(node.url);
+      await person.printed(/URL at which others reach the service .*: /);
+      type("");
+      await person.printed(/Press Enter when you have written them down\. /);
+      const words = [...person.output.matchAll(/ {2,}\d+ ([a-z]+)/g)].map(([, word]) => word ?? "");
+      expect(words).to.have.length(24);
+      // The first answer is wrong: the words come again.
+      type("");
+      await person.printed(/Word \d+: /);
+      type("moneta");
+      await person.printed(/Here are the words again\.[^]*Press Enter/);
+      const mark = person.output.length;
+      type("");
+      const lateFirst = new RegExp(`^[^]{${mark.toString()},}Word (\\d+): $`);
+      const [, first = ""] = await person.printed(lateFirst);
+      type(words[Number(first) - 1] ?? "");
+      const [, second = ""] = await person.printed(new RegExp(`Word ${first}: [^]*Word (\\d+): $`));
+      type(words[Number(second) - 1] ?? "");
+      // The cursor went up over all lines with the words, and everything below was removed.
+       
+      expect([...person.output.matchAll(/\x1b\[(\d+)A\x1b\[J/g)].map(([, lines]) => Number(lines))).to.satisfy(
+        (all: number[]) => all.length === 2 && all.every((lines) => lines >= 12),
+      );
+
+      const [, deployer = ""] = await person.printed(/to the deployer: (0x\w{40})/);
+      await person.printed(/Waiting for coins: 0\.0 of /);
+      await node.provider.send("anvil_setBalance", [deployer, "0xde0b6b3a7640000"]);
+      await person.printed(/Moneta is ready on Base Sepolia\.[^]*Open the console in your browser/);
+      const after = person.output.slice(person.output.lastIndexOf("Word "));
+      expect(
+        words.filter((word) => new RegExp(`\\b${word}\\b`).test(after)).length,
+        "words are shown again",
+      ).to.be.below(8);
+    } finally {
+      person.child.kill("SIGTERM");
+      await person.gone();
+    }
   });
 });

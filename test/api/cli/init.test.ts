@@ -116,6 +116,22 @@ describe("command line: init", () => {
     expect(await node.provider.getTransactionCount(deployer)).to.equal(sent);
   });
 
+  it("is refused while another run is at work", async () => {
+    const second: Promise<Error>[] = [];
+    const written = (output: string) => {
+      const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
+      if (address === undefined || second.length > 0) return;
+      const refused = refusalOf(run(["--without-words"]));
+      second.push(refused);
+      void refused.finally(() => node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]));
+    };
+    const { output } = await run(["--without-words"], { written });
+    expect(output).to.match(/Everything is ready/);
+    expect((await second[0])?.message).to.match(/^Another run of this command is at work in /);
+    // It has ended.
+    expect((await run()).output).to.match(/Already deployed/);
+  });
+
   for (const [what, words, env, sentence] of [
     [
       "an unknown chain",

@@ -1,11 +1,11 @@
 import { expect } from "chai";
 
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
-import { readAction } from "../../../scripts/relay/actions.ts";
+import { readAction } from "../../../api/operate/deploy/relay.ts";
 
 const OPERATOR = "0x00000000000000000000000000000000000000A1";
 
-describe("The actions of npm run relay", () => {
+describe("actions on the relay", () => {
   it("undo each other", () => {
     const { interface: abi } = Relay__factory.connect(OPERATOR);
     const [unpause] = readAction("unpause", []);

@@ -1,0 +1,82 @@
+import type { Provider } from "ethers";
+
+import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
+import type { Relay } from "../../contracts/generated/Relay.ts";
+
+/** One call of the relay that only its owner may make; operators may `cancel`, too. */
+export interface RelayCall {
+  /** As Solidity writes it, with its values. */
+  text: string;
+  data: string;
+}
+
+const relayAbi = Relay__factory.createInterface();
+
+export function pauseCall(): RelayCall {
+  return { text: "pause()", data: relayAbi.encodeFunctionData("pause") };
+}
+
+export function unpauseCall(): RelayCall {
+  return { text: "unpause()", data: relayAbi.encodeFunctionData("unpause") };
+}
+
+export function setOperatorCall(operator: string, allowed: boolean): RelayCall {
+  return {
+    text: `setOperator(${operator}, ${String(allowed)})`,
+    data: relayAbi.encodeFunctionData("setOperator", [operator, allowed]),
+  };
+}
+
+/** @param numbers of requests that must never run. */
+export function cancelCall(numbers: bigint[]): RelayCall {
+  return { text: `cancel([${numbers.join(", ")}])`, data: relayAbi.encodeFunctionData("cancel", [numbers]) };
+}
+
+export function readRelayOwner(relay: string, provider: Provider): Promise<string> {
+  return Relay__factory.connect(relay, provider).owner();
+}
+
+export interface RelayState {
+  paused: boolean;
+  /** Balances are in wei. */
+  operators: { address: string; balance: bigint }[];
+}
+
+/** @param since block of the relay's deployment, or an earlier one. */
+export async function readRelayState(address: string, provider: Provider, since: number): Promise<RelayState> {
+  const relay = Relay__factory.connect(address, provider);
+  const paused = await relay.paused();
+  const operators: RelayState["operators"] = [];
+  for (const operator of await currentOperators(relay, provider, since))
+    operators.push({ address: operator, balance: await provider.getBalance(operator) });
+  return { paused, operators };
+}
+
+/** The largest range of blocks that is asked for. */
+const WIDEST = 1_000_000;
+
+/**
+ * All operators of the relay now, found by its events: the contract has no list of them.
+ * @throws Error of the provider, when it does not even answer for a single block.
+ */
+async function currentOperators(relay: Relay, provider: Provider, since: number): Promise<string[]> {
+  const head = await provider.getBlockNumber();
+  const operators = new Set<string>();
+  let width = WIDEST;
+  for (let from = since; from <= head;) {
+    const to = Math.min(head, from + width - 1);
+    try {
+      for (const { args } of await relay.queryFilter(relay.filters.OperatorSet(), from, to)) {
+        if (args.allowed) operators.add(args.operator);
+        else operators.delete(args.operator);
+      }
+      from = to + 1;
+      width = Math.min(width * 2, WIDEST);
+    } catch (error) {
+      // Each provider has its own limit. A range of one block that fails has another cause.
+      if (width === 1) throw error;
+      width = Math.ceil(width / 4);
+    }
+  }
+  return [...operators];
+}

@@ -1,0 +1,106 @@
+import { existsSync } from "node:fs";
+
+import type { Command } from "commander";
+import { Wallet } from "ethers";
+
+import { ChainClient } from "../chain/client.ts";
+import { RpcProvider } from "../chain/rpc-provider.ts";
+import { Rpc } from "../chain/rpc.ts";
+import { parseSettings, type Settings } from "../config/settings.ts";
+import { deployerKeyOf } from "../keys/keyring.ts";
+import { readSeedFile } from "../keys/seed-file.ts";
+import {
+  administerRelay,
+  findRelay,
+  readAction,
+  RELAY_ACTIONS,
+  relayLines,
+  type RelayResult,
+} from "../operate/deploy/relay.ts";
+import { explainingChain } from "../operate/deploy/transactions.ts";
+import { givenDeployerKey } from "./deployer-key.ts";
+import { printResult, resultCommand, type Terminal } from "./terminal.ts";
+
+/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
+const COMMAND_WAIT = 60_000;
+
+const EXAMPLES: Readonly<Record<string, string>> = {
+  "add-operator": " 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+  "remove-operator": " 0x5FbDB2315678afecb367f032d93F642f64180aa3",
+  cancel: " 12 13",
+};
+
+const NOTES = `The owner of the relay signs. Its key is that of DEPLOYER_PRIVATE_KEY, or of the file that is named, or the one that \`init\`
+made from the seed (SEED_FILE, SEED_PASSPHRASE). If the owner is another account, such as a multisig, the command prints what
+the owner must send, sends nothing, and ends with exit code 1. It needs the node (RPC_URL) and no database.`;
+
+interface Options {
+  relay?: string;
+  keyFile?: string;
+  json?: true;
+}
+
+/** One command for each action on the relay. */
+export const relayVerbs = Object.keys(RELAY_ACTIONS).map((name) => (terminal: Terminal) => relayVerb(name, terminal));
+
+function relayVerb(name: string, terminal: Terminal): Command {
+  const { description = "", values = null } = RELAY_ACTIONS[name] ?? {};
+  const command = resultCommand(name, description, {
+    examples: [`relay ${name}${EXAMPLES[name] ?? ""}`],
+    json: "{relay, owner, paused, operators: [{address, balance_wei}], sent: [{call, transaction_hash, block_number}], to_do: [{call, to, data}]}",
+    notes: NOTES,
+  });
+  if (values !== null) command.argument(`<${values}...>`);
+  return command
+    .option("--relay <address>", "address of the relay (default: that of the deployment file)")
+    .option("--key-file <file>", "file with the private key of the relay's owner")
+    .action((...args: unknown[]) => {
+      const [given, options] = values === null ? [[], args[0]] : [args[0], args[1]];
+      return administer(name, given as string[], options as Options, terminal);
+    });
+}
+
+async function administer(name: string, values: string[], options: Options, terminal: Terminal): Promise<void> {
+  const calls = readAction(name, values);
+  const settings = parseSettings({ PUBLIC_URL: "http://localhost", ...terminal.env });
+  const rpc = new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT });
+  const provider = new RpcProvider(rpc, await new ChainClient(rpc).chainId());
+  try {
+    const place = await findRelay(options.relay ?? "", settings.deploymentsDir, provider);
+    const keys = calls.length === 0 ? [] : await ownerKeys(settings, options, terminal);
+    const accounts = keys.map((key) => new Wallet(key, provider));
+    const say = (line: string) => terminal.remark?.(`${line}\n`);
+    const result = await explainingChain(() => administerRelay(calls, place, { provider, accounts }, say));
+    printResult(terminal, options.json, describe(result), relayLines(result).join("\n"));
+    // Whoever runs this in a script must know that nothing has changed.
+    if (result.toDo.length > 0) terminal.fail?.();
+  } finally {
+    provider.destroy();
+  }
+}
+
+/** Keys that may be the owner's. */
+async function ownerKeys(settings: Settings, { keyFile }: Options, terminal: Terminal): Promise<string[]> {
+  const given = givenDeployerKey(terminal.env, keyFile);
+  const { seedFile, seedPassphrase } = settings;
+  const seed =
+    seedPassphrase === null || !existsSync(seedFile)
+      ? null
+      : deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
+  return [given, seed].filter((key) => key !== null);
+}
+
+function describe({ relay, owner, sent, toDo, state }: RelayResult) {
+  return {
+    relay,
+    owner,
+    paused: state.paused,
+    operators: state.operators.map(({ address, balance }) => ({ address, balance_wei: balance.toString() })),
+    sent: sent.map((one) => ({
+      call: one.call,
+      transaction_hash: one.transactionHash,
+      block_number: one.blockNumber,
+    })),
+    to_do: toDo.map(({ text, data }) => ({ call: text, to: relay, data })),
+  };
+}
