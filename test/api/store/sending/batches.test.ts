@@ -1,0 +1,89 @@
+import { expect } from "chai";
+
+import {
+  markSent,
+  NonceTaken,
+  openBatches,
+  recordAttempt,
+  recordBatch,
+  type SignedAttempt,
+} from "../../../../api/store/sending/batches.ts";
+import { claimRequests } from "../../../../api/store/sending/claims.ts";
+import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
+import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
+
+describe("batches of a lane", () => {
+  let database: TestDatabase;
+  let lease: Lease;
+  let collection: string;
+  let numbers = 0n;
+
+  beforeEach(async () => {
+    database = await openTestDatabase();
+    await addApp(database);
+    collection = await addCollection(database);
+    await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
+    const taken = await database.write((trx) => takeLease(trx, 0, "a", { now: 0, lasts: 1_000 }, () => false));
+    if (taken === null) throw new Error("the lane is free");
+    lease = taken;
+  });
+  afterEach(() => database.remove());
+
+  const attemptOf = (hash: string): SignedAttempt => {
+    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
+    return { hash, raw: "0x", ...fees, gasLimit: 1n };
+  };
+
+  /** Puts a new mint into a batch. @returns the request's id, and the batch. */
+  async function record(nonce: number, hash: string) {
+    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
+    const { id } = await addRequest(database, command);
+    const { claimed } = await database.write((trx) =>
+      claimRequests(trx, lease, { limit: 1, now: 5, nextNumber: () => ++numbers }),
+    );
+    const batch = { nonce, requests: claimed, weights: [1], attempt: attemptOf(hash) };
+    return { id, recorded: database.write((trx) => recordBatch(trx, lease, batch, 1)) };
+  }
+
+  it("never have one nonce twice, and leave no gap", async () => {
+    await (
+      await record(7, "0x1")
+    ).recorded;
+    for (const nonce of [6, 7, 9]) {
+      const { id, recorded } = await record(nonce, `0x${nonce.toString()}`);
+      const error: unknown = await recorded.then(
+        () => null,
+        (reason: unknown) => reason,
+      );
+      expect(error, `nonce ${nonce.toString()}`).to.be.instanceOf(NonceTaken);
+      expect(await requestRow(database, id)).to.include({ status: "pending", batch_id: null });
+    }
+    expect((await openBatches(database.read)).map((batch) => batch.nonce)).to.deep.equal([7]);
+    expect((await readLane(database.read, 0))?.next_nonce).to.equal(8);
+  });
+
+  it("remember that a node has accepted an attempt, whatever others say later", async () => {
+    const { attemptId } = await (await record(7, "0x1")).recorded;
+    const answer = async () => (await openBatches(database.read))[0]?.attempts[0]?.answer;
+    for (const [said, kept] of [
+      ["refused", "refused"],
+      ["accepted", "accepted"],
+      ["refused", "accepted"],
+    ] as const) {
+      await database.write((trx) => markSent(trx, attemptId, said, 5));
+      expect(await answer()).to.equal(kept);
+    }
+  });
+
+  it("get no more attempts once they are closed", async () => {
+    const { batchId } = await (await record(7, "0x1")).recorded;
+    const replace = (hash: string) => database.write((trx) => recordAttempt(trx, lease, batchId, attemptOf(hash), 5));
+    expect(await replace("0x2")).to.be.a("number");
+    await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, cost: null }, 1_000_000));
+    expect(await replace("0x3")).to.equal(null);
+    const attempts = await database.read.selectFrom("attempts").select("hash").orderBy("id").execute();
+    expect(attempts.map(({ hash }) => hash)).to.deep.equal(["0x1", "0x2"]);
+  });
+});
