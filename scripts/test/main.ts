@@ -30,7 +30,7 @@ const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFi
 const results: Result[] = [];
 const began = performance.now();
 // The tests of the contracts take longest, so they begin first. Tests wait for blocks and processes for a part of their time,
-// so one worker more than the machine has cores keeps them busy.
+// and those of the long tier for most of it: some workers more than the machine has cores keep them busy.
 const order = [
   ...jobs.filter(isContracts),
   ...jobs.filter(({ compiled }) => !compiled),
@@ -38,7 +38,7 @@ const order = [
 ];
 await runJobs(
   order,
-  availableParallelism() + 1,
+  availableParallelism() + (tier === "long" ? 2 : 1),
   (result) => {
     results.push(result);
     console.log(fileLines(result, results.length, all));

@@ -5,6 +5,9 @@ import { checkedFetch } from "./conformance.ts";
 
 type Json = Record<string, unknown>;
 
+/** Milliseconds that a call, or a request, may take: a busy machine is slow, and not wrong. */
+const PATIENCE = 240_000;
+
 export interface Answer<T = Json> {
   status: number;
   body: T;
@@ -84,7 +87,7 @@ export class ApiClient {
   /** Polls until the request is final. @throws after four minutes. */
   async settled(requestId: string): Promise<RequestBody> {
     try {
-      return await this.client.waitFor(requestId, { timeout: 240_000, interval: 50 });
+      return await this.client.waitFor(requestId, { timeout: PATIENCE, interval: 50 });
     } catch (error) {
       if (error instanceof RequestFailed) return error.request;
       throw error;
@@ -98,7 +101,7 @@ export class ApiClient {
 
   /** @throws unless it completed. */
   async completed<P extends string>(path: P, body: BodyAt<P>): Promise<RequestBody> {
-    return this.client.waitFor(await this.accept(path, body), { timeout: 240_000, interval: 50 });
+    return this.client.waitFor(await this.accept(path, body), { timeout: PATIENCE, interval: 50 });
   }
 
   async collection(
@@ -114,7 +117,7 @@ export class ApiClient {
     if (this.#connected?.baseUrl !== baseUrl || this.#connected.token !== token) {
       const fetch = checkedFetch(baseUrl);
       // Without retries, a test sees each answer of the service.
-      const client = createClient({ baseUrl, token, fetch, maxRetries: 0 });
+      const client = createClient({ baseUrl, token, fetch, maxRetries: 0, timeout: PATIENCE });
       this.#connected = { baseUrl, token, fetch, client };
     }
     return this.#connected;
