@@ -181,7 +181,7 @@ export interface paths {
   }>;
   "/v1/contracts/{address}": Path<{
     /**
-     * End the following of a contract
+     * Stop following a contract
      * @description The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.
      */
     delete: operations["deleteContract"];
@@ -1290,7 +1290,7 @@ export interface components {
     };
     /** @description A session of the console. */
     ConsoleSession: {
-      /** @description Id of the session, for `npm run cli -- console revoke`. It is no secret. */
+      /** @description Id of the session, for `npm run cli -- console revoke`. It is not a secret. */
       session_id: string;
       /** @description `app`: the session is for one app. `operator`: it is for all apps. */
       kind: "app" | "operator";

@@ -45,7 +45,7 @@ export function completedAs<Type extends RequestType>(request: Request, type: Ty
   throw new TypeError(`Request ${request.request_id} has the type "${request.type}", not "${type}".`);
 }
 
-/** Polls until the request is final. @returns it, completed. @param maxRetries failed connections in a row that are no reason to give up. */
+/** Polls until the request is final. @returns it, completed. @param maxRetries failed connections in a row after which it goes on. */
 export async function finalRequest(
   requestId: string,
   look: () => Promise<Look>,

@@ -52,7 +52,7 @@ export function ranAndReverted(error: RpcError): null | undefined {
   return error.data !== null || REVERT_CODES.has(error.code) ? null : undefined;
 }
 
-/** Some nodes add empty revert data to errors that do not concern the call, so empty data alone is no revert. */
+/** Some nodes add empty revert data to errors that do not concern the call, so empty data alone is not a revert. */
 export function revertOf(error: RpcError): { reverted: string } | null {
   const data = hex.safeParse(error.data);
   if (data.success && data.data !== "0x") return { reverted: data.data };

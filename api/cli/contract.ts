@@ -69,7 +69,7 @@ function describe(appId: string, contract: FollowedContractView) {
 }
 
 export function contractUnfollow(terminal: Terminal): Command {
-  return resultCommand("unfollow", "End the following of a contract of others by an app.", {
+  return resultCommand("unfollow", "Stop following a contract of others, for one app.", {
     examples: ["contract unfollow my-shop 0xA487a7aD5Dd6B34eD3732D495181d4FA70946C60"],
     json: "{app_id, address}",
     notes:

@@ -11,7 +11,7 @@ import { storedContents } from "../store/listings/followed-contracts.ts";
 import { type ContentsFilter, isHeld } from "../store/listings/holdings.ts";
 import type { Scope } from "./api-tokens.ts";
 
-/** Ends the following of a contract by an app. @returns false when the app does not follow it. */
+/** Makes an app stop following a contract. @returns false when the app does not follow it. */
 export function unfollowContract(deps: { database: Database }, appId: string, address: string): Promise<boolean> {
   return deps.database.write((trx) => unfollow(trx, appId, address));
 }

@@ -204,7 +204,7 @@ export interface TraceSettings {
   serviceName: string;
 }
 
-/** @throws Error when it is no pair */
+/** @throws Error when it is not a pair */
 function pairOf(text: string): [string, string] {
   const at = text.indexOf("=");
   if (at < 1) throw new Error("no name");

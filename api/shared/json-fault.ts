@@ -124,7 +124,7 @@ function faultAt(text: string, at: number, reason: string): JsonFault {
   }
   let column = 1;
   for (let index = start; index < at; index++) {
-    // The second half of a surrogate pair is no character of its own.
+    // The second half of a surrogate pair is not a character of its own.
     if ((text.charCodeAt(index) & 0xfc00) !== 0xdc00) column += 1;
   }
   return { line, column, reason };

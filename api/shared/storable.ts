@@ -24,7 +24,7 @@ export function faultOf(value: unknown[], levels: number): "depth" | "text" | "n
   return null;
 }
 
-/** Not every parser knows infinity, and a longer number is no quantity of anything. */
+/** Not every parser knows infinity, and a longer number is not a quantity of anything. */
 function isUsableNumber(digits: string): boolean {
   return Number.isFinite(Number(digits)) && digitsOf(digits) <= MAX_DIGITS;
 }

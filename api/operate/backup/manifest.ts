@@ -111,7 +111,7 @@ export async function writeManifest(folder: string, manifest: Manifest): Promise
   throw new OperatorError(`Another backup was written to ${folder} at the same time. Use an empty folder for each.`);
 }
 
-/** @throws OperatorError when the folder is no backup, or one that this version cannot read. */
+/** @throws OperatorError when the folder is not a backup, or one that this version cannot read. */
 export async function readManifest(folder: string): Promise<Manifest> {
   const file = join(folder, MANIFEST);
   try {

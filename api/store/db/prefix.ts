@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
 
 const LAST_CODE_POINT = 0x10ffff;
-/** These code points are no characters: UTF-16 uses them for pairs. */
+/** These code points are not characters: UTF-16 uses them for pairs. */
 const SURROGATES = { first: 0xd800, last: 0xdfff };
 
 /** How a text begins, as the indexes have it. @param column its name */

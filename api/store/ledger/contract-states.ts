@@ -17,7 +17,7 @@ import { noteForeignChange, unfollowContract } from "./watched.ts";
 const FLOOD_BLOCKS = 500;
 /** A contract that behaves this long after a quarantine starts with short ones again. In milliseconds. */
 const FORGIVEN = 86_400_000;
-/** How long the service remembers that an address is no token contract. In milliseconds. */
+/** How long the service remembers that an address is not a token contract. In milliseconds. */
 const UNSUPPORTED_FOR = 600_000;
 
 /** A contract that was put into quarantine now. */
@@ -147,7 +147,7 @@ export async function takeContracts(
 
 /**
  * Stores the answer of a contract that was asked for its type. Changes nothing if another process has taken it since.
- * @param known null: it is no token contract.
+ * @param known null: it is not a token contract.
  */
 export async function recordInspection(
   trx: Trx,

@@ -8,7 +8,7 @@ import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 
 /**
- * Ends the following of a contract by an app. The tokens of the app's wallets leave the listings; their history stays.
+ * Makes an app stop following a contract. The tokens of the app's wallets leave the listings; their history stays.
  * @returns false when the app does not follow the contract.
  */
 export async function unfollowContract(trx: Trx, appId: string, address: string): Promise<boolean> {

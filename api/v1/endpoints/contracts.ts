@@ -45,7 +45,7 @@ export function deleteContract() {
   return defineEndpoint({
     method: "delete",
     path: "/contracts/:address",
-    summary: "End the following of a contract",
+    summary: "Stop following a contract",
     name: "deleteContract",
     description:
       "The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.",

@@ -110,7 +110,7 @@ const consoleSession = z
   .object({
     session_id: z
       .string()
-      .meta({ description: "Id of the session, for `npm run cli -- console revoke`. It is no secret." }),
+      .meta({ description: "Id of the session, for `npm run cli -- console revoke`. It is not a secret." }),
     kind: z
       .enum(["app", "operator"])
       .meta({ description: "`app`: the session is for one app. `operator`: it is for all apps." }),

@@ -167,7 +167,7 @@ export interface Range {
 }
 
 /**
- * Reads a `Range` header (RFC 9110). The package `range-parser` is no replacement: it refuses a suffix longer than the
+ * Reads a `Range` header (RFC 9110). The package `range-parser` cannot replace this: it refuses a suffix longer than the
  * content, which RFC 9110 answers with the whole, and it answers 416 to headers that servers must ignore ("bytes=5-2").
  * @returns null when the answer is the whole content: the header is missing or invalid, or asks for another unit or for
  *   several parts; "unsatisfiable" when the range is outside the content.

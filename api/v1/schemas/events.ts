@@ -62,7 +62,7 @@ const position = z
 
 export const eventsQuery = z.strictObject({ after: position.optional(), limit: pageFields.limit });
 
-/** @returns null when the text is no place in the feed. */
+/** @returns null when the text is not a place in the feed. */
 export function readPosition(text: string): number | null {
   if (text === "start") return 0;
   const [, digits] = /^events\.(\d{1,15})$/.exec(fromBase64(text)) ?? [];

@@ -5,7 +5,7 @@ interface CsvLine {
   cells: string[];
 }
 
-/** The text is no table. */
+/** The text is not a table. */
 export class CsvProblem extends Error {
   override readonly name = "CsvProblem";
   readonly line: number;
