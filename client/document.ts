@@ -447,6 +447,7 @@ export interface paths {
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
+     *     | request | `nothing_moved` | The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
     get: operations["getErrorCodes"];
@@ -655,6 +656,7 @@ export interface components {
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
+     *     - `nothing_moved`: The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
     RequestFailure:
@@ -670,6 +672,7 @@ export interface components {
       | "media_too_large"
       | "media_blocked"
       | "transaction_refused"
+      | "nothing_moved"
       | "number_taken";
     /**
      * Format: date-time

@@ -188,6 +188,11 @@ const ERROR_ENTRIES = {
     message:
       "The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.",
   },
+  nothing_moved: {
+    failsRequest: true,
+    message:
+      "The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it.",
+  },
   number_taken: {
     failsRequest: true,
     message:

@@ -118,7 +118,7 @@ function succeeded(
   };
   const move = [...unassigned].find(belongs);
   if (move === undefined) {
-    // A foreign contract may move a token without an event. The service's contracts never do.
+    // A foreign contract may move a token without an event: its balances are compared later. The service's contracts never do.
     if (command.kind === "transfer" && command.foreign) {
       return { ok: true, collection: command.contract, tokenId: command.tokenId };
     }

@@ -1,6 +1,7 @@
 import type { RawLog } from "../chain/query-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/codec/decode.ts";
+import type { Transfer } from "../domain/command.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -84,4 +85,43 @@ export function readsOf(queries: readonly HoldingQuery[], held: readonly Held[])
   );
   const failed = new Set(queries.flatMap(({ contract }, index) => (held[index] === "failed" ? [contract] : [])));
   return { answered: [...answered], failed: [...failed].filter((contract) => !answered.has(contract)) };
+}
+
+/** Transfers of one range that are looked at. Each takes four reads. */
+const MOST_TRANSFERS = 50;
+
+/** A transfer of a token of others that ran in a batch. */
+export interface RanTransfer {
+  requestId: string;
+  command: Transfer;
+  blockNumber: number;
+}
+
+/**
+ * Some contracts move tokens without an event; others accept every call and move nothing. The balances of both ends before and
+ * after the block say which. What cannot be read counts as moved: then only the relay's word is there.
+ * @param transfers without an event. @param read balances at the end of a block.
+ * @returns the ids of the requests that moved nothing.
+ */
+export async function unmovedAmong(
+  transfers: readonly RanTransfer[],
+  read: (queries: HoldingQuery[], block: number) => Promise<Held[]>,
+): Promise<Set<string>> {
+  const unmoved = new Set<string>();
+  // Two transfers of one token in one block may bring it back.
+  const tokenOf = ({ command, blockNumber }: RanTransfer) =>
+    `${blockNumber.toString()}/${command.contract}/${command.tokenId}`;
+  const alone = [...Map.groupBy(transfers, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
+  const looked = alone.filter(({ command }) => command.from !== command.to).slice(0, MOST_TRANSFERS);
+  for (const [block, ran] of Map.groupBy(looked, ({ blockNumber }) => blockNumber)) {
+    const queries = ran.flatMap(({ command: { contract, contractType: type, tokenId, from, to } }) =>
+      [from, to].map((owner) => ({ contract, type, tokenId, owner })),
+    );
+    const [before, after] = [await read(queries, block - 1), await read(queries, block)];
+    for (const [index, { requestId }] of ran.entries()) {
+      const ends = [2 * index, 2 * index + 1];
+      if (ends.every((end) => typeof before[end] === "bigint" && before[end] === after[end])) unmoved.add(requestId);
+    }
+  }
+  return unmoved;
 }

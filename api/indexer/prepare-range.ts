@@ -25,7 +25,7 @@ import type { ClaimedRequest } from "../store/sending/claims.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { costIn } from "./costs.ts";
-import { type ForeignReads, movesOfWallets, partiesAmong, readTouched } from "./foreign-moves.ts";
+import { type ForeignReads, movesOfWallets, partiesAmong, readTouched, unmovedAmong } from "./foreign-moves.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 /**
@@ -58,6 +58,8 @@ interface PrepareDeps {
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
   holdings: ((queries: HoldingQuery[]) => Promise<Held[]>) | null;
+  /** The same at the end of a block, which the node may not have any more. Null: nobody asks what transfers moved. */
+  holdingsAt: ((queries: HoldingQuery[], block: number) => Promise<Held[]>) | null;
 }
 
 export interface PreparedRange extends BlockRange {
@@ -79,7 +81,8 @@ export async function prepareRange(
   const { database } = deps;
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
-  const { batches, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
+  const { batches: ran, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
+  const batches = await withoutUnmoved(deps, ran, owners);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -172,6 +175,30 @@ async function ourBatches(
     !known.has(hash) && events.some((event) => event.kind === "batch-executed") ? [hash] : [],
   );
   return { batches, owners, unknown, unreadable };
+}
+
+/** Fails transfers of tokens of others whose call succeeded and moved nothing. The service's contracts always show an event. */
+async function withoutUnmoved(
+  { holdingsAt }: PrepareDeps,
+  batches: BlockRange["batches"],
+  owners: Owners,
+): Promise<BlockRange["batches"]> {
+  if (holdingsAt === null) return batches;
+  const seen = new Set([...owners.values()].map(({ id }) => id));
+  const transfers = batches.flatMap(({ outcomes, blockNumber }) =>
+    outcomes.flatMap(({ request: { id, command }, outcome }) =>
+      outcome.ok && command.kind === "transfer" && command.foreign && !seen.has(id)
+        ? [{ requestId: id, command, blockNumber }]
+        : [],
+    ),
+  );
+  if (transfers.length === 0) return batches;
+  const unmoved = await unmovedAmong(transfers, holdingsAt);
+  const outcome = { ok: false, errorCode: "nothing_moved", errors: null } as const;
+  return batches.map((batch) => ({
+    ...batch,
+    outcomes: batch.outcomes.map((settled) => (unmoved.has(settled.request.id) ? { ...settled, outcome } : settled)),
+  }));
 }
 
 /** Reads what the batches cost. Where the node shows no receipt, the cost is read later. */

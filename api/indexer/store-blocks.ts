@@ -97,9 +97,9 @@ export class BlockWriter {
 
   #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {
     const { database, client, confirmations, foreignCallGas } = this.#deps;
-    const holdings = (queries: HoldingQuery[]) => {
+    const holdingsAt = (queries: HoldingQuery[], block: number) => {
       const abort = AbortSignal.timeout(FOREIGN_DEADLINE);
-      return readHoldings(client, queries, { gas: foreignCallGas, block: to, abort });
+      return readHoldings(client, queries, { gas: foreignCallGas, block, abort });
     };
     return prepareRange(
       {
@@ -108,7 +108,8 @@ export class BlockWriter {
         transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
-        holdings: to === head ? holdings : null,
+        holdings: to === head ? (queries) => holdingsAt(queries, to) : null,
+        holdingsAt,
       },
       watched,
       read,

@@ -53,6 +53,7 @@ const REMEDIES: Record<NonNullable<Request["error_code"]>, Remedy[]> = {
   media_too_large: ["collection"],
   media_blocked: ["collection"],
   transaction_refused: ["transaction"],
+  nothing_moved: ["transaction"],
   number_taken: ["transaction"],
 };
 

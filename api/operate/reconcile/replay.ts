@@ -114,6 +114,8 @@ export class Replay {
           ofLanes: () => Promise.resolve(null),
           // Holdings of foreign contracts are compared separately.
           holdings: null,
+          // Outcomes of requests are not compared.
+          holdingsAt: null,
         },
         watched,
         read,
