@@ -205,7 +205,7 @@ export interface paths {
     get: operations["getWebhook"];
     /**
      * Register or change the app's webhook
-     * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.
+     * @description Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.
      */
     put: operations["putWebhook"];
     /** Remove the app's webhook */
@@ -436,7 +436,7 @@ export interface paths {
      *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
      *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
      *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
-     *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. Frozen metadata can never change. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
+     *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
      *     | 429 | `rate_limited` | Too many calls. Try again after the number of seconds in `Retry-After`. | [docs/errors#rate_limited](docs/errors#rate_limited) |
      *     | 429, request | `quota_exceeded` | The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again. | [docs/errors#quota_exceeded](docs/errors#quota_exceeded) |
      *     | 500 | `internal_error` | The service failed unexpectedly. Give its operator the `X-Request-Id` of this answer: the log has the cause. | [docs/errors#internal_error](docs/errors#internal_error) |
@@ -1563,7 +1563,7 @@ export interface components {
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
-     *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
+     *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
      */
     ValidationFailedOrWrongHostingOrMetadataFrozen: Answer<
       "X-Request-Id",
@@ -2050,7 +2050,7 @@ export interface operations {
        *     - `wrong_collection_type`: Some fields belong to the other collection type. Remove the fields that `errors` names.
        *     - `wrong_hosting`: The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead.
        *     - `service_cannot_mint`: The collection's owner removed the service as a minter. Ask the owner to appoint it again.
-       *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. Frozen metadata can never change.
+       *     - `metadata_frozen`: The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.
        */
       422: Answer<
         "X-Request-Id",

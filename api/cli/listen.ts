@@ -67,7 +67,6 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   const secret = options.secret ?? (await secretOf(terminal));
   const receiver = { url: options.forwardTo, secret };
   const say = (text: string) => (options.json === true ? terminal.remark?.(text) : terminal.write(text));
-  say(`Signing secret: ${secret}\n`);
   const progress: { cursor?: string } = {};
   const begin = options.fromStart === true ? "start" : options.after;
   const client = createClient({ baseUrl: url, token });
@@ -75,12 +74,15 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
     ...(begin === undefined ? {} : { after: begin }),
     signal: abort,
     onOpen: (cursor) => {
-      if (progress.cursor === undefined) say(`Forwarding events of ${url} to ${receiver.url}\n`);
+      if (progress.cursor === undefined)
+        say(`Signing secret: ${secret}\nForwarding events of ${url} to ${receiver.url}\n`);
       else terminal.remark?.(`Connected again.\n`);
       progress.cursor ??= cursor;
     },
     onLost: (error, wait) => {
-      terminal.remark?.(`${sentenceOf(error)} Trying again in ${(wait / 1_000).toFixed(1)} s.\n`);
+      const where =
+        progress.cursor === undefined ? ` Is the service at ${url}? Otherwise set --url or MONETA_URL.` : "";
+      terminal.remark?.(`${sentenceOf(error)}${where} Trying again in ${(wait / 1_000).toFixed(1)} s.\n`);
     },
   });
   try {

@@ -6,6 +6,8 @@ const AFTER = `
 Commands work while the service runs. They use the database of DATABASE_URL or DATA_DIR.
 \`npm start\` keeps its database in data/local: put DATA_DIR=data/local before the command.
 
+npm prints lines of its own first. For JSON alone: npm run -s cli -- app list --json
+
 Examples:
   ${PROGRAM} app create my-shop        create an app and print its token
   ${PROGRAM} console                   print a link that opens the console
@@ -25,7 +27,13 @@ export async function createProgram(terminal: Terminal, words: readonly string[]
     .addHelpText("after", AFTER)
     .showHelpAfterError("Add --help to see the usage.");
   for (const noun of NOUNS) program.addCommand(words.includes(noun.name) ? await noun.load(terminal) : listed(noun));
+  inherit(program);
   return program;
+}
+
+/** Makes all commands say how to get help after a wrong option. */
+function inherit(parent: Command): void {
+  for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
 }
 
 /** A command for the list of all commands, which looks there as if it was loaded. */

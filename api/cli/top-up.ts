@@ -54,7 +54,7 @@ function text(rows: readonly LaneRow[], least: bigint): string {
     formatEther(balance),
     formatEther(spent),
     daysLeft(balance, spent)?.toString() ?? "",
-    low ? "low_funds" : "",
+    low ? "low_funds" : "ok",
   ]);
   const head = ["LANE", "ADDRESS", "BALANCE (ETHER)", "SPENT IN 24 H", "DAYS LEFT", "STATE"];
   const empty = "No lane has sent anything yet, and no seed is here: run this where the relayer runs.";

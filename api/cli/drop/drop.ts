@@ -94,7 +94,8 @@ async function planOf(dir: string, options: Options, service: DropService): Prom
   checkCollection(collection, options);
   const target = { collection, supply, to: receiverOf(options) };
   const contents = await readFolder(dir);
-  if (target.to === null && contents.tokens.every(({ owner }) => owner === null)) {
+  // The other problems may be the reason.
+  if (contents.problems.length === 0 && target.to === null && contents.tokens.every(({ owner }) => owner === null)) {
     throw new OperatorError(
       "Say who gets the tokens: --to ADDRESS or --user IDENTIFIER for all, or the column owner in metadata.csv.",
     );

@@ -19,7 +19,10 @@ import {
 
 /** Reads and checks every file of the folder. */
 export async function readFolder(path: string): Promise<FolderContents> {
-  const folder = await realpath(path);
+  const folder = await realpath(path).catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new OperatorError(`There is no folder ${path}.`, { cause: error });
+  });
   const listing = { folder, files: new MediaFiles(folder), images: await imagesOf(folder) };
   const names = await namesOf(folder);
   const hasTable = names.includes(TABLE);

@@ -97,7 +97,7 @@ export async function findRelay(option: string, folder: string, provider: Provid
   const deployment = await readDeploymentFile({ folder, chainId });
   if (option === "" && deployment === null)
     throw new OperatorError(
-      `${folder}/${chainId.toString()}.json is missing: pass --relay <address>. \`npm run cli -- doctor\` prints it.`,
+      `${folder}/${chainId.toString()}.json is missing: pass --relay <address>. \`npm run cli -- doctor\` prints it; beside \`npm start\`, put DATA_DIR=data/local before both commands.`,
     );
   const address = option === "" ? (deployment?.relay ?? "") : getAddress(option);
   if ((await provider.getCode(address)) === "0x")

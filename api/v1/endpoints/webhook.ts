@@ -40,7 +40,7 @@ export function putWebhook(limits: Limits) {
     summary: "Register or change the app's webhook",
     name: "putWebhook",
     description:
-      "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must resolve to public addresses.",
+      "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.",
     examples: {
       bodies: {
         "All events": { url: "https://app.example/hooks/nft" },
