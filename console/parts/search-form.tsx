@@ -20,6 +20,7 @@ export function SearchForm({ label, hint, error = null, busy = false, maxLength,
     <form
       class="search"
       role="search"
+      aria-label={label}
       onSubmit={(event) => {
         event.preventDefault();
         onSearch(text);
