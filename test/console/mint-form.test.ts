@@ -79,7 +79,7 @@ describe("the form that mints a token", () => {
       const page = await console.open(scopes === undefined ? {} : { scopes });
       for (const screen of screens) {
         await goTo(page, screen);
-        const picture = page.getByRole("group", { name: /^Image/ });
+        const picture = page.getByRole("group", { name: /^Picture/ });
         await picture.waitFor();
         expect(await picture.locator('input[type="file"]').count()).to.equal(scopes === undefined ? 1 : 0);
         for (const address of [uri, data]) {
@@ -182,7 +182,7 @@ describe("the form that mints a token", () => {
     await reader.getByText("This session may not mint tokens").waitFor();
     expect(await reader.getByRole("button", { name: "Mint", exact: true }).count()).to.equal(0);
     const minter = await open({ scopes: ["read", "mint"] });
-    await minter.getByLabel(/^Picture/).waitFor();
+    await minter.getByRole("group", { name: /^Picture/ }).getByLabel("URI").waitFor();
     expect(await minter.getByLabel("Drop a file here, or choose one").count()).to.equal(0);
   });
 
