@@ -152,9 +152,11 @@ function Tokens({ collection, filter, onMinted }: TokensProps) {
   });
   return (
     <section class="stack" aria-label="Tokens">
-      <h2>Tokens</h2>
+      <div class="screen-head">
+        <h2>Tokens</h2>
+        {isWhole && pages.items.length > 1 && <OrderChoice order={order} onChange={setOrder} />}
+      </div>
       <TokenFilters collection={collection} filter={filter} />
-      {isWhole && pages.items.length > 1 && <OrderChoice order={order} onChange={setOrder} />}
       <CursorList pages={pages} empty={isWhole ? <NoTokens collection={collection} /> : <NoneFound filter={filter} />}>
         {(tokens) => <TokenTiles tokens={tokens} />}
       </CursorList>

@@ -39,22 +39,24 @@ export function RequestsScreen({ params }: ScreenProps) {
   return (
     <Screen title="Requests">
       <RequestFilters first={{ reference: "", wallet, collection, type: "" }} onFind={setQuery} />
-      <div class="filter" role="group" aria-label="State">
-        {FILTERS.map(([value, text]) => (
-          <button
-            key={text}
-            type="button"
-            class="button button-small"
-            aria-pressed={status === value}
-            onClick={() => {
-              setStatus(value);
-            }}
-          >
-            {text}
-          </button>
-        ))}
+      <div class="screen-head">
+        <div class="filter" role="group" aria-label="State">
+          {FILTERS.map(([value, text]) => (
+            <button
+              key={text}
+              type="button"
+              class="button button-small"
+              aria-pressed={status === value}
+              onClick={() => {
+                setStatus(value);
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        {inOrder && <OrderChoice order={order} onChange={setOrder} />}
       </div>
-      {inOrder && <OrderChoice order={order} onChange={setOrder} />}
       <List
         key={JSON.stringify([status, query, order])}
         status={status}

@@ -65,22 +65,25 @@ async function takeAll(consoleLink: string): Promise<void> {
     const page = await context.newPage();
     await page.goto(consoleLink);
     // The link is the operator's. Its only app is chosen at once.
-    await page.locator("#main .tile").first().waitFor();
-    const collection = await behind(page, "/", "/collections/0x");
+    await page.locator("#main table").first().waitFor();
+    const collection = await behind(page, "/collections", "/collections/0x");
     const token = await behind(page, collection, `${collection}/`);
-    await shoot(page, "/", "collections");
+    await shoot(page, "/", "home");
+    await shoot(page, "/collections", "collections");
     await shoot(page, collection, "collection");
     await shoot(page, token, "token");
     await shoot(page, `${collection}/mint`, "mint");
     await shoot(page, "/requests", "requests");
     await shoot(page, await behind(page, "/wallets", "/wallets/0x"), "wallet");
     await shoot(page, "/webhook", "webhook");
-    await shoot(page, "/operator", "operator", ".chart:last-child .u-legend");
+    await shoot(page, "/operator", "operator");
+    await shoot(page, "/operator/apps", "operator-apps");
+    await shoot(page, "/operator/time", "operator-time", ".chart:last-child .u-legend");
     await page.setViewportSize({ width: 360, height: 740 });
     await shoot(page, token, "token-narrow");
     await page.setViewportSize({ width: 1280, height: 680 });
     await page.emulateMedia({ colorScheme: "dark" });
-    await shoot(page, "/", "collections-dark");
+    await shoot(page, "/collections", "collections-dark");
   } finally {
     await browser.close();
   }
