@@ -182,7 +182,10 @@ describe("the form that mints a token", () => {
     await reader.getByText("This session may not mint tokens").waitFor();
     expect(await reader.getByRole("button", { name: "Mint", exact: true }).count()).to.equal(0);
     const minter = await open({ scopes: ["read", "mint"] });
-    await minter.getByRole("group", { name: /^Picture/ }).getByLabel("URI").waitFor();
+    await minter
+      .getByRole("group", { name: /^Picture/ })
+      .getByLabel("URI")
+      .waitFor();
     expect(await minter.getByLabel("Drop a file here, or choose one").count()).to.equal(0);
   });
 
