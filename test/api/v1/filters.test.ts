@@ -180,6 +180,55 @@ describe("filters of listings", () => {
     });
   });
 
+  describe("?order", () => {
+    type Listed = Record<string, unknown>[];
+    const keys = {
+      accounts: ["wallets", "address"],
+      collections: ["collections", "address"],
+      requests: ["requests", "request_id"],
+    } as const;
+
+    before("two of each", async () => {
+      for (let count = 0; count < 2; count++) {
+        await api.post("/v1/accounts", {});
+        await addCollection(api);
+        expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "A" }));
+      }
+    });
+
+    for (const path of ["accounts", "collections", "requests"] as const) {
+      it(`lists the ${path} from either end, page by page`, async () => {
+        const [name, id] = keys[path];
+        const all = async (order: string) => {
+          const ids: unknown[] = [];
+          for (let next: string | null = ""; next !== null;) {
+            const cursor = next === "" ? "" : `&cursor=${next}`;
+            const { body } = await api.get(`/v1/${path}?limit=1${order}${cursor}`);
+            ids.push(...(body[name] as unknown as Listed).map((item) => item[id]));
+            next = body.next ?? null;
+          }
+          return ids;
+        };
+        const oldest = await all("&order=oldest");
+        expect(oldest).to.have.length.above(1);
+        expect(await all("&order=newest")).to.deep.equal(oldest.toReversed());
+        expect(await all("")).to.deep.equal(path === "requests" ? oldest.toReversed() : oldest);
+      });
+    }
+
+    it("cannot be combined with what is found in another order", async () => {
+      const to = randomAddress();
+      for (const path of [`requests?order=oldest&wallet=${to}`, `requests?order=oldest&collection=${to}`])
+        expectInvalid(await api.get(`/v1/${path}`), {
+          [path.includes("wallet") ? "wallet" : "collection"]: "conflict",
+        });
+      for (const path of ["accounts", "collections"]) {
+        expectInvalid(await api.get(`/v1/${path}?order=newest&search=a`), { order: "conflict" });
+        expectInvalid(await api.get(`/v1/${path}?order=newest&addresses=${to}`), { order: "conflict" });
+      }
+    });
+  });
+
   describe("GET /v1/requests", () => {
     it("filters by collection, wallet and user, alone and together with the other filters", async () => {
       const [cats, dogs] = [await addCollection(api), await addCollection(api)];
