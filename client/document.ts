@@ -94,7 +94,7 @@ export interface paths {
   "/v1/collections/{address}": Path<{
     /**
      * List the tokens of a collection
-     * @description Without a filter: in the order of their creation. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
+     * @description Without a filter: in the order of their creation. `search` finds hosted tokens by how their names begin. `owner` or `user` lists the tokens of one wallet, in the order in which it received them. `trait_type` with `trait_value` lists the tokens with such an attribute, which hosted metadata has: of each token the first 32 attributes with a `trait_type` and a text, number or boolean as `value` can be found, of at most 256 characters each. Capital letters count.
      */
     get: operations["listNfts"];
     /**
@@ -188,8 +188,8 @@ export interface paths {
   }>;
   "/v1/requests": Path<{
     /**
-     * List the app's requests, newest first
-     * @description `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.
+     * List the app's requests
+     * @description Newest first, unless `order` says otherwise. `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.
      */
     get: operations["listRequests"];
   }>;
@@ -1138,6 +1138,8 @@ export interface components {
       next_attempt_at: components["schemas"]["Time"] | null;
       /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
       response_status: number | null;
+      /** @description How the body of that answer begins: at most 1,024 bytes, as text. Bytes that are not UTF-8, and control characters, are replaced by U+FFFD. The receiver chose this text: escape it before you show it. null when the answer had no body, or there was no answer. */
+      response_body: string | null;
       /** @description Why the last try failed. */
       error: string | null;
       created_at: components["schemas"]["Time"];
@@ -1184,6 +1186,8 @@ export interface components {
       next_attempt_at: components["schemas"]["Time"] | null;
       /** @description HTTP status of the receiver's answer to the last try. null when there was no answer. */
       response_status: number | null;
+      /** @description How the body of that answer begins: at most 1,024 bytes, as text. Bytes that are not UTF-8, and control characters, are replaced by U+FFFD. The receiver chose this text: escape it before you show it. null when the answer had no body, or there was no answer. */
+      response_body: string | null;
       /** @description Why the last try failed. */
       error: string | null;
       created_at: components["schemas"]["Time"];
@@ -1606,7 +1610,9 @@ export interface components {
     Offset: number;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
     Cursor: string;
-    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
+    /** @description Which come first, by their creation. The default is `oldest`. */
+    Order: "newest" | "oldest";
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
@@ -1678,9 +1684,11 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
+        /** @description Which come first, by their creation. The default is `oldest`. */
+        order?: components["parameters"]["Order"];
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
-        /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;
       };
     }>;
@@ -1835,9 +1843,11 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor` or `search`. */
+        /** @description Which come first, by their creation. The default is `oldest`. */
+        order?: components["parameters"]["Order"];
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
-        /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor` or `addresses`. */
+        /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;
       };
     }>;
@@ -1879,6 +1889,10 @@ export interface operations {
         offset?: components["parameters"]["Offset"];
         /** @description `next` of the previous page. Cannot be combined with `offset`. */
         cursor?: components["parameters"]["Cursor"];
+        /** @description Which come first, by their creation. The default is `oldest`. Only without a filter. */
+        order?: "newest" | "oldest";
+        /** @description Only those whose name begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or a filter. */
+        search?: string;
         /** @description Only the tokens that this address holds. `total` counts up to 10,000 of them. */
         owner?: string;
         /** @description In place of `owner`: the app's own name for the user. Without a wallet the page is empty. */
@@ -2221,6 +2235,8 @@ export interface operations {
         wallet?: string;
         /** @description In place of `wallet`: the app's own name for the user. Without a wallet the page is empty. */
         user?: string;
+        /** @description Which come first, by their creation. The default is `newest`. `oldest` only with `status` and `type`, and without other filters. */
+        order?: "newest" | "oldest";
         /** @description Most items on the page. The default is the maximum. */
         limit?: components["parameters"]["Limit"];
         /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */

@@ -106,6 +106,7 @@ function describeDelivery(delivery: LoggedDelivery) {
     status: delivery.status,
     tries: delivery.tries,
     response_status: delivery.response_status,
+    response_body: delivery.response_body,
     error: delivery.error,
     created_at: time(delivery.created_at),
     updated_at: time(delivery.updated_at),

@@ -1,4 +1,4 @@
-/** Longest `search`, in characters: so many of each text are in its index. Migration 0013 made the indexes with this figure. */
+/** Longest `search`, in characters: so many of each text are in its index. Migrations 0013 and 0015 made the indexes with this figure. */
 export const MAX_SEARCH_LENGTH = 64;
 
 /**

@@ -184,6 +184,7 @@ export const deliveryExample = {
   attempts: 1,
   next_attempt_at: "2026-05-04T10:15:35.000Z",
   response_status: 503,
+  response_body: "down for maintenance",
   error: "the receiver answered 503",
   created_at: TIME,
   updated_at: TIME,
@@ -197,6 +198,7 @@ export const testDeliveryExample = {
   attempts: 0,
   next_attempt_at: TIME,
   response_status: null,
+  response_body: null,
   error: null,
 };
 

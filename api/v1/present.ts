@@ -250,6 +250,7 @@ export function presentDelivery(row: LoggedDelivery): z.input<typeof delivery> {
     // A delivery that is due at once is stored with time 0.
     next_attempt_at: row.next_at === null ? null : isoTime(Math.max(row.next_at, row.updated_at)),
     response_status: row.response_status,
+    response_body: row.response_body,
     error: row.error,
     created_at: isoTime(row.created_at),
     updated_at: isoTime(row.updated_at),

@@ -336,11 +336,12 @@ interface Tried {
   result: TryResult;
 }
 
-function triedAs(delivery: DueDelivery, { status, error }: Sent, now: number): Tried {
+function triedAs(delivery: DueDelivery, { status, body, error }: Sent, now: number): Tried {
   const outcome = outcomeOf(status);
   const [delivered, gone] = [outcome === "delivered", outcome === "gone"];
   const result = {
     responseStatus: status,
+    responseBody: body,
     error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
     nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now, Math.random()),
   };

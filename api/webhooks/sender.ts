@@ -3,6 +3,7 @@ import type { Dispatcher as Agent } from "undici";
 import type { Sealer } from "../keys/sealer.ts";
 import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
 import { HOW_TO_ALLOW } from "../outbound/addresses.ts";
+import { answerText, MAX_ANSWER_BYTES } from "../shared/answer-text.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";
 
 /** How long a receiver has to answer, in milliseconds. */
@@ -10,9 +11,10 @@ const TIMEOUT = 15_000;
 /** Webhooks whose keys are kept. */
 const MOST_OPENED = 1_000;
 
-/** @param status null: the receiver did not answer, and `error` says why. */
+/** @param status null: the receiver did not answer, and `error` says why. @param body how the answer begins */
 export interface Sent {
   status: number | null;
+  body: string | null;
   error: string | null;
 }
 
@@ -61,8 +63,8 @@ export class WebhookSender {
     headers["user-agent"] = "moneta";
     const answer = await this.#poster.post({ url: delivery.url, headers, body: payload, timeout: TIMEOUT });
     return "status" in answer
-      ? { status: answer.status, error: null }
-      : { status: null, error: describeFailure(answer.error) };
+      ? { status: answer.status, body: answer.body, error: null }
+      : { status: null, body: null, error: describeFailure(answer.error) };
   }
 }
 
@@ -76,8 +78,8 @@ function describeFailure(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? `connection failed (${error.code})` : "connection failed";
 }
 
-/** What came of a call: the status of the answer, or why there is none. */
-export type Answer = { status: number } | { error: unknown };
+/** What came of a call: the status of the answer and how its body begins, or why there is none. */
+export type Answer = { status: number; body: string | null } | { error: unknown };
 
 /** Thrown when the receiver did not answer in time. */
 export class NoAnswerInTime extends Error {
@@ -92,7 +94,7 @@ export interface Post {
   timeout: number;
 }
 
-/** An answer's body is of no interest. One that is short and comes at once is read to its end, so that the connection can be used again. */
+/** Of an answer's body only the beginning is kept. One that is short and comes at once is read to its end, so that the connection can be used again. */
 const LONGEST_BODY = 16_384;
 /** Milliseconds from the status of an answer to the end of its body. */
 const BODY_TIMEOUT = 1_000;
@@ -152,6 +154,8 @@ class Call implements Agent.DispatchHandler {
   #ended = false;
   #status: number | null = null;
   #received = 0;
+  /** How the body begins. */
+  #beginning: Buffer | null = null;
 
   constructor(deadline: number, end: (answer: Answer) => void) {
     this.deadline = deadline;
@@ -179,8 +183,16 @@ class Call implements Agent.DispatchHandler {
   }
 
   onResponseData(_controller: Agent.DispatchController, chunk: Buffer): void {
+    // The connection is about to be closed. The body of an answer before the final one is not of interest.
+    if (this.#ended || this.#status === null) return;
+    if (this.#received < MAX_ANSWER_BYTES) this.#keep(chunk.subarray(0, MAX_ANSWER_BYTES - this.#received));
     this.#received += chunk.length;
     if (this.#received > LONGEST_BODY) this.giveUp(new Error("the body of the answer is too long"));
+  }
+
+  /** Copies: a part of a buffer would keep all of it in memory. */
+  #keep(bytes: Buffer): void {
+    this.#beginning = Buffer.concat(this.#beginning === null ? [bytes] : [this.#beginning, bytes]);
   }
 
   onResponseEnd(): void {
@@ -196,6 +208,12 @@ class Call implements Agent.DispatchHandler {
   #endWith(error: unknown): void {
     if (this.#ended) return;
     this.#ended = true;
-    this.#end(this.#status === null ? { error } : { status: this.#status });
+    if (this.#status === null) this.#end({ error });
+    else this.#end({ status: this.#status, body: this.#body() });
+  }
+
+  #body(): string | null {
+    if (this.#beginning === null) return null;
+    return answerText(this.#beginning, this.#received <= MAX_ANSWER_BYTES);
   }
 }

@@ -19,7 +19,6 @@ export function SearchForm({ label, hint, error = null, busy = false, maxLength,
   return (
     <form
       class="search"
-      role="search"
       onSubmit={(event) => {
         event.preventDefault();
         onSearch(text);

@@ -9,13 +9,15 @@ interface Toast {
 }
 
 const SHOWN_MS = 6_000;
+/** More would leave no room for anything else. */
+const MOST = 3;
 const toasts = signal<readonly Toast[]>([]);
 let lastId = 0;
 
 /** Says what was done. It disappears by itself. */
 export function toast(text: string, kind: Toast["kind"] = "done"): void {
   const id = ++lastId;
-  toasts.value = [...toasts.value, { id, text, kind }];
+  toasts.value = [...toasts.value, { id, text, kind }].slice(-MOST);
   setTimeout(() => {
     dismiss(id);
   }, SHOWN_MS);
@@ -26,7 +28,7 @@ export function sayProblem(error: unknown): void {
   toast(sentenceOf(error), "problem");
 }
 
-/** The place of the toasts. The shell shows it once. */
+/** The place of the toasts, in the navigation, where they cover nothing. */
 export function Toasts() {
   return (
     <div class="toasts" role="status" aria-live="polite">

@@ -10,7 +10,6 @@ import { WithLoaded } from "../write/with-loaded.tsx";
 import { WriteForm } from "../write/write-form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
-import { mayUse } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { NOTHING_CHANGED, titleOfChange } from "../write/change-words.ts";
@@ -52,7 +51,6 @@ function ChangeForm({ document, collection }: FormProps) {
       fields={fields}
       known={known}
       main={fields.map(({ name }) => name)}
-      files={mayUse("media") ? ["image"] : []}
       target={{ method: "PATCH", path: "/v1/collections/{address}", pathParams: { address } }}
       submit="Save"
       busy="Saving …"

@@ -9,7 +9,6 @@ import { WithLoaded } from "../write/with-loaded.tsx";
 import { WriteForm } from "../write/write-form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
-import { mayUse } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { PreviewCard } from "../write/preview-card.tsx";
@@ -63,7 +62,6 @@ function ChangeForm({ document, nft, token }: FormProps) {
       fields={fields}
       known={known}
       main={["name", "description", "image", "attributes"]}
-      files={mayUse("media") ? ["image", "animation_url"] : []}
       target={{ method: "PATCH", path: PATH, pathParams: { ...token } }}
       submit="Save"
       busy="Saving …"

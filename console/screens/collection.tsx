@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 import { answerOf, type Shape } from "../../client/client.ts";
 import { Badge } from "../parts/badge.tsx";
 import { Address } from "../parts/copyable.tsx";
@@ -8,6 +10,7 @@ import { Facts } from "../parts/facts.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { LongText } from "../parts/long-text.tsx";
 import { Holder } from "../parts/named.tsx";
+import { OrderChoice } from "../parts/order.tsx";
 import { Picture } from "../parts/picture.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { TokenTiles } from "../parts/token-tile.tsx";
@@ -16,11 +19,12 @@ import { client } from "../service/client.ts";
 import { closedBecause, readCollection } from "../service/collections.ts";
 import { explorerLink } from "../service/links.ts";
 import { useLive } from "../service/live.ts";
+import type { Order } from "../service/order.ts";
 import { mayUse } from "../service/session.ts";
 import { useData, usePages } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { CollectionOffers } from "../write/offers.tsx";
-import { filterQuery, isFiltered, NoneFound, readFilter, type TokenFilter, TokenFilters } from "./token-filters.tsx";
+import { filterQuery, NoneFound, readFilter, type TokenFilter, TokenFilters } from "./token-filters.tsx";
 
 const LIMIT = 24;
 
@@ -128,12 +132,18 @@ interface TokensProps {
 
 function Tokens({ collection, filter, onMinted }: TokensProps) {
   const { address } = collection;
-  const pages = usePages(async (cursor) => {
-    const query = { limit: LIMIT, ...filterQuery(filter), ...(cursor === undefined ? {} : { cursor }) };
-    const params = { path: { address }, query };
-    const { nfts, next } = await answerOf(client().GET("/v1/collections/{address}", { params }));
-    return { items: nfts, next };
-  }, []);
+  const [order, setOrder] = useState<Order>("oldest");
+  const only = filterQuery(filter);
+  const isWhole = Object.keys(only).length === 0;
+  const pages = usePages(
+    async (cursor) => {
+      const query = { limit: LIMIT, ...(isWhole ? { order } : only), ...(cursor === undefined ? {} : { cursor }) };
+      const params = { path: { address }, query };
+      const { nfts, next } = await answerOf(client().GET("/v1/collections/{address}", { params }));
+      return { items: nfts, next };
+    },
+    [order],
+  );
   // A mint, burn or change of metadata of this collection has completed.
   useLive((event) => {
     if (event.type !== "completed" || event.nft_collection !== address) return;
@@ -142,12 +152,12 @@ function Tokens({ collection, filter, onMinted }: TokensProps) {
   });
   return (
     <section class="stack" aria-label="Tokens">
-      <h2>Tokens</h2>
+      <div class="screen-head">
+        <h2>Tokens</h2>
+        {isWhole && pages.items.length > 1 && <OrderChoice order={order} onChange={setOrder} />}
+      </div>
       <TokenFilters collection={collection} filter={filter} />
-      <CursorList
-        pages={pages}
-        empty={isFiltered(filter) ? <NoneFound filter={filter} /> : <NoTokens collection={collection} />}
-      >
+      <CursorList pages={pages} empty={isWhole ? <NoTokens collection={collection} /> : <NoneFound filter={filter} />}>
         {(tokens) => <TokenTiles tokens={tokens} />}
       </CursorList>
     </section>

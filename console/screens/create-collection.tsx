@@ -12,7 +12,6 @@ import { WithLoaded } from "../write/with-loaded.tsx";
 import { WriteForm } from "../write/write-form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
-import { mayUse } from "../service/session.ts";
 import { href } from "../shell/href.ts";
 
 const CALL = "post /v1/collections";
@@ -36,7 +35,6 @@ function CreateForm({ document }: { document: ApiDocument }) {
       key={`${kind.type} ${kind.hosting}`}
       fields={fields}
       main={["description", "image", "mint_supply_count", "collection_uri"]}
-      files={mayUse("media") ? ["image"] : []}
       target={{ method: "POST", path: "/v1/collections" }}
       submit="Create the collection"
       busy="Creating …"

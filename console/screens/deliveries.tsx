@@ -119,7 +119,7 @@ function Event({ delivery: { event_type: type, request_id } }: { delivery: Deliv
 }
 
 function ReceiverAnswer({ delivery }: { delivery: Delivery }) {
-  const { response_status: status, error, next_attempt_at: next } = delivery;
+  const { response_status: status, response_body: body, error, next_attempt_at: next } = delivery;
   const answer = status === null ? null : `HTTP ${status.toString()}`;
   return (
     <>
@@ -128,6 +128,12 @@ function ReceiverAnswer({ delivery }: { delivery: Delivery }) {
         <div class="muted">
           Next try by <Moment time={next} />
         </div>
+      )}
+      {body !== null && (
+        <details>
+          <summary>Body</summary>
+          <pre tabIndex={0}>{body}</pre>
+        </details>
       )}
     </>
   );

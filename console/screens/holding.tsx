@@ -91,7 +91,7 @@ function Unlockable({ wallet, address, id, name }: Place) {
           void show();
         }}
       >
-        Show unlockable content
+        Show the unlockable content
       </Button>
       {error !== null && <ErrorNote error={error} />}
     </>

@@ -1,12 +1,13 @@
+import type { Order } from "../service/order.ts";
 import type { Request } from "./request-state.ts";
 
 /** What the list shows. null: every request. */
 export type StatusFilter = Request["status"] | null;
 
 /**
- * The list after events: requests that changed are replaced, new ones come first, and those that no longer match the filter
- * are gone. Requests keep their order: newest first.
- * @param first the newest page, read again
+ * The list after events: requests that changed are replaced, new ones come first, or last where the oldest come first, and those
+ * that no longer match the filter are gone.
+ * @param first the first page, read again
  * @param others requests below it that changed, read again
  */
 export function mergeRequests(
@@ -14,11 +15,13 @@ export function mergeRequests(
   first: readonly Request[],
   others: readonly Request[],
   filter: StatusFilter,
+  order: Order = "newest",
 ): Request[] {
   const fresh = new Map([...others, ...first].map((request) => [request.request_id, request]));
   const known = new Set(shown.map((request) => request.request_id));
   const added = first.filter((request) => !known.has(request.request_id));
-  return [...added, ...shown.map((request) => fresh.get(request.request_id) ?? request)].filter(
+  const kept = shown.map((request) => fresh.get(request.request_id) ?? request);
+  return (order === "newest" ? [...added, ...kept] : [...kept, ...added]).filter(
     (request) => filter === null || request.status === filter,
   );
 }

@@ -15,7 +15,6 @@ import { WithLoaded } from "../write/with-loaded.tsx";
 import { WriteForm } from "../write/write-form.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { client } from "../service/client.ts";
-import { mayUse } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { PreviewCard } from "../write/preview-card.tsx";
@@ -70,7 +69,6 @@ function MintForm({ document, collection, closed }: MintFormProps) {
         key={variant}
         fields={fields}
         main={["name", "description", "image", "attributes"]}
-        files={mayUse("media") ? ["image", "animation_url"] : []}
         help={{ to_address: RECEIVER_HELP, initial_owner: RECEIVER_HELP }}
         lists={{ to_address: wallets, initial_owner: wallets }}
         target={{ method: "POST", path: "/v1/nfts" }}

@@ -5,11 +5,13 @@ import { StateBadge } from "../parts/badge.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { CollectionName } from "../parts/named.tsx";
+import { OrderChoice } from "../parts/order.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
 import { Age, Ether } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
 import { shortHex } from "../service/format.ts";
+import type { Order } from "../service/order.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { type Query, RequestFilters } from "./request-filters.tsx";
 import { type Request, TYPE_NAMES } from "./request-state.ts";
@@ -31,25 +33,36 @@ export function RequestsScreen({ params }: ScreenProps) {
     ...(wallet === "" ? {} : { wallet }),
     ...(collection === "" ? {} : { collection }),
   });
+  const [order, setOrder] = useState<Order>("newest");
+  // The other filters search among the newest requests.
+  const inOrder = Object.keys(query).every((name) => name === "type");
   return (
     <Screen title="Requests">
       <RequestFilters first={{ reference: "", wallet, collection, type: "" }} onFind={setQuery} />
-      <div class="filter" role="group" aria-label="State">
-        {FILTERS.map(([value, text]) => (
-          <button
-            key={text}
-            type="button"
-            class="button button-small"
-            aria-pressed={status === value}
-            onClick={() => {
-              setStatus(value);
-            }}
-          >
-            {text}
-          </button>
-        ))}
+      <div class="screen-head">
+        <div class="filter" role="group" aria-label="State">
+          {FILTERS.map(([value, text]) => (
+            <button
+              key={text}
+              type="button"
+              class="button button-small"
+              aria-pressed={status === value}
+              onClick={() => {
+                setStatus(value);
+              }}
+            >
+              {text}
+            </button>
+          ))}
+        </div>
+        {inOrder && <OrderChoice order={order} onChange={setOrder} />}
       </div>
-      <List key={JSON.stringify([status, query])} status={status} query={query} />
+      <List
+        key={JSON.stringify([status, query, order])}
+        status={status}
+        query={query}
+        order={inOrder ? order : "newest"}
+      />
     </Screen>
   );
 }
@@ -57,26 +70,32 @@ export function RequestsScreen({ params }: ScreenProps) {
 interface Filter {
   status: Request["status"] | null;
   query: Query;
+  order: Order;
 }
 
-function List({ status, query: wanted }: Filter) {
-  const pages = useLiveRequests(status, async (cursor) => {
-    const query = {
-      ...wanted,
-      ...(status === null ? {} : { status }),
-      ...(cursor === undefined ? {} : { cursor }),
-    };
-    const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
-    return { items: requests, next };
-  });
+function List({ status, query: wanted, order }: Filter) {
+  const pages = useLiveRequests(
+    status,
+    async (cursor) => {
+      const query = {
+        ...wanted,
+        order,
+        ...(status === null ? {} : { status }),
+        ...(cursor === undefined ? {} : { cursor }),
+      };
+      const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
+      return { items: requests, next };
+    },
+    order,
+  );
   return (
     <CursorList pages={pages} empty={<NoRequests status={status} query={wanted} />}>
-      {(requests) => <RequestsTable caption="Requests, newest first" requests={requests} />}
+      {(requests) => <RequestsTable caption={`Requests, ${order} first`} requests={requests} />}
     </CursorList>
   );
 }
 
-function NoRequests({ status, query }: Filter) {
+function NoRequests({ status, query }: Omit<Filter, "order">) {
   if (Object.keys(query).length > 0) {
     return (
       <EmptyState title="No such requests">

@@ -13,6 +13,8 @@ export interface TokenFilter {
   owner?: string;
   trait_type?: string;
   trait_value?: string;
+  /** How the name begins. */
+  search?: string;
 }
 
 /** Longest texts of a trait that can be found, in characters. */
@@ -20,16 +22,20 @@ export const MAX_TRAIT = 256;
 const ADDRESS = /^0x[0-9a-fA-F]{40}$/;
 
 /** The filters of the call that lists the tokens. */
-export function filterQuery({ owner, trait_type, trait_value }: TokenFilter) {
+export function filterQuery({ owner, trait_type, trait_value, search }: TokenFilter) {
+  if (search !== undefined) return { search };
   if (owner !== undefined) return ADDRESS.test(owner) ? { owner } : { user: owner };
   return trait_type === undefined || trait_value === undefined ? {} : { trait_type, trait_value };
 }
 
-export function isFiltered(filter: TokenFilter): boolean {
+function isFiltered(filter: TokenFilter): boolean {
   return Object.keys(filterQuery(filter)).length > 0;
 }
 
-/** Forms that lead to the tokens of one owner, or with one trait. Only hosted tokens have traits here. */
+/** Longest beginning of a name that can be searched for, in characters. */
+const MAX_NAME = 64;
+
+/** Forms that lead to some of the tokens. Only hosted tokens have names and traits here. */
 export function TokenFilters({ collection, filter }: { collection: Shape<"Collection">; filter: TokenFilter }) {
   const { address, hosting } = collection;
   return (
@@ -42,6 +48,17 @@ export function TokenFilters({ collection, filter }: { collection: Shape<"Collec
       <details>
         <summary>Find tokens</summary>
         <div class="stack">
+          {hosting === "hosted" && (
+            <SearchForm
+              label="Name"
+              hint="How it begins."
+              maxLength={MAX_NAME}
+              onSearch={(text) => {
+                const search = text.trim();
+                if (search !== "") location.hash = nameLink(address, search);
+              }}
+            />
+          )}
           <SearchForm
             label="Owner"
             hint="A user of the app, or an address."
@@ -90,6 +107,10 @@ function TraitForm({ address }: { address: string }) {
   );
 }
 
+function nameLink(address: string, search: string): string {
+  return href("/collections/:address/named/:search", { address, search: encodeURIComponent(search) });
+}
+
 function ownerLink(address: string, owner: string): string {
   return href("/collections/:address/of/:owner", { address, owner: encodeURIComponent(owner) });
 }
@@ -118,7 +139,14 @@ export function NoneFound({ filter }: { filter: TokenFilter }) {
   return <EmptyState title="No such tokens">This collection has no tokens {wordsOf(filter)}.</EmptyState>;
 }
 
-function wordsOf({ owner, trait_type: type, trait_value: value }: TokenFilter) {
+function wordsOf({ owner, trait_type: type, trait_value: value, search }: TokenFilter) {
+  if (search !== undefined) {
+    return (
+      <>
+        with a name that begins with <bdi>{search}</bdi>
+      </>
+    );
+  }
   return owner !== undefined ? (
     <>
       of <bdi>{owner}</bdi>

@@ -3,6 +3,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { answerOf } from "../../client/client.ts";
 import { client } from "../service/client.ts";
 import { useLive } from "../service/live.ts";
+import type { Order } from "../service/order.ts";
 import { type Page, type Pages, usePages } from "../service/use-data.ts";
 import { mergeRequests, type StatusFilter, toReadAgain } from "./merge-requests.ts";
 import type { Request } from "./request-state.ts";
@@ -14,6 +15,7 @@ const GATHER_MS = 150;
 export function useLiveRequests(
   status: StatusFilter,
   load: (cursor: string | undefined) => Promise<Page<Request>>,
+  order: Order = "newest",
 ): Pages<Request> {
   const pages = usePages(load, [status]);
   const latest = useRef(pages);
@@ -28,7 +30,7 @@ export function useLiveRequests(
     const shown = latest.current.items;
     const first = await load(undefined);
     const others = await Promise.all(toReadAgain(shown, first.items, ids).map(readRequest));
-    latest.current.replace((items) => mergeRequests(items, first.items, others, status));
+    latest.current.replace((items) => mergeRequests(items, first.items, others, status, order));
   }
 
   useLive((event) => {

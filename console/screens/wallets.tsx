@@ -7,10 +7,12 @@ import { Address } from "../parts/copyable.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { sentenceOf } from "../parts/error-note.tsx";
+import { OrderChoice } from "../parts/order.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SearchForm } from "../parts/search-form.tsx";
 import { Table } from "../parts/table.tsx";
 import { client } from "../service/client.ts";
+import type { Order } from "../service/order.ts";
 import { mayUse } from "../service/session.ts";
 import { usePages } from "../service/use-data.ts";
 import { href } from "../shell/href.ts";
@@ -19,11 +21,15 @@ import { CreateWallet } from "./create-wallet.tsx";
 /** The app's wallets, a search, and a form for a new one. */
 export function WalletsScreen() {
   const [creating, setCreating] = useState(false);
-  const pages = usePages(async (cursor) => {
-    const query = cursor === undefined ? {} : { cursor };
-    const { wallets, next } = await answerOf(client().GET("/v1/accounts", { params: { query } }));
-    return { items: wallets, next };
-  }, []);
+  const [order, setOrder] = useState<Order>("newest");
+  const pages = usePages(
+    async (cursor) => {
+      const query = { order, ...(cursor === undefined ? {} : { cursor }) };
+      const { wallets, next } = await answerOf(client().GET("/v1/accounts", { params: { query } }));
+      return { items: wallets, next };
+    },
+    [order],
+  );
   const actions = mayUse("accounts") && (
     <Button
       kind="primary"
@@ -37,6 +43,7 @@ export function WalletsScreen() {
   return (
     <Screen title="Wallets" actions={actions}>
       <Search />
+      {pages.items.length > 1 && <OrderChoice order={order} onChange={setOrder} />}
       <CursorList
         pages={pages}
         empty={<EmptyState title="No wallets yet">Create a wallet to mint tokens into it.</EmptyState>}

@@ -6,7 +6,6 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Screen as Frame } from "../parts/screen.tsx";
-import { Toasts } from "../parts/toasts.tsx";
 import { currentApp, signedIn } from "../service/session.ts";
 import { ChooseApp } from "./choose-app.tsx";
 import { Navigation } from "./navigation.tsx";
@@ -41,7 +40,6 @@ export function Console() {
         </main>
       </div>
       <Palette />
-      <Toasts />
     </Router>
   );
 }

@@ -1,7 +1,8 @@
 import { useEffect } from "preact/hooks";
 import { useHashLocation } from "wouter-preact/use-hash-location";
 
-import { sayProblem } from "../parts/toasts.tsx";
+import { Icon } from "../parts/icon.tsx";
+import { sayProblem, Toasts } from "../parts/toasts.tsx";
 import { countApps, hasSeveralApps } from "../service/apps.ts";
 import { liveState } from "../service/live.ts";
 import { chooseApp, currentApp, isOperator, mayUse, type Session, signOut } from "../service/session.ts";
@@ -22,6 +23,7 @@ export function Navigation({ session }: { session: Session }) {
   return (
     <header class="navigation">
       <a class="brand" href="#/">
+        <Icon name="mark" />
         Moneta
       </a>
       <SearchButton />
@@ -30,12 +32,14 @@ export function Navigation({ session }: { session: Session }) {
           {offeredScreens().map((screen) => (
             <li key={screen.path}>
               <a href={href(screen.path)} aria-current={isCurrent(screen, path) ? "page" : undefined}>
+                <Icon name={screen.path.slice(1) || "home"} />
                 {screen.nav}
               </a>
             </li>
           ))}
         </ul>
       </nav>
+      <Toasts />
       <SessionPart session={session} />
     </header>
   );

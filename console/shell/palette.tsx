@@ -3,6 +3,7 @@ import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 import { Dialog } from "../parts/dialog.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { type Found, search } from "../service/search.ts";
 import { currentApp, mayUse } from "../service/session.ts";
 import { href } from "./href.ts";
@@ -28,6 +29,7 @@ export function SearchButton() {
         isOpen.value = true;
       }}
     >
+      <Icon name="search" />
       <span>Search</span> <kbd>{KEY} K</kbd>
     </button>
   );

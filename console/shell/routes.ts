@@ -23,7 +23,10 @@ export interface Screen {
   /** Path in the fragment of the address, with `:name` for each part that varies. */
   path: string;
   component: AnyScreen;
-  /** Text of the link in the navigation. Absent: the screen is reached from others. */
+  /**
+   * Text of the link in the navigation. Absent: the screen is reached from others. Its icon is the symbol in
+   * api/v1/public/icon.svg with the name of the path.
+   */
   nav?: string;
   /** `app`: needs a chosen app (the default). `operator`: needs the operator's session, and no app. */
   needs?: "app" | "operator";
@@ -68,7 +71,11 @@ export const SCREENS: readonly Screen[] = [
     path: "/collections/:address",
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   },
-  ...["/collections/:address/of/:owner", "/collections/:address/with/:trait_type/:trait_value"].map((path) => ({
+  ...[
+    "/collections/:address/named/:search",
+    "/collections/:address/of/:owner",
+    "/collections/:address/with/:trait_type/:trait_value",
+  ].map((path) => ({
     path,
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   })),

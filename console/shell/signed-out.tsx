@@ -1,4 +1,5 @@
 import { Copyable } from "../parts/copyable.tsx";
+import { Icon } from "../parts/icon.tsx";
 import { Toasts } from "../parts/toasts.tsx";
 import { LOCAL_CLI } from "../service/session.ts";
 
@@ -7,7 +8,10 @@ export function SignedOut({ problem }: { problem: string | null }) {
   return (
     <main class="signed-out">
       <div class="card stack">
-        <h1>Moneta</h1>
+        <h1 class="brand">
+          <Icon name="mark" />
+          Moneta
+        </h1>
         {problem === null ? (
           <p>You are not signed in. A link signs you in.</p>
         ) : (

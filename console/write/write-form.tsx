@@ -20,8 +20,6 @@ interface WriteFormProps<T> extends WriteFormOptions<T> {
   /** Text of the button, and while the call runs. */
   submit: string;
   busy: string;
-  /** Names of fields that take a file. */
-  files?: readonly string[];
   /** Sentences of the screen in place of the schema's descriptions, by name. */
   help?: Readonly<Record<string, string>>;
   /** Ids of lists with suggestions, by name. */
@@ -83,9 +81,9 @@ interface FieldsProps<T> {
 }
 
 function Fields<T>({ form, options, onPicture }: FieldsProps<T>) {
-  const { fields, main, files = [], help = {}, lists = {} } = options;
+  const { fields, main, help = {}, lists = {} } = options;
   const { byField } = form.problems;
-  const context = { form: form.id, errorsOf: (path: string) => byField.get(path) ?? [], files, help, lists, onPicture };
+  const context = { form: form.id, errorsOf: (path: string) => byField.get(path) ?? [], help, lists, onPicture };
   const controls = (some: readonly Field[]) =>
     some.map((field) => (
       <FieldControl

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { BrowserContextOptions, Page } from "playwright-core";
 
-import { freePort } from "../scene/loopback.ts";
+import { freePort, listenOnLoopback } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
 import { launchBrowser } from "./launch-browser.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -58,6 +59,28 @@ async function behind(page: Page, screen: string, prefix: string): Promise<strin
   return address?.slice(1) ?? screen;
 }
 
+/** The answer of a receiver that fails. */
+async function shootWebhook(page: Page): Promise<void> {
+  const server = createServer((_request, response) => {
+    response.writeHead(500, { "content-type": "text/plain" }).end("no such table: orders");
+  });
+  const receiver = await listenOnLoopback(server);
+  try {
+    await open(page, "/webhook");
+    await page.getByLabel("URL").fill(`${receiver.url}/moneta`);
+    await page.getByRole("button", { name: "Save the webhook" }).click();
+    await page.getByRole("button", { name: "I have stored it" }).click();
+    await page.getByRole("button", { name: "Send a test event" }).click();
+    await page.getByText("Body", { exact: true }).click();
+    const dismiss = page.getByRole("button", { name: "Dismiss" });
+    await dismiss.first().waitFor();
+    while ((await dismiss.count()) > 0) await dismiss.first().click();
+    await shoot(page, "/webhook", "webhook", "details[open]");
+  } finally {
+    await receiver.stop();
+  }
+}
+
 async function takeAll(consoleLink: string): Promise<void> {
   const browser = await launchBrowser();
   try {
@@ -65,22 +88,23 @@ async function takeAll(consoleLink: string): Promise<void> {
     const page = await context.newPage();
     await page.goto(consoleLink);
     // The link is the operator's. Its only app is chosen at once.
-    await page.locator("#main .tile").first().waitFor();
-    const collection = await behind(page, "/", "/collections/0x");
+    await page.locator("#main table").first().waitFor();
+    const collection = await behind(page, "/collections", "/collections/0x");
     const token = await behind(page, collection, `${collection}/`);
-    await shoot(page, "/", "collections");
+    await shoot(page, "/", "home");
     await shoot(page, collection, "collection");
     await shoot(page, token, "token");
     await shoot(page, `${collection}/mint`, "mint");
     await shoot(page, "/requests", "requests");
     await shoot(page, await behind(page, "/wallets", "/wallets/0x"), "wallet");
-    await shoot(page, "/webhook", "webhook");
-    await shoot(page, "/operator", "operator", ".chart:last-child .u-legend");
+    await shootWebhook(page);
+    await shoot(page, "/operator", "operator");
+    await shoot(page, "/operator/time", "operator-time", ".chart:last-child .u-legend");
     await page.setViewportSize({ width: 360, height: 740 });
     await shoot(page, token, "token-narrow");
     await page.setViewportSize({ width: 1280, height: 680 });
     await page.emulateMedia({ colorScheme: "dark" });
-    await shoot(page, "/", "collections-dark");
+    await shoot(page, "/collections", "collections-dark");
   } finally {
     await browser.close();
   }

@@ -132,6 +132,18 @@ describe("console: collections and tokens", () => {
     await page.getByRole("link", { name: value }).click();
     await page.getByText(`Only tokens with odd / %: ${value}.`).waitFor();
     await tiles.filter({ hasText: "Odd" }).waitFor();
+    await goTo(page, `/collections/${cats}`);
+    await page.getByText("Find tokens").click();
+    await page.getByLabel("Name", { exact: true }).fill("tO");
+    await page.getByLabel("Name", { exact: true }).press("Enter");
+    await page.getByText("Only tokens with a name that begins with tO.").waitFor();
+    await tiles.filter({ hasText: "Tom" }).waitFor();
+    expect(await tiles.count()).to.equal(1);
+    await goTo(page, `/collections/${cats}`);
+    await page.getByLabel("Order").selectOption("newest");
+    await tiles.first().filter({ hasText: "Odd" }).waitFor();
+    await page.getByLabel("Order").selectOption("oldest");
+    await tiles.first().filter({ hasText: "Tom" }).waitFor();
     await goTo(page, `/collections/${cats}/of/nobody`);
     await page.getByText("No such tokens").waitFor();
     await page.setViewportSize(NARROW);

@@ -3,9 +3,11 @@ import type { Page } from "playwright-core";
 
 import type { Shape } from "../../client/client.ts";
 import { waitUntil } from "../../scripts/console/wait-until.ts";
+import { eventually } from "../support/eventually.ts";
 import {
   expectNoAxeViolations,
   expectNoSidewaysScrolling,
+  goTo,
   NARROW,
   type OpenOptions,
   useConsole,
@@ -18,6 +20,10 @@ const PICTURE = {
     '<svg xmlns="http://www.w3.org/2000/svg" width="8" height="8"><script>top.hacked = 1</script><rect width="8" height="8" fill="red"/></svg>',
   ),
 };
+const PNG = Buffer.from(
+  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
+  "base64",
+);
 const DONE = "Done. It is on the chain.";
 
 describe("the form that mints a token", () => {
@@ -48,6 +54,7 @@ describe("the form that mints a token", () => {
     const preview = page.getByRole("complementary", { name: "Preview" });
     await preview.getByText("Tom <script>").waitFor();
     expect(await preview.locator("img").getAttribute("src")).to.match(/^blob:/);
+    expect(await page.getByRole("img", { name: "Preview of the picture" }).getAttribute("src")).to.match(/^blob:/);
     await expectNoAxeViolations(page);
     await page.getByRole("button", { name: "Mint", exact: true }).click();
     await page.getByText(DONE).waitFor();
@@ -55,6 +62,41 @@ describe("the form that mints a token", () => {
     await page.getByRole("button", { name: "Copy as curl" }).waitFor();
     expect(await namesOfTokens()).to.include("Tom <script>hacked = 1</script>");
     expect(await page.evaluate("typeof hacked")).to.equal("undefined");
+  });
+
+  it("previews the picture of an address, on this computer or on IPFS, in every form", async () => {
+    const token = await console.moneta.api.completed("/v1/nfts", {
+      collection_address: collection,
+      to_address: await console.moneta.api.wallet(),
+      name: "Changed",
+    });
+    const screens = ["/collections/new", `/collections/${collection}/change`, `/collections/${collection}/mint`];
+    screens.push(`/collections/${collection}/${String(token.nft_token_id)}/change`);
+    const { uri } = await console.moneta.api.client.uploadMedia(new Blob([PNG], { type: "image/png" }));
+    const data = `data:image/png;base64,${PNG.toString("base64")}`;
+    // Without the scope for uploads only an address can be given.
+    for (const scopes of [undefined, ["read", "mint", "collections"] as const]) {
+      const page = await console.open(scopes === undefined ? {} : { scopes });
+      for (const screen of screens) {
+        await goTo(page, screen);
+        const picture = page.getByRole("group", { name: /^Picture/ });
+        await picture.waitFor();
+        expect(await picture.locator('input[type="file"]').count()).to.equal(scopes === undefined ? 1 : 0);
+        for (const address of [uri, data]) {
+          await picture.getByRole("textbox").fill(address);
+          const shown = picture.getByRole("img", { name: "Preview of the picture" });
+          await shown.waitFor();
+          const source = address === uri ? new RegExp(`/ipfs/${uri.replace("ipfs://", "")}$`) : /^data:/;
+          await eventually(async () => (source.test((await shown.getAttribute("src")) ?? "") ? true : undefined));
+        }
+        await picture.getByRole("textbox").fill("data:image/png;base64,broken");
+        await picture.getByText("The browser can load no picture from there.").waitFor();
+        await picture.getByRole("textbox").fill("javascript:alert(1)");
+        await picture.getByText("The browser can load no picture from there.").waitFor({ state: "detached" });
+        expect(await picture.locator("img").count()).to.equal(0);
+        await expectNoAxeViolations(page);
+      }
+    }
   });
 
   it("works with the keyboard alone", async () => {
@@ -140,7 +182,10 @@ describe("the form that mints a token", () => {
     await reader.getByText("This session may not mint tokens").waitFor();
     expect(await reader.getByRole("button", { name: "Mint", exact: true }).count()).to.equal(0);
     const minter = await open({ scopes: ["read", "mint"] });
-    await minter.getByLabel(/^Picture/).waitFor();
+    await minter
+      .getByRole("group", { name: /^Picture/ })
+      .getByLabel("URI")
+      .waitFor();
     expect(await minter.getByLabel("Drop a file here, or choose one").count()).to.equal(0);
   });
 

@@ -1,5 +1,7 @@
 import { expect } from "chai";
+import { encode } from "uqr";
 
+import { eventually } from "../support/eventually.ts";
 import {
   copied,
   expectNoAxeViolations,
@@ -10,6 +12,17 @@ import {
 } from "./support/browser.ts";
 
 const HOSTILE = "<img src=x onerror=\"document.title='ran'\">";
+
+/** The dark squares of a code that is drawn as a path, as `x y`. */
+function squaresOf(path: string): string[] {
+  return [...path.matchAll(/M(\d+ \d+)h1v1h-1z/g)].map(([, square = ""]) => square).sort();
+}
+
+/** Those that a text has, with the free space around it that readers need. */
+function squaresFor(text: string): string[] {
+  const { data } = encode(text, { ecc: "M", border: 4 });
+  return data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`${x.toString()} ${y.toString()}`] : []))).sort();
+}
 
 describe("console > operator", () => {
   // The screen shows all apps and the whole backlog.
@@ -127,19 +140,29 @@ describe("console > operator", () => {
   });
 
   it("shows how to pay a lane that is low on funds, with a code for phones", async () => {
-    const page = await web.open({ operator: true, browser: { viewport: NARROW } });
-    await page.route(/\/v1\/operator\/status/, async (route) => {
-      const answer = await route.fetch();
-      const body = (await answer.json()) as { lanes: object[] };
-      const lanes = body.lanes.map((lane) => ({ ...lane, low_funds: true, advised_wei: "250000000000000000" }));
-      await route.fulfill({ response: answer, json: { ...body, lanes } });
-    });
-    await goTo(page, "/operator");
+    const { database, chainId } = web.moneta.service;
+    const { address } = await database.read
+      .selectFrom("lanes")
+      .select("address")
+      .where("lane", "=", 0)
+      .executeTakeFirstOrThrow();
+    const fund = (wei: bigint) => web.moneta.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
+    const before = await web.moneta.provider.getBalance(address);
+    await fund(10n ** 13n);
+    const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW } });
     const part = page.getByRole("region", { name: "Top up" });
-    await part.getByText("0.25 ETH").first().waitFor();
-    await part.getByRole("img", { name: "Payment address of lane 0" }).waitFor();
+    // The service looks at the balances every few seconds.
+    await eventually(async () => {
+      await page.getByRole("button", { name: "Read again" }).click();
+      return (await part.count()) > 0 ? true : undefined;
+    });
+    await part.getByText(address, { exact: true }).waitFor();
+    await part.getByText("0.00001 ETH").first().waitFor();
+    const path = await part.getByRole("img", { name: "Payment address of lane 0" }).locator("path").getAttribute("d");
+    expect(squaresOf(path ?? "")).to.deep.equal(squaresFor(`ethereum:${address}@${chainId.toString()}`));
     await expectNoAxeViolations(page);
     await expectNoSidewaysScrolling(page);
+    await fund(before);
   });
 
   it("is not offered to an app's session", async () => {

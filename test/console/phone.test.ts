@@ -1,37 +1,218 @@
+import { createServer } from "node:http";
+
 import { expect } from "chai";
+import type { Page } from "playwright-core";
 
-import { expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+import { waitUntil } from "../../scripts/console/wait-until.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
+import type { ApiClient } from "../support/api-client.ts";
+import { eventually } from "../support/eventually.ts";
+import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
-const SCREENS = [
-  "/",
-  "/collections/new",
-  "/requests",
-  "/wallets",
-  "/webhook",
-  "/tokens",
-  "/operator",
-  "/operator/apps",
-  "/operator/time",
-];
+/** One word that is wider than any phone. */
+const WIDE = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(4);
+const PICTURE = `data:image/svg+xml;base64,${Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>').toString("base64")}`;
 
+type Data = Record<"hosted" | "editions" | "plain" | "wallet" | "stranger" | "done" | "failed", string>;
+
+const COPIES_ID = (2 ** 52).toString();
+
+/** All screens of an app, each with what it shows when it is complete. */
+function screensOf({
+  hosted,
+  editions,
+  plain,
+  wallet,
+  stranger,
+  done,
+  failed,
+}: Data): [screen: string, loaded: string][] {
+  const token = `/collections/${hosted}/1`;
+  const [wide, collections] = [encodeURIComponent(WIDE), [hosted, editions, plain]];
+  return [
+    ["/", "table, .tile"],
+    ["/collections", ".tile"],
+    ["/collections/new", "form"],
+    ...collections.map((one): [string, string] => [`/collections/${one}`, ".tile"]),
+    ...["mint", "import", "change"].map((one): [string, string] => [`/collections/${hosted}/${one}`, "form, .card"]),
+    [`/collections/${hosted}/freeze`, "button"],
+    [`/collections/${editions}/mint`, "form"],
+    [`/collections/${hosted}/of/${stranger}`, ".tile"],
+    [`/collections/${hosted}/with/${wide}/${wide}`, ".tile"],
+    [`/collections/${hosted}/named/${wide.slice(0, 20)}`, ".tile"],
+    [token, ".attributes"],
+    [`/collections/${editions}/${COPIES_ID}`, ".attributes"],
+    [`/collections/${plain}/1`, "table"],
+    [`${token}/change`, "form"],
+    [`/transfer/${stranger}/${hosted}/1`, "form"],
+    [`/transfer/${wallet}/${editions}/${COPIES_ID}`, "form"],
+    ["/requests", "table"],
+    [`/requests/wallet/${wallet}`, "table"],
+    [`/requests/collection/${hosted}`, "table"],
+    ["/requests/state/failed", "table"],
+    ...[done, failed].map((one): [string, string] => [`/requests/${one}`, "dl"]),
+    ["/wallets", "table"],
+    ...[wallet, stranger].map((one): [string, string] => [`/wallets/${one}`, ".tile, .holding, table"]),
+    ["/webhook", "table"],
+    ["/tokens", "table"],
+  ];
+}
+
+/** Fills every screen. @param url of a receiver */
+async function fill(api: ApiClient, url: string): Promise<Data> {
+  const reference = WIDE;
+  await api.ok("PUT", "/v1/webhook", { url: `${url}/${WIDE.replaceAll("ä", "a")}` });
+  const { address: wallet } = await api.ok<{ address: string }>("POST", "/v1/accounts", { user_identifier: WIDE });
+  const stranger = await api.wallet();
+  const royalty = { seller_fee_basis_points: 500, fee_recipient: wallet };
+  const [hosted, editions, plain] = await Promise.all([
+    api.collection({
+      type: "ERC721",
+      name: WIDE,
+      description: WIDE,
+      image: PICTURE,
+      external_link: `https://${"a".repeat(60)}.example/${"b".repeat(200)}`,
+      ...royalty,
+    }),
+    api.collection({ type: "ERC1155", name: WIDE, soulbound: false }),
+    api.collection({
+      type: "ERC721",
+      name: "Self-hosted",
+      base_uri: `https://${"c".repeat(60)}.example/${"d".repeat(300)}/`,
+    }),
+  ]);
+  const attributes = [
+    { trait_type: WIDE, value: WIDE },
+    { trait_type: "level", value: 123456789012345 },
+  ];
+  const metadata = { name: WIDE, description: WIDE, image: PICTURE, external_url: "https://a.example/", attributes };
+  const minted = { collection_address: hosted, ...metadata, unlockable_content: WIDE, reference };
+  const [done] = await Promise.all([
+    api.completed("/v1/nfts", { ...minted, to_address: wallet }),
+    api.completed("/v1/nfts", { collection_address: plain, to_address: stranger }),
+    api.completed("/v1/nfts", {
+      collection_address: editions,
+      initial_owner: wallet,
+      initial_supply: 10 ** 15,
+      token_id: 2 ** 52,
+      ...metadata,
+    }),
+  ]);
+  const moved = { contract_address: hosted, token_id: 1, from_address: wallet };
+  await api.completed("/v1/transfers", { ...moved, to_address: stranger, reference });
+  const failed = await api.done("/v1/nfts", {
+    ...{ collection_address: hosted, to_address: wallet, copy_media: true },
+    image: "https://127.0.0.1:1/nothing.png",
+  });
+  expect(failed.status).to.equal("failed");
+  await api.ok("POST", "/v1/webhook/test", {});
+  await eventually(async () => {
+    const { deliveries } = await api.ok<{ deliveries: { response_status: number | null }[] }>(
+      "GET",
+      "/v1/webhook/deliveries",
+    );
+    return deliveries.some(({ response_status: status }) => status === 500) ? true : undefined;
+  });
+  return { hosted, editions, plain, wallet, stranger, done: done.request_id, failed: failed.request_id };
+}
+
+/** All screens, with the widest data that an app can have. */
 describe("console > phone", () => {
   // Its only app is chosen at once.
   const web = useConsole({ node: "deployed" });
+  let receiver: Listening;
+  let data: Data;
 
-  it("shows every link of the navigation, and no screen of the navigation is wider than the page", async () => {
-    web.allowProblems(/404/);
+  before("fill every screen", async () => {
+    receiver = await listenOnLoopback(
+      createServer((_request, response) => {
+        response.writeHead(500).end(WIDE);
+      }),
+    );
+    data = await fill(web.moneta.api, receiver.url);
+  });
+  after(() => receiver.stop());
+
+  /** @param loaded what the screen shows when it is complete */
+  async function check(page: Page, screen: string, loaded?: string): Promise<void> {
+    await goTo(page, screen);
+    await waitUntil(page, "document.querySelector('.loading') === null");
+    if (loaded !== undefined) await page.locator(loaded).first().waitFor();
+    await page.evaluate("for (const part of document.querySelectorAll('#main details')) part.open = true");
+    await waitUntil(page, "document.querySelector('.loading') === null");
+    try {
+      await expectNoSidewaysScrolling(page);
+      await expectNoAxeViolations(page);
+    } catch (error) {
+      throw new Error(`The screen ${screen}: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+
+  it("shows every link of the navigation", async () => {
     const page = await web.open({ operator: true, browser: { viewport: NARROW } });
-    await page.getByRole("heading", { level: 1 }).first().waitFor();
+    await page.locator(".tile, .card").first().waitFor();
     const hidden = await page.evaluate<string[]>(
       `[...document.querySelectorAll(".navigation nav a")]
         .filter((link) => { const box = link.getBoundingClientRect(); return box.left < 0 || box.right > innerWidth; })
         .map((link) => link.textContent)`,
     );
     expect(hidden).to.deep.equal([]);
-    for (const screen of SCREENS) {
-      await goTo(page, screen);
-      await page.locator(".loading").first().waitFor({ state: "detached" });
+  });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`fits every screen of an app, with data, ${colorScheme}`, async () => {
+      const page = await web.open({ browser: { viewport: NARROW, colorScheme } });
+      const problems: unknown[] = [];
+      for (const [screen, loaded] of screensOf(data)) {
+        await check(page, screen, loaded).catch((error: unknown) => problems.push(String(error)));
+      }
+      expect(problems.join("\n\n")).to.equal("");
+    });
+  }
+
+  it("fits every screen of the operator, with data", async () => {
+    for (let index = 0; index < 2; index++) await web.moneta.createApp(`${WIDE.slice(0, 60)}${index.toString()}`);
+    const page = await web.open({ operator: true, browser: { viewport: NARROW } });
+    await check(page, "/", ".choices");
+    await check(page, "/operator", ".facts");
+    await check(page, "/operator/apps", "table");
+    await check(page, "/operator/time", "canvas");
+  });
+
+  it("fits what opens above a screen", async () => {
+    const page = await web.open({ browser: { viewport: NARROW } });
+    const open = async (screen: string, button: string) => {
+      await check(page, screen);
+      await page.getByRole("button", { name: button }).first().click();
+      await page.getByRole("dialog").waitFor();
       await expectNoSidewaysScrolling(page);
-    }
+      await expectNoAxeViolations(page);
+      await page.keyboard.press("Escape");
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    };
+    await open("/wallets", "Create a wallet");
+    await open("/tokens", "Create an API key");
+    await open("/webhook", "Rotate the secret");
+    await open("/webhook", "Remove");
+    await page.getByRole("button", { name: /^Search/ }).click();
+    await page.getByRole("combobox").fill(WIDE.slice(0, 20));
+    await page.getByRole("option").first().waitFor();
+    await expectNoSidewaysScrolling(page);
+    await expectNoAxeViolations(page);
+  });
+
+  it("fits the pages before a session", async () => {
+    const page = await web.browser.open(`${web.moneta.baseUrl}/console/`, { viewport: NARROW });
+    web.allowProblems(/401/);
+    await page.getByText("You are not signed in.").waitFor();
+    await expectNoSidewaysScrolling(page);
+    await expectNoAxeViolations(page);
+    const { url } = await web.link();
+    const signedIn = await web.open({ browser: { viewport: NARROW } });
+    await signedIn.goto("about:blank");
+    await signedIn.goto(url);
+    await signedIn.getByRole("heading", { level: 1 }).waitFor();
+    await expectNoSidewaysScrolling(signedIn);
+    await expectNoAxeViolations(signedIn);
   });
 });

@@ -34,6 +34,8 @@ describe("console > requests", () => {
     const row = page.getByRole("row", { name: /Create a collection/ });
     await row.getByText("Completed").waitFor();
     collection = await final(id);
+    await page.getByLabel("Order").selectOption("oldest");
+    await page.getByRole("table", { name: "Requests, oldest first" }).waitFor();
     await page.getByRole("button", { name: "Failed" }).click();
     await page.getByText("No requests are failed").waitFor();
     await page.getByRole("button", { name: "Completed" }).click();

@@ -12,6 +12,8 @@ import {
   useConsole,
 } from "./support/browser.ts";
 
+const HOSTILE = "<script>document.title='ran'</script>";
+
 describe("console > webhook", () => {
   const web = useConsole();
 
@@ -20,11 +22,7 @@ describe("console > webhook", () => {
     web.allowProblems(/404/);
     let answer = 500;
     const receiver = await listenOnLoopback(
-      createServer((_request, response) => {
-        response
-          .writeHead(answer, "<script>document.title='ran'</script>")
-          .end("<script>document.title='ran'</script>");
-      }),
+      createServer((_request, response) => void response.writeHead(answer, HOSTILE).end(HOSTILE)),
     );
     try {
       const page = await web.open({ screen: "/webhook" });
@@ -42,8 +40,13 @@ describe("console > webhook", () => {
       expect(await copied(page, "Copy as TypeScript")).to.contain('client.POST("/v1/webhook/test")');
       const row = page.getByRole("row", { name: /test/ });
       await row.getByText(/HTTP 500/).waitFor();
-      await row.getByText("Payload", { exact: true }).click();
-      await row.getByText('"type": "test"').waitFor();
+      for (const [part, text] of [
+        ["Payload", '"type": "test"'],
+        ["Body", HOSTILE],
+      ] as const) {
+        await row.getByText(part, { exact: true }).click();
+        await row.getByText(text).waitFor();
+      }
       await expectNoAxeViolations(page);
       answer = 200;
       await row.getByRole("button", { name: "Redeliver" }).click();

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { dayOf } from "../../domain/day.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
-import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
 
@@ -69,11 +69,11 @@ export async function findWalletOfUser(db: Db, appId: string, userIdentifier: st
     .executeTakeFirst();
 }
 
-/** Oldest first. */
-export async function listWallets(db: Db, appId: string, page: PageQuery): Promise<Page<WalletRow>> {
+export async function listWallets(db: Db, appId: string, order: Order, page: PageQuery): Promise<Page<WalletRow>> {
+  const { follows, direction } = DIRECTIONS[order];
   let query = db.selectFrom("wallets").selectAll().where("app_id", "=", appId);
-  if (page.after !== null) query = query.where("seq", ">", page.after);
-  const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  if (page.after !== null) query = query.where("seq", follows, page.after);
+  const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows, await readCounter(db, counterKeys.wallets(appId)), page, (row) => row.seq);
 }
 

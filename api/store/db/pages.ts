@@ -38,6 +38,15 @@ export function keysetPage<T extends { created_at: number; id: string }>(
 /** Where a count stops that has no counter. */
 export const MOST_COUNTED = 10_000;
 
+/** By their creation. */
+export type Order = "newest" | "oldest";
+
+/** How the row number of a row compares with that of the row before it. */
+export const DIRECTIONS = {
+  newest: { follows: "<", direction: "desc" },
+  oldest: { follows: ">", direction: "asc" },
+} as const;
+
 /** The requested part of a listing: by offset, or after a cursor. */
 export interface PageQuery {
   limit: number;

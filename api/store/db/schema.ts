@@ -280,6 +280,8 @@ interface NftsTable {
   token_uri: string | null;
   /** `TokenMetadata`, JSON; null in self-hosted collections and for tokens minted outside the service. */
   metadata: string | null;
+  /** How the name begins: see `searchName`. */
+  search_name: string | null;
   /** null: reserved, not on chain yet. */
   minted_block: number | null;
   minted_at: number | null;
@@ -389,6 +391,8 @@ interface DeliveriesTable {
   /** Fencing token: grows each time a process takes it. A write with an older one changes nothing. */
   fence: Generated<number>;
   response_status: number | null;
+  /** How the body of the last answer begins, as text; null when there was none. */
+  response_body: string | null;
   error: string | null;
   created_at: number;
   updated_at: number;

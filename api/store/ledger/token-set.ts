@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
+import { searchName } from "../listings/search-name.ts";
 import { insertTraits, storeTraits, traitKeys } from "../listings/traits.ts";
 import type { StoredMove } from "./history.ts";
 
@@ -151,6 +152,7 @@ const COLUMNS = {
   supply: "text",
   token_uri: "text",
   metadata: "text",
+  search_name: "text",
   minted_block: "integer",
   minted_at: "integer",
   first: "integer",
@@ -167,6 +169,7 @@ function rowOf(entry: Entry) {
     supply: entry.supply.toString(),
     token_uri: content?.tokenUri ?? null,
     metadata: content?.metadata == null ? null : JSON.stringify(content.metadata),
+    search_name: searchName(content?.metadata ?? null, entry.tokenId),
     minted_block: entry.minted?.block ?? null,
     minted_at: entry.minted?.at ?? null,
     first: entry.first ? 1 : 0,
@@ -182,8 +185,8 @@ async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
   }
   for (const part of inParts(entries.map(rowOf))) {
     const { rows } = await sql<{ seq: number; contract: string; token_id: string }>`
-      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, minted_block, minted_at)
-      select contract, token_id, request_id, supply, '0', token_uri, metadata, minted_block, minted_at
+      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name, minted_block, minted_at)
+      select contract, token_id, request_id, supply, '0', token_uri, metadata, search_name, minted_block, minted_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord returning seq, contract, token_id`.execute(trx);
     if (traits.size === 0) continue;
     const keysOf = (row: { contract: string; token_id: string }) => traits.get(idOf(row.contract, row.token_id)) ?? [];
@@ -202,7 +205,8 @@ async function updateTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
              minted_at = case when input.first = 1 then input.minted_at else nfts.minted_at end,
              request_id = case when input.replaced = 1 then input.request_id else nfts.request_id end,
              token_uri = case when input.replaced = 1 then input.token_uri else nfts.token_uri end,
-             metadata = case when input.replaced = 1 then input.metadata else nfts.metadata end
+             metadata = case when input.replaced = 1 then input.metadata else nfts.metadata end,
+             search_name = case when input.replaced = 1 then input.search_name else nfts.search_name end
         from ${rowSet(trx, COLUMNS, part)} as input where nfts.seq = input.seq`.execute(trx);
   }
 }

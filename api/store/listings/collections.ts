@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
-import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
 
@@ -56,11 +56,17 @@ export async function findCollectionsOfApps(
   });
 }
 
-/** Created collections, oldest first. */
-export async function listCollections(db: Db, appId: string, page: PageQuery): Promise<Page<StoredCollection>> {
+/** Created collections. */
+export async function listCollections(
+  db: Db,
+  appId: string,
+  order: Order,
+  page: PageQuery,
+): Promise<Page<StoredCollection>> {
+  const { follows, direction } = DIRECTIONS[order];
   let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
-  if (page.after !== null) query = query.where("seq", ">", page.after);
-  const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  if (page.after !== null) query = query.where("seq", follows, page.after);
+  const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows.map(toCollection), await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
 }
 

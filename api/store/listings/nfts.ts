@@ -5,7 +5,17 @@ import { parseExact } from "../../shared/exact-json.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
-import { MOST_COUNTED, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import {
+  DIRECTIONS,
+  MOST_COUNTED,
+  type Order,
+  type Page,
+  type PageQuery,
+  pageOf,
+  rowsToFetch,
+  rowsToSkip,
+} from "../db/pages.ts";
+import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { NftRow, Tables } from "../db/schema.ts";
 
 /** A token's row, with its metadata parsed. */
@@ -141,13 +151,43 @@ function collectionNfts(db: Db, contract: string) {
 }
 
 /** In the order of their creation. */
-export async function listNfts(db: Db, contract: string, page: PageQuery): Promise<Page<CollectionNft>> {
+export async function listNfts(db: Db, contract: string, order: Order, page: PageQuery): Promise<Page<CollectionNft>> {
+  const { follows, direction } = DIRECTIONS[order];
   let query = collectionNfts(db, contract);
-  if (page.after !== null) query = query.where("nfts.seq", ">", page.after);
-  const fetched = await query.orderBy("nfts.seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  if (page.after !== null) query = query.where("nfts.seq", follows, page.after);
+  const fetched = await query
+    .orderBy("nfts.seq", direction)
+    .limit(rowsToFetch(page))
+    .offset(rowsToSkip(page))
+    .execute();
   const total = await readCounter(db, counterKeys.nfts(contract));
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
   return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
+}
+
+/** Tokens of a collection whose names begin with a text, in the order of the names. */
+export async function searchNfts(db: Db, contract: string, search: string, limit: number): Promise<CollectionNft[]> {
+  const beginning = beginningOf("search_name");
+  const wanted = db
+    .selectFrom("nfts")
+    .select(["seq as place", beginning.as("beginning")])
+    .where("contract", "=", contract)
+    // As the index has it, so that it is used.
+    .where("search_name", "is not", null)
+    .where("minted_block", "is not", null)
+    .where("supply", "<>", sql.lit("0"))
+    .where(beginsWith("search_name", search))
+    .orderBy(beginning)
+    .orderBy("seq")
+    .limit(limit)
+    .as("wanted");
+  const found = await collectionNfts(db, contract)
+    .innerJoin(wanted, (join) => join.onRef("wanted.place", "=", "nfts.seq"))
+    .orderBy("wanted.beginning")
+    .orderBy("wanted.place")
+    .execute();
+  const { rows } = await withLargeMetadata(db, found, { limit, offset: 0, after: null });
+  return rows.map(toNft);
 }
 
 /** The tokens of a collection that a wallet holds, or that have a trait. */

@@ -91,6 +91,7 @@ export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: numbe
     tries: 0,
     next_at: AT_ONCE,
     response_status: null,
+    response_body: null,
     error: null,
     created_at: now,
     updated_at: now,
@@ -107,6 +108,8 @@ export const LONGEST_DELIVERY_WAIT = 11 * 3_600_000;
 export interface TryResult {
   /** HTTP status; null: there was no answer. */
   responseStatus: number | null;
+  /** How the body of the answer begins, as text that every database can store; null: it had none. */
+  responseBody: string | null;
   /** Why the try failed; null: it succeeded. */
   error: string | null;
   /** null: no further try. */
@@ -119,6 +122,7 @@ const RESULT = {
   status: "text",
   next_at: "integer",
   response_status: "integer",
+  response_body: "text",
   error: "text",
 } as const;
 
@@ -136,14 +140,15 @@ interface TriedDelivery {
  */
 export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now: number): Promise<Set<string>> {
   if (tried.length === 0) return new Set();
-  const rows = tried.map(({ id, fence, result: { responseStatus, error, nextAt } }) => ({
+  const rows = tried.map(({ id, fence, result: { responseStatus, responseBody, error, nextAt } }) => ({
     ...{ id, fence, error, next_at: nextAt, response_status: responseStatus },
+    response_body: responseBody,
     status: error === null ? "delivered" : nextAt === null ? "failed" : "pending",
   }));
   const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "request_id">>`
     update deliveries
        set status = input.status, tries = deliveries.tries + 1, fence = deliveries.fence + 1, next_at = input.next_at,
-           response_status = input.response_status, error = input.error, updated_at = ${now}
+           response_status = input.response_status, response_body = input.response_body, error = input.error, updated_at = ${now}
       from ${rowSet(trx, RESULT, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'
     returning deliveries.id, deliveries.seq, deliveries.status, deliveries.request_id`.execute(trx);

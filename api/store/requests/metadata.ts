@@ -6,6 +6,7 @@ import type { RequestStatus } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { forUpdate, type Trx } from "../db/sql.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
+import { searchName } from "../listings/search-name.ts";
 import { storeTraits } from "../listings/traits.ts";
 import { toCommand } from "./requests.ts";
 
@@ -34,12 +35,12 @@ export async function replaceCollectionMetadata(
  */
 export async function replaceTokenMetadata(
   trx: Trx,
-  nft: Pick<NftRow, "seq" | "request_id">,
+  nft: Pick<NftRow, "seq" | "token_id" | "request_id">,
   metadata: TokenMetadata,
 ): Promise<number | null> {
   const updated = await trx
     .updateTable("nfts")
-    .set({ metadata: JSON.stringify(metadata) })
+    .set({ metadata: JSON.stringify(metadata), search_name: searchName(metadata, nft.token_id) })
     .where("seq", "=", nft.seq)
     .executeTakeFirst();
   if (updated.numUpdatedRows === 0n) return null;

@@ -15,7 +15,16 @@ import { parseExact } from "../../shared/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { MOST_COUNTED, type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import {
+  DIRECTIONS,
+  MOST_COUNTED,
+  type Order,
+  type Page,
+  pageOf,
+  type PageQuery,
+  rowsToFetch,
+  rowsToSkip,
+} from "../db/pages.ts";
 import type { RequestRow, Tables } from "../db/schema.ts";
 import { type Db, inParts, rowSet, type Trx } from "../db/sql.ts";
 import type { GasCharge } from "./gas-usage.ts";
@@ -163,16 +172,18 @@ const KEYS = [
   ["collection", "nft_collection"],
 ] as const;
 
-/** Newest first. */
+/** @param order `oldest` only for filters by status and type: the other ones search among the newest requests. */
 export async function listRequests(
   db: Db,
   appId: string,
   filter: RequestFilter,
   page: PageQuery,
+  order: Order = "newest",
 ): Promise<Page<ListedRequest>> {
+  const { follows, direction } = DIRECTIONS[order];
   let query = matching(db, appId, filter, page).select(LISTED);
-  if (page.after !== null) query = query.where("seq", "<", page.after);
-  const rows = await query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  if (page.after !== null) query = query.where("seq", follows, page.after);
+  const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
   return pageOf(rows.map(toListed), await countMatching(db, appId, filter), page, (row) => row.seq);
 }
 

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { CreateErc1155, Mint, MintErc1155, Transfer } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { searchName } from "../listings/search-name.ts";
 import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
 
@@ -247,6 +248,7 @@ async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Promise<voi
       reserved: reserved.toString(),
       token_uri: command.uri,
       metadata: command.metadata === null ? null : JSON.stringify(command.metadata),
+      search_name: searchName(command.metadata, command.tokenId),
     };
   });
   if (created.length > 0) {
@@ -257,10 +259,11 @@ async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Promise<voi
       reserved: "text",
       token_uri: "text",
       metadata: "text",
+      search_name: "text",
     } as const;
     await sql`
-      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata)
-      select contract, token_id, request_id, '0', reserved, token_uri, metadata
+      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name)
+      select contract, token_id, request_id, '0', reserved, token_uri, metadata, search_name
         from ${rowSet(trx, columns, created)} as input order by ord`.execute(trx);
   }
   const changed = tokens.flatMap(({ seq, reserved, changed: is }) =>

@@ -8,7 +8,8 @@ const STEP = 500;
 const KEY = sql`cast(seq as text)`;
 
 /** About what a delivery takes, with its entries in indexes. */
-const BYTES = sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) + 60`;
+const BYTES = sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) +
+  coalesce(length(response_body), 0) + 60`;
 
 /** Deliveries that will not be sent again by themselves. */
 function prunableIn(status: "delivered" | "failed"): Prunable {

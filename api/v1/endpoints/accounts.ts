@@ -18,6 +18,7 @@ import { optional, userIdentifier } from "../schemas/inputs.ts";
 import { contractNftsPage, heldNftsPage } from "../schemas/nfts.ts";
 import { address } from "../schemas/outputs.ts";
 import {
+  listingOf,
   pageAnswer,
   pageFrameFields,
   type PageInput,
@@ -63,15 +64,16 @@ export function listAccounts() {
     params: none,
     query: searchableQuery("user identifier"),
     response: accountsPage,
-    handle: async ({ database, lookUps }, { appId, query: { addresses, search, ...query } }) => {
-      const wanted = readPage(query, "wallets");
+    handle: async ({ database, lookUps }, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
+      const listing = listingOf("wallets", order, "oldest");
+      const wanted = readPage(query, listing);
       const page =
         addresses !== undefined
           ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))))
           : search !== undefined
             ? pageOfFound(await searchWallets(database.read, appId, search, wanted.limit), wanted.limit)
-            : await listWallets(database.read, appId, wanted);
-      return pageAnswer(page, "wallets", "wallets", page.items.map(presentWallet));
+            : await listWallets(database.read, appId, order, wanted);
+      return pageAnswer(page, listing, "wallets", page.items.map(presentWallet));
     },
   });
 }

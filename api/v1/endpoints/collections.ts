@@ -14,7 +14,7 @@ import { tokenMetadata } from "../../domain/metadata-files.ts";
 import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
-import { findMintedNft, findNft, listNfts as storedNfts, listSomeNfts } from "../../store/listings/nfts.ts";
+import { findMintedNft, findNft, listNfts as storedNfts, listSomeNfts, searchNfts } from "../../store/listings/nfts.ts";
 import { traitKey } from "../../store/listings/traits.ts";
 import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
@@ -51,7 +51,7 @@ import { historyPage } from "../schemas/history.ts";
 import { collectionNftsPage, type NftsQuery, nftsQuery, singleNft } from "../schemas/nfts.ts";
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
+import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
 import { walletOf } from "../wallet-of.ts";
 
@@ -130,17 +130,18 @@ export function listCollections() {
     params: none,
     query: searchableQuery("name or symbol"),
     response: collectionsPage,
-    handle: async (deps, { appId, query: { addresses, search, ...query } }) => {
-      const wanted = readPage(query, "collections");
+    handle: async (deps, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
+      const listing = listingOf("collections", order, "oldest");
+      const wanted = readPage(query, listing);
       const page =
         addresses !== undefined
           ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
           : search !== undefined
             ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
-            : await storedCollections(deps.database.read, appId, wanted);
+            : await storedCollections(deps.database.read, appId, order, wanted);
       const place = placeOf(deps);
       const collections = page.items.map((row) => presentCollection(place, row));
-      return pageAnswer(page, "collections", "collections", collections);
+      return pageAnswer(page, listing, "collections", collections);
     },
   });
 }
@@ -151,7 +152,7 @@ export function listNfts(limits: Limits) {
     path: "/collections/:address",
     summary: "List the tokens of a collection",
     name: "listNfts",
-    description: `Without a filter: in the order of their creation. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
+    description: `Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
     examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
     scope: "read",
     params: addressParams,
@@ -170,15 +171,22 @@ export function listNfts(limits: Limits) {
 
 /** The page that a query asks for, and the listing that its cursors belong to. */
 async function nftsOf(deps: HttpDeps, appId: string, contract: string, query: NftsQuery) {
-  const { owner, user, trait_type: type, trait_value: value, ...place } = query;
+  const { owner, user, trait_type: type, trait_value: value, search, order = "oldest", ...place } = query;
   const db = deps.database.read;
   if (type !== undefined && value !== undefined) {
     const listing = "nfts_with_trait";
     const filter = { trait: traitKey(contract, type, value) };
     return { listing, page: await listSomeNfts(db, contract, filter, readPage(place, listing)) };
   }
-  if (owner === undefined && user === undefined)
-    return { listing: "nfts", page: await storedNfts(db, contract, readPage(place, "nfts")) };
+  if (search !== undefined) {
+    const listing = "nfts_found";
+    const { limit } = readPage(place, listing);
+    return { listing, page: pageOfFound(await searchNfts(db, contract, search, limit), limit) };
+  }
+  if (owner === undefined && user === undefined) {
+    const listing = listingOf("nfts", order, "oldest");
+    return { listing, page: await storedNfts(db, contract, order, readPage(place, listing)) };
+  }
   const listing = "nfts_of_owner";
   const wanted = readPage(place, listing);
   const wallet = await walletOf(deps.lookUps, appId, owner, user);

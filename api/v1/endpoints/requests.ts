@@ -3,7 +3,7 @@ import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
 import { found, presentRequest } from "../present.ts";
-import { pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
+import { listingOf, pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
 import { none, noQuery, requestParams } from "../schemas/params.ts";
 import { walletOf } from "../wallet-of.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
@@ -30,19 +30,21 @@ export function listRequests(limits: Limits) {
   return defineEndpoint({
     method: "get",
     path: "/requests",
-    summary: "List the app's requests, newest first",
+    summary: "List the app's requests",
     name: "listRequests",
     description:
-      "`transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.",
+      "Newest first, unless `order` says otherwise. `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.",
     examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
     params: none,
     query: requestsQuery(limits),
     response: requestsPage,
     handle: async ({ database, lookUps }, { appId, query }) => {
-      const wanted = readPage(query, "requests");
+      const { order = "newest" } = query;
+      const listing = listingOf("requests", order, "newest");
+      const wanted = readPage(query, listing);
       const wallet = await walletOf(lookUps, appId, query.wallet, query.user);
-      if (wallet === undefined) return pageAnswer(pageOfFound<never>([], wanted.limit), "requests", "requests", []);
+      if (wallet === undefined) return pageAnswer(pageOfFound<never>([], wanted.limit), listing, "requests", []);
       const filter = {
         status: query.status ?? null,
         type: query.type ?? null,
@@ -51,8 +53,8 @@ export function listRequests(limits: Limits) {
         collection: query.collection ?? null,
         wallet,
       };
-      const page = await list(database.read, appId, filter, wanted);
-      return pageAnswer(page, "requests", "requests", page.items.map(presentRequest));
+      const page = await list(database.read, appId, filter, wanted, order);
+      return pageAnswer(page, listing, "requests", page.items.map(presentRequest));
     },
   });
 }

@@ -9,7 +9,7 @@ import { sendErrorsPage } from "./errors-page.ts";
 
 const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/package.json")));
 /** The files of the package that the page needs. */
-const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css", "/favicon-32x32.png"];
+const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css"];
 
 const DOCS_FILES = { root: import.meta.dirname };
 
@@ -50,6 +50,13 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   });
   router.get("/docs/page.css", (_request, response) => {
     response.sendFile("html.css", DOCS_FILES);
+  });
+  router.get("/docs/docs.css", (_request, response) => {
+    response.sendFile("docs.css", DOCS_FILES);
+  });
+  // Browsers ask for the second one where a page does not name an icon, as with JSON.
+  router.get(["/docs/icon.svg", "/favicon.ico"], (_request, response) => {
+    response.sendFile("icon.svg", { ...DOCS_FILES, maxAge: "1d" });
   });
   router.get("/docs/errors", (request, response) => {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();

@@ -5,14 +5,14 @@ import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
 import { escapeHtml, sendPage } from "./html.ts";
 
-/** The links of `/`: a name for programs, a path without the leading slash, and a text for people. */
+/** The links of `/`: a name for programs, a path without the leading slash, and a title with a text for people. */
 const LINKS = [
-  ["console", "console/", "Console: collections, tokens, requests and settings as pages"],
-  ["docs", "docs", "API documentation, to read and to try out"],
-  ["openapi", "openapi.json", "OpenAPI document, for tools and code generators"],
-  ["errors", "docs/errors", "Error codes"],
-  ["health", "healthz", "Health: whether the process runs"],
-  ["readiness", "readyz", "Readiness: whether the service can do its work"],
+  ["console", "console/", "Console", "Collections, tokens, requests and settings, as pages"],
+  ["docs", "docs", "API documentation", "Every call, to read and to try out"],
+  ["openapi", "openapi.json", "OpenAPI document", "For tools and code generators"],
+  ["errors", "docs/errors", "Error codes", "What each means"],
+  ["health", "healthz", "Health", "Whether the process runs"],
+  ["readiness", "readyz", "Readiness", "Whether the service can do its work"],
 ] as const;
 
 const NAME = "Moneta";
@@ -24,9 +24,16 @@ export function home(deps: Pick<HttpDeps, "settings">): Router {
     response.vary("Accept");
     // The first one is for callers that accept anything.
     if (request.accepts(["json", "html"]) === "html") {
-      const items = LINKS.map(([, path, words]) => `      <li><a href="${path}">${escapeHtml(words)}</a></li>`);
-      const version = `    <p>Version ${packageJson.version}. NFT back end: wallets, collections, mints and gasless transfers.</p>`;
-      sendPage(response, { title: NAME, root: "", body: [version, "    <ul>", ...items, "    </ul>"].join("\n") });
+      const items = LINKS.map(
+        ([, path, title, words]) =>
+          `      <li><a href="${path}"><strong>${escapeHtml(title)}</strong> <span>${escapeHtml(words)}</span></a></li>`,
+      );
+      const version = `    <p class="muted">Version ${packageJson.version}. NFT back end: wallets, collections, mints and gasless transfers.</p>`;
+      sendPage(response, {
+        title: NAME,
+        root: "",
+        body: [version, '    <ul class="links">', ...items, "    </ul>"].join("\n"),
+      });
       return;
     }
     const links = LINKS.map(([name, path]) => [name, `${deps.settings.publicUrl}/${path}`]);

@@ -1,10 +1,11 @@
 import type { Response } from "express";
 
-/* Small pages that the service writes itself. They have no scripts, and load nothing but one style sheet of the service. */
+/* Small pages that the service writes itself. They have no scripts, and load nothing but the style sheet and the mark of the service. */
 
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
+  "img-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -25,11 +26,14 @@ export function sendPage(response: Response, { title, root, body }: Page): void 
     <meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${escapeHtml(title)}</title>
+    <link rel="icon" href="${root}docs/icon.svg" type="image/svg+xml" />
     <link rel="stylesheet" href="${root}docs/page.css" />
   </head>
   <body>
-    <h1>${escapeHtml(title)}</h1>
+${root === "" ? "" : `    <nav><a href="${root}">Moneta</a></nav>\n`}    <main>
+    <h1><img src="${root}docs/icon.svg" alt="" width="40" height="40" /> ${escapeHtml(title)}</h1>
 ${body}
+    </main>
   </body>
 </html>
 `);

@@ -19,7 +19,7 @@ import {
   userIdentifier,
 } from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
-import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
+import { orderField, pageFields, pageFrameFields, pageOf, refuseOthers, searchField } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
@@ -113,6 +113,8 @@ export function nftsQuery(limits: Limits) {
   return z
     .strictObject({
       ...pageFields,
+      order: orderField("oldest", " Only without a filter."),
+      search: searchField("name", "`offset`, `cursor`, `order` or a filter").optional(),
       owner: address.optional().meta({ description: `Only the tokens that this address holds. ${some}` }),
       user: userIdentifier(limits.userIdentifier).optional().meta({
         description: "In place of `owner`: the app's own name for the user. Without a wallet the page is empty.",
@@ -128,7 +130,10 @@ export function nftsQuery(limits: Limits) {
       }),
     })
     .check((context) => {
-      const { owner, user, trait_type: type, trait_value: value } = context.value;
+      const { owner, user, trait_type: type, trait_value: value, search, order, offset, cursor } = context.value;
+      const filters = { owner, user, trait_type: type };
+      if (search !== undefined) refuseOthers(context, "search", { ...filters, order, offset, cursor });
+      if (order !== undefined) refuseOthers(context, "order", filters);
       const conflict = (field: string, with_: string) => {
         refuse(context, "conflict", `Cannot be combined with \`${with_}\`.`, [field]);
       };

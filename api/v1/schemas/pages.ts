@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MAX_CURSOR_LENGTH, MAX_OFFSET, MAX_PAGE, MAX_PAGE_BYTES } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { MAX_SEARCH_LENGTH } from "../../domain/filters.ts";
-import type { Page, PageQuery, Position } from "../../store/db/pages.ts";
+import type { Order, Page, PageQuery, Position } from "../../store/db/pages.ts";
 import { address, refuse, text } from "./inputs.ts";
 
 /** A whole number in a query string. */
@@ -64,11 +64,22 @@ export const pageFields = {
 export const pageQuery = z.strictObject(pageFields);
 export type PageInput = z.output<typeof pageQuery>;
 
+/** Query parameter of a listing that can be read from either end. @param usual without the parameter */
+export function orderField(usual: Order, more = "") {
+  const description = `Which come first, by their creation. The default is \`${usual}\`.${more}`;
+  return z.enum(["newest", "oldest"]).optional().meta({ description });
+}
+
+/** The listing that a cursor must come from: the two orders of a listing have cursors of their own. */
+export function listingOf(name: string, order: Order, usual: Order): string {
+  return order === usual ? name : `${name}_${order}`;
+}
+
 const ADDRESS_LENGTH = 42;
 const addresses = z
   .string()
   .meta({
-    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\`, \`cursor\` or \`search\`.`,
+    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\`, \`cursor\`, \`order\` or \`search\`.`,
     maxLength: MAX_PAGE * (ADDRESS_LENGTH + 1) - 1,
   })
   .transform((text) => text.split(",", MAX_PAGE + 1))
@@ -76,14 +87,22 @@ const addresses = z
   .optional()
   .meta({ param: { id: "Addresses" } });
 
+/** @param others the parameters with which it cannot be combined */
+export function searchField(begins: string, others: string) {
+  return text(MAX_SEARCH_LENGTH, 1).meta({
+    description: `Only those whose ${begins} begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most \`limit\`, and \`total\` counts these: to find others, send more of the text. Cannot be combined with ${others}.`,
+  });
+}
+
+const oldestFirst = orderField("oldest").meta({ param: { id: "Order" } });
+
 /** Query parameters of a listing that can also look up what is at some addresses, and what begins with a text. @param begins what */
 export function searchableQuery(begins: string) {
-  const search = text(MAX_SEARCH_LENGTH, 1).meta({
-    description: `Only those whose ${begins} begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most \`limit\`, and \`total\` counts these: to find others, send more of the text. Cannot be combined with \`offset\`, \`cursor\` or \`addresses\`.`,
-  });
+  const search = searchField(begins, "`offset`, `cursor`, `order` or `addresses`");
   return z
     .strictObject({
       ...pageFields,
+      order: oldestFirst,
       addresses,
       search: search.optional(),
     })
@@ -94,7 +113,12 @@ export function searchableQuery(begins: string) {
     });
 }
 
-function refuseOthers(context: Parameters<typeof refuse>[0], name: string, others: Record<string, unknown>): void {
+/** Refuses the parameters that are given. */
+export function refuseOthers(
+  context: Parameters<typeof refuse>[0],
+  name: string,
+  others: Record<string, unknown>,
+): void {
   for (const [other, value] of Object.entries(others)) {
     if (value !== undefined) refuse(context, "conflict", `Cannot be combined with \`${name}\`.`, [other]);
   }

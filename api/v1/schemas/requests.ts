@@ -11,7 +11,7 @@ import {
   transactionHash as anyTransactionHash,
   userIdentifier,
 } from "./inputs.ts";
-import { pageFields, pageFrameFields, pageOf } from "./pages.ts";
+import { orderField, pageFields, pageFrameFields, pageOf, refuseOthers } from "./pages.ts";
 
 const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with other filters, only so many of the newest are searched.`;
 
@@ -37,10 +37,12 @@ export function requestsQuery(limits: Limits) {
       user: userIdentifier(limits.userIdentifier).optional().meta({
         description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",
       }),
+      order: orderField("newest", " `oldest` only with `status` and `type`, and without other filters."),
       ...pageFields,
     })
     .check((context) => {
-      const { wallet, user } = context.value;
+      const { wallet, user, order, collection, reference, transaction_hash } = context.value;
+      if (order === "oldest") refuseOthers(context, "order", { wallet, user, collection, reference, transaction_hash });
       if (wallet !== undefined && user !== undefined)
         refuse(context, "conflict", "Cannot be combined with `wallet`.", ["user"]);
     });

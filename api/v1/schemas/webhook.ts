@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import type { Limits } from "../../config/limits.ts";
 import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/request.ts";
+import { MAX_ANSWER_BYTES } from "../../shared/answer-text.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageOf } from "./pages.ts";
@@ -70,6 +71,12 @@ export const delivery = z
       .int()
       .nullable()
       .meta({ description: "HTTP status of the receiver's answer to the last try. null when there was no answer." }),
+    response_body: z
+      .string()
+      .nullable()
+      .meta({
+        description: `How the body of that answer begins: at most ${MAX_ANSWER_BYTES.toLocaleString("en")} bytes, as text. Bytes that are not UTF-8, and control characters, are replaced by U+FFFD. The receiver chose this text: escape it before you show it. null when the answer had no body, or there was no answer.`,
+      }),
     error: z.string().nullable().meta({ description: "Why the last try failed." }),
     created_at: time,
     updated_at: time,

@@ -5,13 +5,14 @@ import { AttributesControl } from "./attributes-control.tsx";
 import { describedBy, FieldErrors, FieldFrame } from "./field-frame.tsx";
 import { PictureControl } from "./picture-control.tsx";
 
+/** Fields of pictures, videos and sounds, in every form. */
+const FILES = ["image", "animation_url"];
+
 /** What all fields of a form share. */
 export interface FormContext {
   /** Begins the ids of the controls. */
   form: string;
   errorsOf: (path: string) => readonly string[];
-  /** Names of fields that take a file. Without the scope for uploads there are none. */
-  files: readonly string[];
   /** Shows a chosen file in the preview, before it is uploaded. */
   onPicture?: ((name: string, file: File | null) => void) | undefined;
   /** A sentence of the screen in place of the schema's description, by name. */
@@ -53,8 +54,7 @@ export function FieldControl({ field, path, value, context, onChange }: ControlP
     case "group":
       return <GroupControl field={field} {...shared} />;
     case "uri":
-      if (context.files.includes(field.name))
-        return <PictureControl field={field} {...shared} value={value as string} />;
+      if (FILES.includes(field.name)) return <PictureControl field={field} {...shared} value={value as string} />;
       return <TextControl field={field} {...shared} />;
     default:
       return <TextControl field={field} {...shared} />;

@@ -1,7 +1,10 @@
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 
 import { Prose } from "../../parts/prose.tsx";
 import { uploadFile } from "../../service/client.ts";
+import { mediaUrl } from "../../service/links.ts";
+import { mayUse } from "../../service/session.ts";
+import { useObjectUrl } from "../../write/preview-card.tsx";
 import type { TextField } from "../model/fields.ts";
 import { sentenceOf } from "../../write/sentence.ts";
 import type { FormContext } from "./field-control.tsx";
@@ -15,24 +18,30 @@ interface PictureProps {
   onChange: (uri: string) => void;
 }
 
-type Upload = { is: "none" } | { is: "running" | "done"; name: string } | { is: "failed"; message: string };
+type Upload = { is: "none" } | { is: "running" | "done"; file: File } | { is: "failed"; message: string };
 
-/** A URI, or a file that is dropped here or chosen, and uploaded at once. */
+/**
+ * A URI, or a file that is dropped here or chosen, and uploaded at once; with a preview of the picture. Without the scope for
+ * uploads only a URI.
+ */
 export function PictureControl({ field, path, value, context, onChange }: PictureProps) {
   const id = `${context.form}-${path}`;
   const [upload, setUpload] = useState<Upload>({ is: "none" });
   const latest = useRef(0);
+  const uploads = mayUse("media");
+  // The form may have been emptied for another call.
+  const file = upload.is === "running" || (upload.is === "done" && value !== "") ? upload.file : null;
   const errors = [...context.errorsOf(path), ...(upload.is === "failed" ? [upload.message] : [])];
 
   const take = async (file: File) => {
     const own = ++latest.current;
-    setUpload({ is: "running", name: file.name });
+    setUpload({ is: "running", file });
     context.onPicture?.(field.name, file);
     try {
       const uri = await uploadFile(file);
       // Another file was chosen in the meantime.
       if (own !== latest.current) return;
-      setUpload({ is: "done", name: file.name });
+      setUpload({ is: "done", file });
       onChange(uri);
     } catch (error) {
       if (own !== latest.current) return;
@@ -51,8 +60,8 @@ export function PictureControl({ field, path, value, context, onChange }: Pictur
       <legend>
         {field.label} {!field.required && <span class="optional">optional</span>}
       </legend>
-      <DropZone id={`${id}-file`} upload={upload} onFile={(file) => void take(file)} />
-      <label for={id}>or its URI</label>
+      {uploads && <DropZone id={`${id}-file`} upload={upload} onFile={(file) => void take(file)} />}
+      <label for={id}>{uploads ? "or its URI" : "URI"}</label>
       <input
         type="text"
         autocomplete="off"
@@ -67,7 +76,36 @@ export function PictureControl({ field, path, value, context, onChange }: Pictur
         </p>
       )}
       <FieldErrors id={id} errors={errors} />
+      <Preview file={file} uri={field.name === "image" ? value : ""} />
     </fieldset>
+  );
+}
+
+/** Milliseconds without a key press after which the picture of a URI is loaded. */
+const PAUSE_MS = 400;
+
+interface PreviewProps {
+  /** A file of this computer. */
+  file: File | null;
+  uri: string;
+}
+
+function Preview({ file, uri }: PreviewProps) {
+  const local = useObjectUrl(file);
+  const [settled, setSettled] = useState(uri);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(uri), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [uri]);
+  const url = local ?? (settled === uri && uri !== "" ? mediaUrl(uri) : null);
+  const [failed, setFailed] = useState<string | null>(null);
+  if (url === null) return null;
+  return url === failed ? (
+    <p class="hint">The browser can load no picture from there.</p>
+  ) : (
+    <div class="picture form-thumb">
+      <img src={url} alt="Preview of the picture" referrerpolicy="no-referrer" onError={() => setFailed(url)} />
+    </div>
   );
 }
 
@@ -114,6 +152,6 @@ function DropZone({ id, upload, onFile }: DropProps) {
 }
 
 function statusOf(upload: Upload): string {
-  if (upload.is === "running") return `Uploading ${upload.name} …`;
-  return upload.is === "done" ? `${upload.name} is uploaded.` : "";
+  if (upload.is === "running") return `Uploading ${upload.file.name} …`;
+  return upload.is === "done" ? `${upload.file.name} is uploaded.` : "";
 }

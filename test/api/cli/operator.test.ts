@@ -107,7 +107,7 @@ describe("command line: tokens, webhooks and requests", () => {
       expect(queued).to.include({ event_type: "test", status: "pending" });
       const id = queued?.delivery_id ?? "";
       expect(body).to.include({ id });
-      const result = { responseStatus: 500, error: "the receiver answered 500", nextAt: null };
+      const result = { responseStatus: 500, responseBody: null, error: "the receiver answered 500", nextAt: null };
       await api.database.write((trx) => recordTries(trx, [{ id, fence: 0, result }], Date.now()));
       expect(await json("webhook", "deliveries", "first", "--status", "pending")).to.deep.equal([]);
       expect(await run("webhook", "deliveries", "first", "--status", "failed")).to.contain("answered 500");

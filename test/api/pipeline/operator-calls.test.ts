@@ -7,6 +7,17 @@ import { useService } from "../../support/use-service.ts";
 
 const PUBLIC_URL = "https://nft.example";
 
+interface Lane {
+  lane: number;
+  address: string;
+  balance_wei: string | null;
+  spent_24h_wei: string;
+  days_left: number;
+  in_use: boolean;
+  low_funds: boolean | null;
+  advised_wei: string | null;
+}
+
 interface Status {
   ready: boolean;
   checks: Record<string, string>;
@@ -14,7 +25,7 @@ interface Status {
   oldest_pending_seconds: number | null;
   indexer: { checkpoint: number; head: number | null; lag_blocks: number | null };
   deliveries: { waiting: number; dead: number };
-  lanes: { lane: number; balance_wei: string | null; spent_24h_wei: string; days_left: number; in_use: boolean }[];
+  lanes: Lane[];
   relay_paused: boolean | null;
   processes: Record<string, number>;
 }
@@ -52,6 +63,24 @@ describe("the operator's calls on a real chain", () => {
     expect(status, text).to.equal(200);
     return JSON.parse(text) as T;
   }
+
+  it("advise what to send to a lane that is low on funds, and that is enough", async () => {
+    const lane = async (low: boolean) =>
+      eventually(async () => {
+        const found = (await get<Status>("/v1/operator/status")).lanes.find((one) => one.lane === 0);
+        return found?.low_funds === low ? found : undefined;
+      });
+    const rich = await lane(false);
+    expect(rich.advised_wei).to.equal(null);
+    const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [rich.address, `0x${wei.toString(16)}`]);
+    await fund(1n);
+    const poor = await lane(true);
+    expect(poor.balance_wei).to.equal("1");
+    expect(poor.advised_wei).to.match(/^[1-9]\d{9,}$/);
+    await fund(1n + BigInt(poor.advised_wei ?? ""));
+    expect((await lane(false)).advised_wei).to.equal(null);
+    await fund(BigInt(rich.balance_wei ?? ""));
+  });
 
   it("show the state of the service, and how long the lanes' funds last", async () => {
     const status = await get<Status>("/v1/operator/status");

@@ -17,7 +17,7 @@ describe("GET /docs", () => {
 
   it("loads every part from this service", async () => {
     const parts = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part]) => part ?? "");
-    expect(parts).to.include("docs/swagger-ui-bundle.js").and.to.have.length(4);
+    expect(parts).to.include("docs/swagger-ui-bundle.js").and.to.have.length(11);
     for (const part of parts) {
       const url = new URL(part, `${api.baseUrl}/docs`);
       expect(url.origin, part).to.equal(api.baseUrl);
@@ -48,6 +48,7 @@ describe("GET /docs", () => {
     for (const path of [
       "/docs/package.json",
       "/docs/swagger-ui-bundle.js.map",
+      "/docs/favicon-32x32.png",
       "/docs/index.html",
       "/docs/../package.json",
     ]) {

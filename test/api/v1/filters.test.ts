@@ -72,6 +72,55 @@ describe("filters of listings", () => {
       expect(await tokens(contract, { ...trait("fur", "red"), offset: "1" })).to.deep.equal([3]);
     });
 
+    it("finds tokens by how their names begin, as their pages show them", async () => {
+      const [contract, other] = [await addCollection(api), await addCollection(api)];
+      const to = randomAddress();
+      const add = (tokenId: number, name: unknown, at = contract) =>
+        addMint(api, { contract: at, to, tokenId, metadata: { name: name as string } });
+      await add(1, "Cat {token_id}");
+      await add(2, "cat b");
+      await add(3, "Dog");
+      await add(4, "100 % _cat");
+      await add(5, "😀".repeat(100));
+      await add(6, 7);
+      await add(12, "Cat {token_id}");
+      await add(1, "Cat of another collection", other);
+      expect(await tokens(contract, { search: "CAT" })).to.deep.equal([1, 12, 2]);
+      expect(await tokens(contract, { search: "cat 1" })).to.deep.equal([1, 12]);
+      expect(await tokens(contract, { search: "cat 12" })).to.deep.equal([12]);
+      expect(await tokens(contract, { search: "100 % _" })).to.deep.equal([4]);
+      expect(await tokens(contract, { search: "%" })).to.deep.equal([]);
+      expect(await tokens(contract, { search: "😀".repeat(64) })).to.deep.equal([5]);
+      const first = await api.get(`/v1/collections/${contract}?search=cat&limit=2`);
+      expect(first.body).to.include({ total: 2, limit: 2, next: null });
+      await api.call("PATCH", `/v1/collections/${contract}/2`, { body: { name: "Fish" } });
+      expect(await tokens(contract, { search: "cat b" })).to.deep.equal([]);
+      expect(await tokens(contract, { search: "fish" })).to.deep.equal([2]);
+      await addMove(api, { contract, tokenId: 2, from: to, to: null, block: 5 });
+      expect(await tokens(contract, { search: "fish" })).to.deep.equal([]);
+      await api.database.write((trx) => rollback(trx, 4));
+      expect(await tokens(contract, { search: "fish" })).to.deep.equal([2]);
+      for (const conflict of ["order=newest", "offset=1", `owner=${to}`, "user=a", "trait_type=a&trait_value=b"]) {
+        const [field = ""] = conflict.split("=");
+        expectInvalid(await api.get(`/v1/collections/${contract}?search=cat&${conflict}`), { [field]: "conflict" });
+      }
+      expectInvalid(await api.get(`/v1/collections/${contract}?search=${"x".repeat(65)}`), { search: "too_long" });
+    });
+
+    it("lists the newest tokens first, page by page, with cursors of their own", async () => {
+      const contract = await addCollection(api);
+      for (const tokenId of [1, 2, 3]) await addMint(api, { contract, to: randomAddress(), tokenId });
+      expect(await tokens(contract, { order: "newest" })).to.deep.equal([3, 2, 1]);
+      expect(await tokens(contract, { order: "oldest" })).to.deep.equal([1, 2, 3]);
+      const first = await api.get(`/v1/collections/${contract}?order=newest&limit=2`);
+      expect(first.body).to.include({ total: 3 });
+      const cursor = first.body.next!;
+      expect(await tokens(contract, { order: "newest", cursor })).to.deep.equal([1]);
+      expectInvalid(await api.get(`/v1/collections/${contract}?cursor=${cursor}`), { cursor: "invalid_format" });
+      expectInvalid(await api.get(`/v1/collections/${contract}?order=newest&user=a`), { user: "conflict" });
+      expectInvalid(await api.get(`/v1/collections/${contract}?order=name`), { order: "invalid" });
+    });
+
     it("follows changed metadata, burnt tokens, and a reorg that brings them back", async () => {
       const contract = await addCollection(api);
       const to = randomAddress();
@@ -128,6 +177,55 @@ describe("filters of listings", () => {
       expectInvalid(await api.get(`${path}?trait_type=a`), { trait_value: "required" });
       expectInvalid(await api.get(`${path}?trait_value=a`), { trait_type: "required" });
       expectInvalid(await api.get(`${path}?owner=${owner}&trait_type=a&trait_value=b`), { trait_type: "conflict" });
+    });
+  });
+
+  describe("?order", () => {
+    type Listed = Record<string, unknown>[];
+    const keys = {
+      accounts: ["wallets", "address"],
+      collections: ["collections", "address"],
+      requests: ["requests", "request_id"],
+    } as const;
+
+    before("two of each", async () => {
+      for (let count = 0; count < 2; count++) {
+        await api.post("/v1/accounts", {});
+        await addCollection(api);
+        expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "A" }));
+      }
+    });
+
+    for (const path of ["accounts", "collections", "requests"] as const) {
+      it(`lists the ${path} from either end, page by page`, async () => {
+        const [name, id] = keys[path];
+        const all = async (order: string) => {
+          const ids: unknown[] = [];
+          for (let next: string | null = ""; next !== null;) {
+            const cursor = next === "" ? "" : `&cursor=${next}`;
+            const { body } = await api.get(`/v1/${path}?limit=1${order}${cursor}`);
+            ids.push(...(body[name] as unknown as Listed).map((item) => item[id]));
+            next = body.next ?? null;
+          }
+          return ids;
+        };
+        const oldest = await all("&order=oldest");
+        expect(oldest).to.have.length.above(1);
+        expect(await all("&order=newest")).to.deep.equal(oldest.toReversed());
+        expect(await all("")).to.deep.equal(path === "requests" ? oldest.toReversed() : oldest);
+      });
+    }
+
+    it("cannot be combined with what is found in another order", async () => {
+      const to = randomAddress();
+      for (const path of [`requests?order=oldest&wallet=${to}`, `requests?order=oldest&collection=${to}`])
+        expectInvalid(await api.get(`/v1/${path}`), {
+          [path.includes("wallet") ? "wallet" : "collection"]: "conflict",
+        });
+      for (const path of ["accounts", "collections"]) {
+        expectInvalid(await api.get(`/v1/${path}?order=newest&search=a`), { order: "conflict" });
+        expectInvalid(await api.get(`/v1/${path}?order=newest&addresses=${to}`), { order: "conflict" });
+      }
     });
   });
 

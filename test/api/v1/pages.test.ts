@@ -146,7 +146,7 @@ describe("pages", () => {
       for (const tokenId of [1, 2, 3, 4]) await addMint(api, { contract: single, to: holder, tokenId, metadata });
       const page = { limit: 30, offset: 0, after: null };
       const { read } = api.database;
-      for (const listed of [listNfts(read, single, page), listContents(read, holder, null, page)]) {
+      for (const listed of [listNfts(read, single, "oldest", page), listContents(read, holder, null, page)]) {
         const { items, limit, next, total } = await listed;
         expect(items.map((item) => item.metadata?.description?.length)).to.deep.equal([2_000_000, 2_000_000]);
         expect({ limit, total, offset: next?.offset }).to.deep.equal({ limit: 2, total: 4, offset: 2 });

@@ -20,6 +20,7 @@ interface Delivery extends Item {
   attempts: number;
   next_attempt_at: string | null;
   response_status: number | null;
+  response_body: string | null;
   error: string | null;
 }
 
@@ -181,6 +182,18 @@ describe("webhook deliveries", () => {
       expect(second).to.include({ next: null });
       const theirs = await api.get("/v1/webhook/deliveries", { token: api.other.token });
       expect(theirs.body).to.deep.include({ deliveries: [], total: 0 });
+    });
+
+    it("shows how the receiver's answer begins, in the list and alone, until the next answer", async () => {
+      receiver.respond = (_call, response) => response.writeHead(500).end("no such table: orders");
+      const { id } = await test();
+      expect(await failedOnce(id)).to.include({ response_status: 500, response_body: "no such table: orders" });
+      expect((await api.get(`/v1/webhook/deliveries/${id}`)).body).to.include({
+        response_body: "no such table: orders",
+      });
+      receiver.respond = (_call, response) => response.writeHead(204).end();
+      expect((await redeliver(id)).body).to.include({ id, response_body: "no such table: orders" });
+      expect(await settled(id)).to.include({ status: "delivered", response_status: 204, response_body: null });
     });
 
     it("shows why a try failed, and when the next one is due", async () => {

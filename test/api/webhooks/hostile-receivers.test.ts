@@ -75,12 +75,12 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     });
   }
 
-  it("does not read the body of an answer, even if it is endless or compressed", async () => {
+  it("keeps the beginning of an answer that is endless and says that it is compressed", async () => {
     const closed = new Promise<void>((resolve) => {
       fixture.receiver.respond = (_call, response) => {
         response.writeHead(200, { "content-encoding": "gzip", "content-length": "100000000000" });
         const more = () => {
-          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+          while (!response.destroyed && response.write(Buffer.alloc(65_536, "<b>")));
         };
         response.on("drain", more);
         response.on("close", resolve);
@@ -90,14 +90,35 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     fixture.start();
     await fixture.emit(["completed"]);
     await fixture.reach([["delivered", 1]]);
+    expect((await fixture.deliveries())[0]?.response_body).to.equal("<b>".repeat(342).slice(0, 1_024));
     await closed;
   });
 
-  it("counts an answer whose body never ends as an answer", async () => {
+  it("counts an answer whose body never ends as an answer, and keeps what came of it", async () => {
     fixture.receiver.respond = (_call, response) => response.writeHead(200).write("{");
     fixture.start();
     await fixture.emit(["completed"]);
     await fixture.reach([["delivered", 1]]);
+    expect((await fixture.deliveries())[0]).to.include({ response_status: 200, response_body: "{" });
+  });
+
+  it("keeps an answer that comes byte by byte, and only that of the last try", async () => {
+    fixture.receiver.respond = (_call, response) => {
+      response.writeHead(500);
+      for (const byte of Buffer.from("é\0\u001b[31m")) response.write(Buffer.of(byte));
+      response.end();
+    };
+    fixture.start();
+    await fixture.emit(["completed"]);
+    await fixture.reach([["pending", 1]]);
+    expect((await fixture.deliveries())[0]).to.include({
+      response_body: "é\uFFFD\uFFFD[31m",
+      error: "the receiver answered 500",
+    });
+    fixture.receiver.respond = (_call, response) => response.socket?.destroy();
+    fixture.advance(HOUR);
+    await fixture.reach([["pending", 2]]);
+    expect((await fixture.deliveries())[0]).to.include({ response_status: null, response_body: null });
   });
 
   it("uses a connection again, once the answer has come to its end", async () => {
@@ -110,7 +131,7 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     const poster = new Poster(agent);
     for (let count = 1; count <= 3; count++) {
       const answer = await poster.post({ url: fixture.receiver.url, headers: {}, body: "{}", timeout: 15_000 });
-      expect(answer).to.deep.equal({ status: 200 });
+      expect(answer).to.deep.equal({ status: 200, body: "thanks" });
       // The agent passes over a connection in the turn of the event loop in which its answer ended.
       await pause(10);
     }

@@ -114,8 +114,12 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
   expect(found.join("\n\n")).to.equal("");
 }
 
-/** Checks that the page is not wider than its window. */
+/** Checks that the page is not wider than its window, and that nothing in it can be scrolled sideways. */
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
-  const width = await page.evaluate<number>("document.documentElement.scrollWidth");
-  expect(width).to.be.at.most(await page.evaluate<number>("innerWidth"));
+  const wide = await page.evaluate<string[]>(`[...document.querySelectorAll("*")]
+    .filter((one) => one === document.documentElement
+      ? one.scrollWidth > innerWidth
+      : one.scrollWidth > one.clientWidth + 1 && /auto|scroll/.test(getComputedStyle(one).overflowX))
+    .map((one) => one.cloneNode().outerHTML)`);
+  expect(wide).to.deep.equal([]);
 }

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import { searchName } from "../../../../api/store/listings/search-name.ts";
 import { traitKey } from "../../../../api/store/listings/traits.ts";
 import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
@@ -72,5 +73,40 @@ describe("the migration that makes filters", () => {
       Array.from({ length: 32 }, (_, index) => traitKey(CATS, `t${index.toString()}`, "1")).sort(),
     );
     expect(stored).to.have.length(34);
+  });
+
+  it("finds the names of tokens that exist, as new ones get them", async () => {
+    const before = Object.entries(MIGRATIONS).filter(([name]) => name < "0015");
+    await openWith(place.url, Object.fromEntries(before));
+    const names = [
+      "Cat {token_id}",
+      "{token_id}".repeat(100),
+      "😀".repeat(100),
+      `x${"😀".repeat(100)}`,
+      "\0",
+      "\ud800",
+      "",
+      7,
+      null,
+    ];
+    const metadata = [
+      ...names.map((name) => JSON.stringify({ attributes: [{ name: "no" }], name })),
+      '{"name":"damaged',
+      "null",
+    ];
+    for (const [index, text] of metadata.entries()) {
+      await rawSql(
+        place.url,
+        `insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
+         values ('${CATS}', '${(10n ** 70n + BigInt(index)).toString()}', '1', '0', '${text}', 5, 1)`,
+      );
+    }
+    await openWith(place.url, MIGRATIONS);
+    const stored = await rawSql(place.url, "select token_id, search_name from nfts order by seq");
+    const expected = names.map((name, index) =>
+      searchName({ name: name as string }, (10n ** 70n + BigInt(index)).toString()),
+    );
+    expect(expected.filter((name) => name !== null)).to.have.length(4);
+    expect(stored.map(({ search_name: name }) => name)).to.deep.equal([...expected, null, null]);
   });
 });

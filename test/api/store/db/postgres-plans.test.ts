@@ -3,14 +3,14 @@ import { sql } from "kysely";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { findStoredAnswers } from "../../../../api/store/apps/idempotency.ts";
-import { findWallets, searchWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
+import { findWallets, listWallets, searchWallets, walletApps } from "../../../../api/store/apps/wallets.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { HoldingSet } from "../../../../api/store/ledger/holding-set.ts";
 import { heldAmong } from "../../../../api/store/listings/holdings.ts";
 import { listDeliveries, recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
-import { listSomeNfts } from "../../../../api/store/listings/nfts.ts";
+import { listNfts, listSomeNfts, searchNfts } from "../../../../api/store/listings/nfts.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { settleConfirmed } from "../../../../api/store/requests/settle-confirmed.ts";
 import {
@@ -64,8 +64,8 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
           from ${rows}`.execute(trx);
       // Each collection has a tenth of the tokens, each wallet a few, and each trait half of the tokens of a collection.
       await sql`
-        insert into nfts (contract, token_id, supply, reserved, metadata, minted_block, minted_at)
-        select 'collection-' || i % 10, i::text, '1', '0', '{}', i, 1 from ${rows}`.execute(trx);
+        insert into nfts (contract, token_id, supply, reserved, metadata, search_name, minted_block, minted_at)
+        select 'collection-' || i % 10, i::text, '1', '0', '{}', 'Cat ' || i, i, 1 from ${rows}`.execute(trx);
       await sql`
         insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
         select 'collection-' || i % 10, i::text, 'wallet-' || i % 1000, '1', '0', i from ${rows}`.execute(trx);
@@ -152,7 +152,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await write((trx) => renewDeliveries(trx, taken, NOW + 2_000));
       const [first, ...others] = taken;
       if (first === undefined) throw new Error("a delivery is due");
-      const result = { responseStatus: 200, error: null, nextAt: null };
+      const result = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
       await write((trx) => recordTries(trx, [{ ...first, result }], NOW));
       await write((trx) => returnDeliveries(trx, others));
     });
@@ -178,6 +178,12 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
       await findWallets(read, [{ appId: "app-3", address: "wallet-3" }]);
       await walletApps(read, ["wallet-3"]);
       await searchWallets(read, "app-3", "user-1", 5);
+      await searchNfts(read, "collection-0", "cat 1", 5);
+      for (const order of ["oldest", "newest"] as const) {
+        await listNfts(read, "collection-0", order, page);
+        await listWallets(read, "app-3", order, page);
+        await listRequests(read, "app-3", { status: null, type: null }, page, order);
+      }
       for (const status of [null, "pending"] as const)
         for (const more of [
           { wallet: "wallet-3" },

@@ -13,7 +13,7 @@ const NOW = 1_700_000_000_000;
 const URL = "https://app.example/";
 /** Deliveries that one transaction ends. */
 const CHUNK = 1_000;
-const OK = { responseStatus: 200, error: null, nextAt: null };
+const OK = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
 
 describe("abandoned deliveries", () => {
   let database: TestDatabase;
@@ -160,7 +160,7 @@ describe("abandoned deliveries", () => {
   });
 
   describe("the delivery that waits for an earlier event of its request", () => {
-    const retry = { responseStatus: 500, error: "500", nextAt: NOW + 50_000 };
+    const retry = { responseStatus: 500, responseBody: null, error: "500", nextAt: NOW + 50_000 };
 
     /** Two requests with two events each; the first events are taken. @returns ids of the deliveries, by request. */
     async function twoRequests(): Promise<[string, string][]> {

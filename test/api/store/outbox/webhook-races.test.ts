@@ -33,11 +33,12 @@ const DELIVERY = {
   next_at: null,
   fence: 1,
   response_status: 200,
+  response_body: null,
   error: null,
   created_at: NOW,
   updated_at: NOW,
 } as const;
-const DELIVERED: TryResult = { responseStatus: 200, error: null, nextAt: null };
+const DELIVERED: TryResult = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
 
 describeOn("postgres", "two processes at the webhook of an app", () => {
   const two = useTwoProcesses(async (one) => {

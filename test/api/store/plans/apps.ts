@@ -114,7 +114,7 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
   await findWalletOfUser(read, app, "user-7");
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
-  for (const page of PAGES) await listWallets(read, app, page);
+  for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);
 }
 

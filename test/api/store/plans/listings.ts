@@ -15,6 +15,7 @@ import {
   findNft,
   listNfts,
   listSomeNfts,
+  searchNfts,
   withLargeMetadata,
 } from "../../../../api/store/listings/nfts.ts";
 import { readSummary } from "../../../../api/store/listings/summary.ts";
@@ -36,9 +37,18 @@ export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promi
     ([null, "mint"] as const).map((type) => ({ status, type })),
   );
   return new Map<string, (page: PageQuery) => Promise<unknown>>([
-    ["wallets", (page) => listWallets(read, app, page)],
-    ["collections", (page) => listCollections(read, app, page)],
-    ["tokens of a collection", (page) => listNfts(read, collection, page)],
+    ...(["oldest", "newest"] as const).flatMap((order) => [
+      [`wallets, ${order} first`, (page: PageQuery) => listWallets(read, app, order, page)] as const,
+      [`collections, ${order} first`, (page: PageQuery) => listCollections(read, app, order, page)] as const,
+      [`tokens of a collection, ${order} first`, (page: PageQuery) => listNfts(read, collection, order, page)] as const,
+    ]),
+    ...requests.map(
+      (filter) =>
+        [
+          `requests, oldest first, status ${filter.status ?? "any"}, type ${filter.type ?? "any"}`,
+          (page: PageQuery) => listRequests(read, app, filter, page, "oldest"),
+        ] as const,
+    ),
     ["holders of a token", (page) => listHolders(read, editions, tokenId, page)],
     ["history of a wallet", (page) => listWalletHistory(read, app, wallet, page)],
     ["history of a token", (page) => listTokenHistory(read, app, token, page)],
@@ -111,6 +121,7 @@ export async function runListings(tour: Tour): Promise<void> {
   for (const search of ["user-1", "\u{10FFFF}"]) {
     await searchWallets(read, app, search, 30);
     await searchCollections(read, app, search, 30);
+    await searchNfts(read, collection, search, 30);
   }
   await findCollectionOfApp(read, app, collection);
   await findCollectionsOfApps(read, [{ appId: app, address: collection }]);

@@ -59,9 +59,9 @@ async function deliver({ read, write }: Tour): Promise<void> {
   const broken = taken.slice(0, 1).map(({ id, fence }) => ({ id, fence, error: "it always fails" }));
   await write((trx) => parkDeliveries(trx, broken, NOW));
   const results = [
-    { responseStatus: 200, error: null, nextAt: null },
-    { responseStatus: 500, error: "it failed", nextAt: NOW + 5_000 },
-    { responseStatus: null, error: "no answer", nextAt: null },
+    { responseStatus: 200, responseBody: "thanks", error: null, nextAt: null },
+    { responseStatus: 500, responseBody: null, error: "it failed", nextAt: NOW + 5_000 },
+    { responseStatus: null, responseBody: null, error: "no answer", nextAt: null },
   ];
   const tried = taken.flatMap((delivery, index) => {
     const result = results[index % results.length];

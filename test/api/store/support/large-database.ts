@@ -111,8 +111,8 @@ const STATEMENTS = [
    select '${BUSY.app}', 'foreign-' || i, 1, 1 from n`,
   `${N} insert into contract_reads (contract, owner, app_id, search, complete_to, due_at, tries, fence)
    select 'foreign-' || i, '${BUSY.wallet}', '${BUSY.app}', 2, 1, null, 0, 0 from n`,
-  `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, minted_block, minted_at)
-   select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', i, 1 from n`,
+  `${N} insert into nfts (contract, token_id, request_id, supply, reserved, metadata, search_name, minted_block, minted_at)
+   select '${BUSY.collection}', i, 'request-' || i, '1', '0', '{}', 'user-' || i, i, 1 from n`,
   `insert into token_traits (trait, token_seq) select 'trait-' || (seq % 2), seq from nfts`,
   `insert into nfts (contract, token_id, supply, reserved, minted_block, minted_at)
    values ('${BUSY.editions}', '${BUSY.token}', ':rows', '0', 1, 1)`,

@@ -16,6 +16,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "db/migrate.ts": "reads the list of migrations",
   "db/migrations/0011-v0.3.0-frozen-and-copies.ts": "counts, once, the copies in a database of an earlier version",
   "db/migrations/0014-v0.3.0-filters.ts": "reads, once, the metadata in a database of an earlier version",
+  "db/migrations/0015-v0.3.0-answers-and-names.ts": "reads, once, the names in a database of an earlier version",
   "db/sqlite/group-commit.ts": "begins and ends transactions",
   "db/postgres/concurrent-writes.ts": "begins and ends transactions on PostgreSQL",
   "db/postgres/open.ts": "checks the server of a PostgreSQL database",

@@ -129,7 +129,7 @@ class DispatcherFixture {
   deliveries() {
     return this.database.read
       .selectFrom("deliveries")
-      .select(["status", "tries", "response_status", "error", "next_at"])
+      .select(["status", "tries", "response_status", "response_body", "error", "next_at"])
       .orderBy("seq")
       .execute();
   }
