@@ -2,7 +2,7 @@ import { getAddress, type Interface, type TransactionDescription } from "ethers"
 
 import type { Command } from "../../domain/command.ts";
 import { abi } from "../abi.ts";
-import type { ContractAddresses } from "../contracts.ts";
+import { type ContractAddresses, factoryAt } from "../contracts.ts";
 import { decodeCloneArguments } from "./clone-arguments.ts";
 import { encodeServiceCall } from "./encode.ts";
 
@@ -27,7 +27,7 @@ export function decodeExecute(input: string): ExecutedCall[] | null {
  */
 export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses): Command {
   const neutral: Command = { kind: "announce-metadata", collection: call.target, tokenId: null };
-  if (call.target === contracts.factory) return decodeCreation(call.data) ?? neutral;
+  if (factoryAt(contracts, call.target) !== undefined) return decodeCreation(call.data) ?? neutral;
   return decodeErc721(call) ?? decodeErc1155(call) ?? decodeForeign(call) ?? neutral;
 }
 

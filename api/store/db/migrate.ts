@@ -21,6 +21,7 @@ import * as frozenAndCopies from "./migrations/0011-v0.3.0-frozen-and-copies.ts"
 import * as references from "./migrations/0012-v0.3.0-references.ts";
 import * as searches from "./migrations/0013-v0.3.0-searches.ts";
 import * as filters from "./migrations/0014-v0.3.0-filters.ts";
+import * as collectionStorage from "./migrations/0015-v0.3.0-collection-storage.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -45,6 +46,7 @@ export const MIGRATIONS: Migrations = {
   "0012-v0.3.0-references": references,
   "0013-v0.3.0-searches": searches,
   "0014-v0.3.0-filters": filters,
+  "0015-v0.3.0-collection-storage": collectionStorage,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -52,9 +52,9 @@ describe("BatchSlots", () => {
     });
     const used = () =>
       usedBalances(moneta.service.database.read, [
-        { contract: collection, owner: alice, tokenId: null },
-        { contract: editions, owner: alice, tokenId: "1" },
-        { contract: collection, owner: bob, tokenId: null },
+        { contract: collection, owner: alice, tokenId: null, compact: false },
+        { contract: editions, owner: alice, tokenId: "1", compact: false },
+        { contract: collection, owner: bob, tokenId: null, compact: false },
       ]);
     await moneta.provider.send("evm_setAutomine", [false]);
     expect(await used()).to.deep.equal([true, true, false]);
