@@ -1,6 +1,6 @@
 import { getAddress, type Interface, type TransactionDescription } from "ethers";
 
-import type { Command } from "../../domain/command.ts";
+import type { CollectionType, Command } from "../../domain/command.ts";
 import { abi } from "../abi.ts";
 import { type ContractAddresses, factoryAt } from "../contracts.ts";
 import { decodeCloneArguments } from "./clone-arguments.ts";
@@ -31,6 +31,11 @@ export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses):
   return decodeErc721(call) ?? decodeErc1155(call) ?? decodeForeign(call) ?? neutral;
 }
 
+/** Whether a call creates a collection with a factory that the service does not know: its deployment file is too old. */
+export function usesUnknownFactory(call: ExecutedCall, contracts: ContractAddresses): boolean {
+  return factoryAt(contracts, call.target) === undefined && creationIn(call.data) !== null;
+}
+
 /** A key that is equal for commands with the same effect on chain. Null: the command cannot be encoded as a call. */
 export function effectOf(command: Command, contracts: ContractAddresses): string | null {
   if (command.kind === "transfer") {
@@ -48,10 +53,15 @@ export function effectOf(command: Command, contracts: ContractAddresses): string
 }
 
 function decodeCreation(data: string): Command | null {
+  const creation = creationIn(data);
+  return creation === null ? null : decodeCloneArguments(creation.type, creation.packed);
+}
+
+function creationIn(data: string): { type: CollectionType; packed: string } | null {
   const parsed = parse(abi.factory, data);
   if (parsed?.name !== "createERC721" && parsed?.name !== "createERC1155") return null;
   const [packed] = parsed.args as unknown as [string];
-  return decodeCloneArguments(parsed.name === "createERC721" ? "ERC721" : "ERC1155", packed);
+  return { type: parsed.name === "createERC721" ? "ERC721" : "ERC1155", packed };
 }
 
 function decodeErc721({ target, data }: ExecutedCall): Command | null {
