@@ -34,6 +34,11 @@ const deploy = task("deploy", "Deploys the contracts; running it again is safe")
     defaultValue: "",
   })
   .addOption({ name: "publicUrl", description: "Public URL of the service (default: PUBLIC_URL)", defaultValue: "" })
+  .addOption({
+    name: "storage",
+    description: "Storage of new ERC721 collections: compact or standard (default: compact, or as chosen before)",
+    defaultValue: "",
+  })
   .addFlag({ name: "dryRun", description: "Check the chain, print the cost and send nothing" })
   .addFlag({ name: "verify", description: "Publish the sources on the chain's block explorer (compiles them)" })
   .setAction(() => import("./scripts/deploy/task.ts"))

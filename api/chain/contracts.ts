@@ -1,24 +1,82 @@
 import { join } from "node:path";
 
 import { getAddress } from "ethers";
+import { z } from "zod";
+
+import { type CollectionStorage, STORAGES } from "../domain/command.ts";
+
+/** A contract that makes collections. */
+export interface Factory {
+  address: string;
+  /** Of the ERC721 collections that it makes. ERC1155 collections have one kind. */
+  storage: CollectionStorage;
+}
 
 /** Addresses of the service's contracts on one chain (EIP-55). */
 export interface ContractAddresses {
   relay: string;
-  factory: string;
+  /** All that ever made collections of this relay. The first one makes the new collections. */
+  factories: readonly [Factory, ...Factory[]];
   delegate: string;
   /** Block of the first deployment, or an earlier one. No event of the service is older. */
   deployedAt: number;
 }
 
+const factory = z.object({ storage: z.enum(STORAGES), address: z.string() });
+const common = { relay: z.string(), delegate: z.string(), deployedAt: z.number().int().nonnegative() };
+
+/** The addresses as the database has them, and as the service reads them from a deployment file. */
+export const storedAddresses = z.preprocess(
+  withFactories,
+  z.object({ ...common, factories: z.tuple([factory], factory) }),
+);
+
+const deployedFactory = factory.extend({ erc721Implementation: z.string(), erc1155Implementation: z.string() });
+
+/** The content of a deployment file. */
+export const deployment = z.preprocess(
+  withFactories,
+  z.object({
+    ...common,
+    factories: z.tuple([deployedFactory], deployedFactory),
+    /** 0.2.0 wrote it. Never stored. */
+    ofOneFactory: z.literal(true).optional(),
+  }),
+);
+export type Deployment = z.infer<typeof deployment>;
+
+/** 0.2.0 had one factory, whose ERC721 collections have OpenZeppelin's storage. */
+function withFactories(value: unknown): unknown {
+  if (typeof value !== "object" || value === null || !isOfOneFactory(value)) return value;
+  const { factory: address, erc721Implementation, erc1155Implementation, ...others } = value;
+  const only = { storage: "standard", address, erc721Implementation, erc1155Implementation };
+  return { ...others, factories: [only], ofOneFactory: true };
+}
+
+function isOfOneFactory(
+  value: object,
+): value is { factory: unknown; erc721Implementation?: unknown; erc1155Implementation?: unknown } {
+  return "factory" in value && !("factories" in value);
+}
+
 /** The addresses in checksum form. @throws TypeError when a text is not an address. */
-export function contractAddresses(fields: ContractAddresses): ContractAddresses {
+export function contractAddresses({ relay, factories, delegate, deployedAt }: ContractAddresses): ContractAddresses {
+  const [newest, ...older] = factories;
   return {
-    relay: getAddress(fields.relay),
-    factory: getAddress(fields.factory),
-    delegate: getAddress(fields.delegate),
-    deployedAt: fields.deployedAt,
+    relay: getAddress(relay),
+    factories: [checked(newest), ...older.map(checked)],
+    delegate: getAddress(delegate),
+    deployedAt,
   };
+}
+
+function checked({ storage, address }: Factory): Factory {
+  return { storage, address: getAddress(address) };
+}
+
+/** The factory with an address; undefined when none of the service has it. */
+export function factoryAt({ factories }: ContractAddresses, address: string): Factory | undefined {
+  return factories.find((factory) => factory.address === address);
 }
 
 /** The file in which `npm run deploy` records what it deployed on a chain. */

@@ -1,10 +1,12 @@
 import { concat, getCreate2Address, keccak256, type Provider, ZeroHash } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
+import { CompactERC721Collection__factory } from "../../contracts/generated/factories/CompactERC721Collection__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
+import type { CollectionStorage } from "../domain/command.ts";
 
 /** The contracts of a deployment, in this order: the later ones take addresses of earlier ones. */
 export const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
@@ -13,17 +15,23 @@ export type Step = (typeof STEPS)[number];
 /** The contracts that are already placed, by step. */
 export type Placed = Partial<Record<Step, string>>;
 
+/** The implementation of ERC721 collections by their storage. */
+export const ERC721_IMPLEMENTATIONS = {
+  compact: CompactERC721Collection__factory,
+  standard: ERC721Collection__factory,
+} as const satisfies Record<CollectionStorage, unknown>;
+
 /** Creation code with encoded arguments. Each contract takes addresses of contracts that were placed before it. */
 export async function initCode(
   step: Step,
-  plan: { owner: string; hostedBase: string },
+  plan: { owner: string; hostedBase: string; storage: CollectionStorage },
   { relay = "", erc721Implementation = "", erc1155Implementation = "" }: Placed,
 ): Promise<string> {
   switch (step) {
     case "relay":
       return (await new Relay__factory().getDeployTransaction(plan.owner, plan.hostedBase)).data;
     case "erc721Implementation":
-      return (await new ERC721Collection__factory().getDeployTransaction(relay)).data;
+      return (await new ERC721_IMPLEMENTATIONS[plan.storage]().getDeployTransaction(relay)).data;
     case "erc1155Implementation":
       return (await new ERC1155Collection__factory().getDeployTransaction(relay)).data;
     case "factory":

@@ -1,9 +1,10 @@
 import { AbiCoder, computeAddress, concat, dataLength, dataSlice, getAddress, id, SigningKey } from "ethers";
 
 import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.ts";
-import type { CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
+import type { CollectionStorage, CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
 import {
   type CalldataFloor,
+  type Erc721Gas,
   type GasMeasurement,
   type LinearGas,
   MAX_TRANSACTION_GAS,
@@ -97,8 +98,11 @@ const WALLET = computeAddress(WALLET_KEY);
 const SHORT = 32;
 const LONG = 192;
 
-/** The collections that the probe creates. Their positions are the last digits of their numbers. */
+/** The collections that the probe creates with the first factory. Their positions are the last digits of their numbers. */
 const CREATED = [collection("ERC1155", SHORT), collection("ERC721", SHORT), collection("ERC721", LONG)] as const;
+
+/** The position of the collection that it creates with a factory for the other storage, if there is one. */
+const OTHER = 16;
 
 type Prices = [newSlot: bigint, slotUpdate: bigint, account: bigint];
 
@@ -113,29 +117,43 @@ async function measureCalls(
   contracts: ContractAddresses,
   chainId: bigint,
 ): Promise<Omit<GasMeasurement, "floor" | "transactionGas"> | null> {
-  const collections = await predictCollections(client, contracts);
+  const other = ofOtherStorage(contracts);
+  const collections = await predictCollections(client, contracts, other);
   if (collections === null) return null;
-  const steps = planSteps(collections, contracts, chainId);
-  const names = Object.keys(steps) as Step[];
-  const calls = names.map((name, index) => ({ target: steps[name].target, data: numbered(steps[name].data, index) }));
+  const steps: Record<Step, EncodedCall> & Partial<Record<OtherStep, EncodedCall>> = {
+    ...planSteps(collections, contracts, chainId),
+    ...(other === null ? {} : planOtherSteps(collections.at(-1) ?? "", other, chainId)),
+  };
+  const names = Object.keys(steps);
+  const calls = Object.values(steps).map(({ target, data }, index) => ({ target, data: numbered(data, index) }));
   const code = concat([GasProbe__factory.bytecode, GasProbe__factory.createInterface().encodeDeploy([calls])]);
   const answer = await client.callWithCode(contracts.relay, code, MAX_TRANSACTION_GAS);
   const decoded = answer === null ? null : decode(answer);
   if (decoded?.used.length !== names.length) return null;
-  const used = Object.fromEntries(names.map((name, index) => [name, Number(decoded.used[index])])) as Record<
-    Step,
-    number
-  >;
-  return toMeasurement(decoded.prices, used, steps);
+  const used = Object.fromEntries(names.map((name, index) => [name, Number(decoded.used[index])])) as Used;
+  return toMeasurement(decoded.prices, used, steps, contracts.factories[0].storage);
 }
 
-/** The addresses at which the collections would be. Null: the factory does not answer. */
-async function predictCollections(client: ChainClient, contracts: ContractAddresses): Promise<string[] | null> {
+/** The contracts with the newest factory whose collections have another storage than those of the first one; null: none has. */
+function ofOtherStorage(contracts: ContractAddresses): ContractAddresses | null {
+  const [{ storage }, ...others] = contracts.factories;
+  const other = others.find((factory) => factory.storage !== storage);
+  return other === undefined ? null : { ...contracts, factories: [other] };
+}
+
+/** The addresses at which the collections would be. Null: a factory does not answer. */
+async function predictCollections(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  other: ContractAddresses | null,
+): Promise<string[] | null> {
+  const created = CREATED.map((command, index) => ({ command, index, by: contracts }));
+  if (other !== null) created.push({ command: CREATED[1], index: OTHER, by: other });
   const answers = await client.tryCalls(
-    CREATED.map((command, index) => ({ to: contracts.factory, data: prediction(command, contracts, index) })),
+    created.map(({ command, index, by }) => ({ to: by.factories[0].address, data: prediction(command, by, index) })),
   );
   const addresses = answers.map(addressOf).filter((address) => address !== null);
-  return addresses.length === CREATED.length ? addresses : null;
+  return addresses.length === created.length ? addresses : null;
 }
 
 function prediction(command: CreateCollection, contracts: ContractAddresses, index: number): string {
@@ -149,6 +167,8 @@ function prediction(command: CreateCollection, contracts: ContractAddresses, ind
 }
 
 type Step = keyof ReturnType<typeof planSteps>;
+type OtherStep = keyof ReturnType<typeof planOtherSteps>;
+type Used = Record<Step, number> & Partial<Record<OtherStep, number>>;
 
 /** The measured calls. They run in this order, each on top of the ones before. */
 function planSteps(collections: string[], contracts: ContractAddresses, chainId: bigint) {
@@ -159,11 +179,8 @@ function planSteps(collections: string[], contracts: ContractAddresses, chainId:
     encode({ kind: "create-erc1155", collection: erc1155, to, tokenId, quantity: "5", uri, metadata: null });
   const freeze = (target: string, length: number) =>
     encode({ kind: "freeze-metadata", collection: target, type: "ERC721", directory: "b".repeat(length) });
-  const transfer = (index: number, contractType: CollectionType, contract: string, tokenId: string) => {
-    const site: CallSite = { chainId, contracts, number: FIRST_NUMBER + BigInt(index) };
-    const moved = { kind: "transfer", foreign: false, from: WALLET, to: account(index), quantity: "1" } as const;
-    return encodeTransfer({ ...moved, contract, contractType, tokenId }, WALLET_KEY, site);
-  };
+  const transfer = (index: number, contractType: CollectionType, contract: string, tokenId: string) =>
+    transferOf({ contractType, contract, tokenId }, index, { contracts, chainId });
   return {
     // The first call also pays for the first access to the factory.
     createErc1155: encode(CREATED[0]),
@@ -186,30 +203,75 @@ function planSteps(collections: string[], contracts: ContractAddresses, chainId:
   } satisfies Record<string, EncodedCall>;
 }
 
+/** The calls that depend on the storage of an ERC721 collection, for the other storage. They come after all others. */
+function planOtherSteps(short721: string, contracts: ContractAddresses, chainId: bigint) {
+  const mint = (to: string) =>
+    encodeServiceCall({ kind: "mint-erc721", collection: short721, to, metadata: null }, contracts);
+  return {
+    otherCreate: encodeServiceCall(CREATED[1], contracts),
+    otherFirstMint: mint(account(OTHER + 1)),
+    otherMint: mint(account(OTHER + 2)),
+    // As above: the wallet keeps a token.
+    otherMintKept: mint(WALLET),
+    otherMintMoved: mint(WALLET),
+    otherTransfer: transferOf({ contractType: "ERC721", contract: short721, tokenId: "4" }, OTHER + 5, {
+      contracts,
+      chainId,
+    }),
+  } satisfies Record<string, EncodedCall>;
+}
+
+/** A transfer by the wallet, as the call at a position. */
+function transferOf(
+  token: Pick<Transfer, "contract" | "contractType" | "tokenId">,
+  index: number,
+  at: Pick<CallSite, "contracts" | "chainId">,
+): EncodedCall {
+  const site: CallSite = { ...at, number: FIRST_NUMBER + BigInt(index) };
+  const moved = { kind: "transfer", foreign: false, from: WALLET, to: account(index), quantity: "1" } as const;
+  return encodeTransfer({ ...moved, ...token }, WALLET_KEY, site);
+}
+
 function toMeasurement(
   [newSlot, slotUpdate, coldAccount]: Prices,
-  used: Record<Step, number>,
+  used: Used,
   steps: Record<Step, EncodedCall>,
+  storage: CollectionStorage,
 ): Omit<GasMeasurement, "floor" | "transactionGas"> {
   const bytes = (step: Step) => dataLength(steps[step].data);
   const words = (step: Step) => Math.ceil(bytes(step) / 32);
   const create = line([bytes("createShort"), used.createShort], [bytes("createLong"), used.createLong]);
   // A URI also stores its length: one more word.
   const createId = line([SHORT / 32 + 1, used.createIdShort], [LONG / 32 + 1, used.createIdLong]);
+  const first: Erc721Gas = used;
+  const { otherFirstMint, otherMint, otherTransfer } = used;
+  // Nobody has a collection with the storage for which there is no factory. Its figures are close to those of such collections.
+  const scaled = measurementFromSlotPrice(Number(newSlot));
+  const other =
+    otherFirstMint === undefined || otherMint === undefined || otherTransfer === undefined
+      ? null
+      : { firstMintErc721: otherFirstMint, mintErc721: otherMint, transferErc721: otherTransfer };
+  const standard = storage === "standard" ? first : (other ?? scaled);
+  const compact = storage === "compact" ? first : (other ?? scaled.compact);
   return {
     newSlot: Number(newSlot),
     slotUpdate: Number(slotUpdate),
     account: Number(coldAccount),
     createCollection: { ...create, base: create.base + Math.max(0, used.createErc1155 - used.createShort) },
-    firstMintErc721: used.firstMintErc721,
-    mintErc721: used.mintErc721,
+    firstMintErc721: standard.firstMintErc721,
+    mintErc721: standard.mintErc721,
+    compact: onlyErc721(compact),
     createErc1155: { ...createId, base: Math.max(createId.base, used.createId) },
     mintErc1155: used.mintErc1155,
     announceMetadata: used.announceMetadata,
     freezeMetadata: line([words("freezeShort"), used.freezeShort], [words("freezeLong"), used.freezeLong]),
-    transferErc721: used.transferErc721,
+    transferErc721: standard.transferErc721,
     transferErc1155: used.transferErc1155,
   };
+}
+
+function onlyErc721({ firstMintErc721, mintErc721, transferErc721 }: Erc721Gas): Erc721Gas {
+  return { firstMintErc721, mintErc721, transferErc721 };
 }
 
 /** The line through two measured points. */

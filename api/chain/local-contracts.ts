@@ -9,10 +9,11 @@ import {
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
-import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
+import { type CollectionStorage, DEFAULT_STORAGE } from "../domain/command.ts";
 import type { ContractAddresses } from "./contracts.ts";
+import { ERC721_IMPLEMENTATIONS } from "./deployment.ts";
 
 /** Chain id of the local nodes of Hardhat and Anvil, whose account keys are public. */
 export const LOCAL_CHAIN_ID = 31_337n;
@@ -38,14 +39,18 @@ export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSign
 }
 
 /** Deploys the service's contracts with the node's own account. */
-export async function deployLocally(owner: JsonRpcSigner, hostedBase: string): Promise<ContractAddresses> {
+export async function deployLocally(
+  owner: JsonRpcSigner,
+  hostedBase: string,
+  storage: CollectionStorage = DEFAULT_STORAGE,
+): Promise<ContractAddresses> {
   const deployedAt = (await owner.provider.getBlockNumber()) + 1;
   const relay = await mined(new Relay__factory(owner).deploy(owner.address, hostedBase));
-  const erc721 = await mined(new ERC721Collection__factory(owner).deploy(relay));
+  const erc721 = await mined(new ERC721_IMPLEMENTATIONS[storage](owner).deploy(relay));
   const erc1155 = await mined(new ERC1155Collection__factory(owner).deploy(relay));
-  const factory = await mined(new CollectionFactory__factory(owner).deploy(relay, erc721, erc1155));
+  const address = await mined(new CollectionFactory__factory(owner).deploy(relay, erc721, erc1155));
   const delegate = await mined(new WalletDelegate__factory(owner).deploy(relay));
-  return { relay, factory, delegate, deployedAt };
+  return { relay, factories: [{ storage, address }], delegate, deployedAt };
 }
 
 async function mined(deployed: Promise<BaseContract>): Promise<string> {
@@ -74,7 +79,6 @@ export async function prepareLocally(
 export function connectContracts(addresses: ContractAddresses, runner: ContractRunner) {
   return {
     relay: Relay__factory.connect(addresses.relay, runner),
-    factory: CollectionFactory__factory.connect(addresses.factory, runner),
     delegate: WalletDelegate__factory.connect(addresses.delegate, runner),
   };
 }

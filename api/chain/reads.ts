@@ -3,46 +3,76 @@ import { getAddress, ZeroAddress } from "ethers";
 import { abi } from "./abi.ts";
 import { addressOf, boolOf, stringOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
-import type { ContractAddresses } from "./contracts.ts";
+import type { ContractAddresses, Factory } from "./contracts.ts";
 
-const NAMES = ["relay", "factory", "delegate"] as const;
-type ContractName = (typeof NAMES)[number];
+interface NamedContract {
+  name: "relay" | "factory" | "delegate";
+  address: string;
+}
 
 /** The service's contracts that have no code on this chain. */
-export async function contractsWithoutCode(client: ChainClient, contracts: ContractAddresses): Promise<ContractName[]> {
-  const codes = await client.code(NAMES.map((name) => contracts[name]));
-  return NAMES.filter((_, index) => (codes[index] ?? "0x") === "0x");
+export async function contractsWithoutCode(
+  client: ChainClient,
+  { relay, factories, delegate }: ContractAddresses,
+): Promise<NamedContract[]> {
+  const contracts: NamedContract[] = [
+    { name: "relay", address: relay },
+    ...factories.map(({ address }) => ({ name: "factory" as const, address })),
+    { name: "delegate", address: delegate },
+  ];
+  const codes = await client.code(contracts.map(({ address }) => address));
+  return contracts.filter((_, index) => (codes[index] ?? "0x") === "0x");
 }
 
 /** How the deployed contracts point at each other and at this service. Null: the contract did not answer. */
 export interface DeploymentLinks {
-  factoryRelay: string | null;
+  factories: FactoryLinks[];
   delegateRelay: string | null;
-  /** The relays of the implementations that the factory uses. */
-  erc721Relay: string | null;
-  erc1155Relay: string | null;
   hostedBase: string | null;
 }
 
-export async function readDeploymentLinks(client: ChainClient, contracts: ContractAddresses): Promise<DeploymentLinks> {
-  const { factory, delegate } = contracts;
-  const [factoryRelay, delegateRelay, hostedBase, erc721, erc1155] = await client.tryCalls([
-    { to: factory, data: abi.factory.encodeFunctionData("relay") },
+interface FactoryLinks {
+  factory: Factory;
+  relay: string | null;
+  /** The relays of the implementations that the factory uses. */
+  erc721Relay: string | null;
+  erc1155Relay: string | null;
+}
+
+/** Calls of a factory that answer what it uses. */
+const LINKS = [
+  abi.factory.encodeFunctionData("relay"),
+  abi.factory.encodeFunctionData("erc721Implementation"),
+  abi.factory.encodeFunctionData("erc1155Implementation"),
+];
+
+export async function readDeploymentLinks(
+  client: ChainClient,
+  { relay, factories, delegate }: ContractAddresses,
+): Promise<DeploymentLinks> {
+  const [hostedBase, delegateRelay, ...answers] = await client.tryCalls([
+    { to: relay, data: abi.relay.encodeFunctionData("hostedBaseURI") },
     { to: delegate, data: abi.delegate.encodeFunctionData("relay") },
-    { to: contracts.relay, data: abi.relay.encodeFunctionData("hostedBaseURI") },
-    { to: factory, data: abi.factory.encodeFunctionData("erc721Implementation") },
-    { to: factory, data: abi.factory.encodeFunctionData("erc1155Implementation") },
+    ...factories.flatMap(({ address: to }) => LINKS.map((data) => ({ to, data }))),
   ]);
-  const relay = abi.erc721.encodeFunctionData("relay");
+  const found = factories.map((factory, index) => {
+    const [itsRelay, erc721, erc1155] = LINKS.map((_, link) => addressOf(answers[index * LINKS.length + link]));
+    return { factory, relay: itsRelay ?? null, implementations: [erc721 ?? null, erc1155 ?? null] };
+  });
   // The zero address has no code and answers nothing.
-  const [erc721Relay, erc1155Relay] = await client.tryCalls(
-    [erc721, erc1155].map((answer) => ({ to: addressOf(answer) ?? ZeroAddress, data: relay })),
+  const relays = await client.tryCalls(
+    found
+      .flatMap(({ implementations }) => implementations)
+      .map((to) => ({ to: to ?? ZeroAddress, data: abi.erc721.encodeFunctionData("relay") })),
   );
   return {
-    factoryRelay: addressOf(factoryRelay),
+    factories: found.map(({ factory, relay }, index) => ({
+      factory,
+      relay,
+      erc721Relay: addressOf(relays[2 * index]),
+      erc1155Relay: addressOf(relays[2 * index + 1]),
+    })),
     delegateRelay: addressOf(delegateRelay),
-    erc721Relay: addressOf(erc721Relay),
-    erc1155Relay: addressOf(erc1155Relay),
     hostedBase: stringOf(hostedBase),
   };
 }

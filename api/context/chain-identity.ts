@@ -1,13 +1,20 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { isDeepStrictEqual } from "node:util";
 
 import { z } from "zod";
 
 import { ChainGuard } from "../chain/chain-guard.ts";
 import { ChainClient } from "../chain/client.ts";
-import { type ContractAddresses, contractAddresses, deploymentFile } from "../chain/contracts.ts";
+import {
+  type ContractAddresses,
+  contractAddresses,
+  deploymentFile,
+  factoryAt,
+  storedAddresses,
+} from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
-import { contractsWithoutCode } from "../chain/reads.ts";
+import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
 import { Rpc } from "../chain/rpc.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
@@ -52,13 +59,6 @@ interface IdentitySettings {
   deploymentsDir: string;
   hostedBase: string;
 }
-
-const addresses = z.object({
-  relay: z.string(),
-  factory: z.string(),
-  delegate: z.string(),
-  deployedAt: z.number().int().nonnegative(),
-});
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
@@ -131,14 +131,89 @@ async function recogniseChain(
         `(a local node begins a new chain each time it starts). ${advice}`,
     );
   }
-  const contracts = deployedAddresses(await readContracts(database.read));
-  await requireCode(client, contracts, met.chainId);
+  const contracts = await adoptFactories(database, client, settings, met.chainId);
   return { chainId: met.chainId, contracts };
+}
+
+/**
+ * Stores the factories that were deployed since the database was last used. No block is read again: a factory makes collections
+ * only for requests of a database that has it.
+ * @throws StartupError
+ */
+async function adoptFactories(
+  database: Database,
+  client: ChainClient,
+  settings: IdentitySettings,
+  chainId: bigint,
+): Promise<ContractAddresses> {
+  const known = deployedAddresses(await readContracts(database.read));
+  const contracts = await withDeployedFactories(known, settings.deploymentsDir, chainId);
+  await requireCode(client, contracts, chainId);
+  if (isDeepStrictEqual(contracts, known)) return known;
+  const { factories } = await readDeploymentLinks(client, contracts);
+  const strange = factories.find(({ relay }) => relay !== known.relay);
+  if (strange !== undefined) {
+    throw new StartupError(
+      `The factory ${strange.factory.address} in ${deploymentFile(settings.deploymentsDir, chainId)} does not belong to the ` +
+        `relay ${known.relay}. Put the file there that belongs to this database. Nothing was changed.`,
+    );
+  }
+  const written = await database.write(async (trx) => {
+    await lockLedger(trx);
+    if (!isDeepStrictEqual(deployedAddresses(await readContracts(trx)), known)) return false;
+    await writeContracts(trx, contracts);
+    return true;
+  });
+  // Another process has changed them meanwhile.
+  return written ? contracts : adoptFactories(database, client, settings, chainId);
+}
+
+/**
+ * The contracts that a database knows, with the factories of the deployment file, in its order.
+ * @throws StartupError when the file is of another deployment, or lacks a factory that the database knows.
+ */
+export async function withDeployedFactories(
+  known: ContractAddresses,
+  folder: string,
+  chainId: bigint,
+): Promise<ContractAddresses> {
+  const file = deploymentFile(folder, chainId);
+  if (!existsSync(file)) return known;
+  const deployed = await readDeployment(folder, chainId);
+  if (deployed.relay !== known.relay) {
+    // The file may be left over from an earlier local node.
+    if (chainId === LOCAL_CHAIN_ID) return known;
+    throw new StartupError(
+      `${file} belongs to another deployment: its relay is ${deployed.relay}, and the relay of the database is ` +
+        `${known.relay}. Put the file there that belongs to this database, or remove it. Nothing was changed.`,
+    );
+  }
+  const lacking = known.factories.filter(({ address }) => factoryAt(deployed, address) === undefined);
+  if (lacking.length > 0) {
+    throw new StartupError(
+      `${file} lacks the factory ${lacking.map(({ address }) => address).join(", ")}, which the database knows. Put the newest ` +
+        `deployment file there, or remove the file. Nothing was changed.`,
+    );
+  }
+  return { ...known, factories: deployed.factories };
+}
+
+/** For a command: a restored database may be older than the newest factory, which its lanes have used. */
+export async function addDeployedFactories(
+  known: ContractAddresses,
+  folder: string,
+  chainId: bigint,
+): Promise<ContractAddresses> {
+  if (!existsSync(deploymentFile(folder, chainId))) return known;
+  const deployed = await readDeployment(folder, chainId);
+  if (deployed.relay !== known.relay) return known;
+  const added = deployed.factories.filter(({ address }) => factoryAt(known, address) === undefined);
+  return { ...known, factories: [...known.factories, ...added] };
 }
 
 /** @param stored the value in `meta`. */
 export function deployedAddresses(stored: unknown): ContractAddresses {
-  return addresses.parse(stored);
+  return storedAddresses.parse(stored);
 }
 
 async function readDeployment(folder: string, chainId: bigint): Promise<ContractAddresses> {
@@ -153,7 +228,7 @@ async function readDeployment(folder: string, chainId: bigint): Promise<Contract
       { cause: error },
     );
   }
-  const parsed = addresses.safeParse(safeJson(text));
+  const parsed = storedAddresses.safeParse(safeJson(text));
   if (!parsed.success) throw new StartupError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
   return contractAddresses(parsed.data);
 }
@@ -170,7 +245,7 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
   const missing = await contractsWithoutCode(client, contracts);
   if (missing.length > 0) {
     throw new StartupError(
-      `Chain ${chainId.toString()} has no contract at ${missing.map((name) => `${contracts[name]} (${name})`).join(", ")}. ` +
+      `Chain ${chainId.toString()} has no contract at ${missing.map(({ name, address }) => `${address} (${name})`).join(", ")}. ` +
         `Check that RPC_URL is a node of the right chain, and that it is in sync.`,
     );
   }

@@ -10,7 +10,7 @@ import type { FoundKeys } from "../keys/seed-file.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
-import { deployedAddresses } from "./chain-identity.ts";
+import { addDeployedFactories, deployedAddresses } from "./chain-identity.ts";
 import { findKeys } from "./keys.ts";
 
 /** How long a command waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -37,7 +37,8 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
           `to the service's, or start the service once.`,
       );
     }
-    const contracts = deployedAddresses(await readContracts(database.read));
+    const known = deployedAddresses(await readContracts(database.read));
+    const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
     return await work({
       database,
       client: new ChainClient(new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT }), settings.logQueries),

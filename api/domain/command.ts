@@ -1,6 +1,10 @@
 /** The validated intent of a request, stored with it as JSON (big integers as decimal strings). */
 
 export type CollectionType = "ERC721" | "ERC1155";
+/** How ERC721 collections store owners and balances: packed, or as OpenZeppelin does. The first is the default. */
+export const STORAGES = ["compact", "standard"] as const;
+export type CollectionStorage = (typeof STORAGES)[number];
+export const DEFAULT_STORAGE: CollectionStorage = STORAGES[0];
 export type Hosting = "hosted" | "self-hosted";
 
 /** Contract-level metadata of a hosted collection. Absent fields are left out. */

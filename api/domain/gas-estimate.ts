@@ -1,4 +1,4 @@
-import type { Command } from "./command.ts";
+import type { CollectionStorage, Command } from "./command.ts";
 
 /** How a call finds a storage slot that it writes. Only the first write to a slot is expensive. */
 type SlotState =
@@ -9,17 +9,24 @@ type SlotState =
   /** An earlier call of the same transaction wrote it, or read the same account. */
   | "written";
 
-/** How a mint finds the slots that it shares with other mints, and what else it reads. */
+/** How a call finds the slots that it shares with others, and what else it reads. */
 export interface MintSlots {
-  /** The recipient's balance. */
+  /** Of the ERC721 collection. */
+  storage: CollectionStorage;
+  /** The recipient's balance. With compact storage: its word, which stays in use when its balance is zero again. */
   balance: SlotState;
-  /** The supply of an ERC1155 id that exists. */
+  /** The supply of an ERC1155 id that exists, or the number of tokens of an ERC721 collection. */
   supply: SlotState;
   /** The length of the arguments that a mint of a soulbound ERC721 collection reads; null: it reads none. */
   soulbound: number | null;
 }
 
-export const UNKNOWN_SLOTS: MintSlots = { balance: "new", supply: "used", soulbound: null };
+export const UNKNOWN_SLOTS: MintSlots = { storage: "standard", balance: "new", supply: "used", soulbound: null };
+
+/** Tokens of which compact storage has the owners in one word. */
+const LANES = 8;
+/** Words that a search for a holder's key reads at most (compact storage), and one more that it changes. */
+const SEARCHED_WORDS = 5;
 
 /**
  * What a mint of a soulbound ERC721 collection needs beside a plain one: it emits one more event, and decodes the collection's
@@ -49,7 +56,8 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
       return along(gas.createCollection, dataLength);
     case "mint-erc721":
       return (
-        gas.mintErc721 +
+        figuresOf(gas, slots).mintErc721 +
+        wordOfOwners(gas, slots) +
         (slots.soulbound === null ? 0 : along(SOULBOUND, slots.soulbound)) -
         savedByBalance(gas, slots) -
         (toWallet && slots.balance !== "written" ? account : 0)
@@ -63,11 +71,33 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
     case "freeze-metadata":
       return slotUpdate + along(gas.freezeMetadata, words(dataLength));
     case "transfer": {
-      const own = command.contractType === "ERC721" ? gas.transferErc721 : gas.transferErc1155;
+      const own = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
       // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
       return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
     }
   }
+}
+
+function figuresOf(gas: GasMeasurement, { storage }: MintSlots): Erc721Gas {
+  return storage === "compact" ? gas.compact : gas;
+}
+
+/**
+ * The word for the owners of neighbouring ids. The measured mint found it in use. Each eighth mint opens one, and so may the
+ * first of a transaction, whatever its id is.
+ */
+function wordOfOwners({ newSlot }: GasMeasurement, { storage, supply }: MintSlots): number {
+  if (storage !== "compact") return 0;
+  return supply === "written" ? newSlot / LANES : newSlot;
+}
+
+/**
+ * What a call may need beyond its expected gas because of what others have done: with compact storage, they can take all keys of
+ * the recipient. Its token is then in plain mappings, in one more new slot, and a mint may open a word for its id.
+ */
+export function unexpectedGas({ newSlot, slotUpdate }: GasMeasurement, { command, slots }: GasCall): number {
+  if (slots.storage !== "compact") return 0;
+  return (command.kind === "transfer" ? 1 : 2) * newSlot + SEARCHED_WORDS * slotUpdate;
 }
 
 /** What a mint costs less than the measured one, whose recipient held nothing and was not accessed before. */
@@ -154,8 +184,16 @@ export interface CalldataFloor {
   other: number;
 }
 
+/** What calls of an ERC721 collection cost, by its storage. */
+export interface Erc721Gas {
+  /** The first mint of a collection also creates the slot that counts its tokens. */
+  firstMintErc721: number;
+  mintErc721: number;
+  transferErc721: number;
+}
+
 /** What the service's calls cost on the connected chain. Each figure is the gas of one call, without its transaction. */
-export interface GasMeasurement {
+export interface GasMeasurement extends Erc721Gas {
   /** The first write to a storage slot. */
   newSlot: number;
   /** A change of a slot that is in use. */
@@ -164,16 +202,14 @@ export interface GasMeasurement {
   account: number;
   /** By the bytes of the calldata: they become a part of the collection's code. */
   createCollection: LinearGas;
-  /** The first mint of a collection also creates the slot that counts its tokens. */
-  firstMintErc721: number;
-  mintErc721: number;
+  /** Of collections with compact storage. The figures beside it are those of standard storage. */
+  compact: Erc721Gas;
   /** By the 32-byte words of the token's own URI. */
   createErc1155: LinearGas;
   mintErc1155: number;
   announceMetadata: number;
   /** By the 32-byte words of the calldata: it contains the URIs, which are stored. */
   freezeMetadata: LinearGas;
-  transferErc721: number;
   transferErc1155: number;
   floor: CalldataFloor;
   /** The highest gas limit that a transaction can have. */
@@ -194,6 +230,7 @@ const OSAKA: GasMeasurement = {
   createCollection: { base: 28_549, each: 202 },
   firstMintErc721: 77_080,
   mintErc721: 50_639,
+  compact: { firstMintErc721: 77_543, mintErc721: 29_212, transferErc721: 34_020 },
   createErc1155: { base: 54_460, each: 22_450 },
   mintErc1155: 29_714,
   announceMetadata: 8_331,
@@ -224,6 +261,11 @@ export function measurementFromSlotPrice(newSlot: number): GasMeasurement {
     createCollection: linear(OSAKA.createCollection, 2.5, 1.1 / SLOT_BYTES),
     firstMintErc721: OSAKA.firstMintErc721 + 3 * more,
     mintErc721: OSAKA.mintErc721 + 2 * more,
+    compact: {
+      firstMintErc721: OSAKA.compact.firstMintErc721 + 3 * more,
+      mintErc721: OSAKA.compact.mintErc721 + more,
+      transferErc721: OSAKA.compact.transferErc721 + more,
+    },
     createErc1155: linear(OSAKA.createErc1155, 2, 1),
     mintErc1155: OSAKA.mintErc1155 + more,
     freezeMetadata: linear(OSAKA.freezeMetadata, 1, 1),

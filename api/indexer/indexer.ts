@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
+import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
@@ -11,7 +11,7 @@ import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import type { Database } from "../store/db/database.ts";
 import { lockLedger } from "../store/db/sql.ts";
-import { readMeta, replaceMeta } from "../store/db/meta.ts";
+import { readContracts, readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
@@ -68,7 +68,7 @@ export class Indexer {
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
-    this.#ahead = new ReadAhead(deps.client, deps.contracts);
+    this.#ahead = new ReadAhead(deps.client, () => this.#contracts());
     this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -170,6 +170,14 @@ export class Indexer {
     const final = head - this.#deps.confirmations + 1;
     if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
     await this.#missingCosts.record(this.#deps);
+  }
+
+  /** Another process may have started with a factory that is newer than this process, and may use it. */
+  async #contracts(): Promise<ContractAddresses> {
+    const { database, contracts } = this.#deps;
+    const stored = await readContracts(database.read);
+    const current = stored === null ? contracts : storedAddresses.parse(stored);
+    return current.factories.length > contracts.factories.length ? current : contracts;
   }
 
   async #checkpoint(): Promise<number> {

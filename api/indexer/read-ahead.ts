@@ -31,10 +31,11 @@ interface Wanted {
  */
 export class ReadAhead {
   readonly #client: ChainClient;
-  readonly #contracts: ContractAddresses;
+  readonly #contracts: () => Promise<ContractAddresses>;
   #next: { wanted: Wanted; blocks: Promise<ReadBlocks> } | null = null;
 
-  constructor(client: ChainClient, contracts: ContractAddresses) {
+  /** @param contracts reads them anew: another process may have added a factory, and used it in a block of the next range. */
+  constructor(client: ChainClient, contracts: () => Promise<ContractAddresses>) {
     this.#client = client;
     this.#contracts = contracts;
   }
@@ -71,7 +72,7 @@ export class ReadAhead {
 
   async #read({ from, head, remember, first, watched }: Wanted): Promise<ReadBlocks> {
     const to = Math.min(head, from - 1 + this.#client.logLimits.blocks.value);
-    const read = await readRange(this.#client, this.#contracts, watched, { from, to, head, remember, first });
+    const read = await readRange(this.#client, await this.#contracts(), watched, { from, to, head, remember, first });
     return { from, to, head, remember, read, watched };
   }
 }

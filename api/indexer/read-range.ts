@@ -1,5 +1,5 @@
 import type { Block, ChainClient } from "../chain/client.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
+import { type ContractAddresses, factoryAt } from "../chain/contracts.ts";
 import { ChainUnavailable, QueryTooLarge } from "../chain/errors.ts";
 import {
   COLLECTION_TOPICS,
@@ -14,6 +14,7 @@ import {
   type TokenMove,
 } from "../chain/codec/decode.ts";
 import { type LogRequest, queryLogs, type RawLog } from "../chain/query-logs.ts";
+import type { CollectionStorage } from "../domain/command.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 
@@ -32,7 +33,7 @@ export interface ChainRange {
   headers: Map<number, Block>;
   relay: RelayEvent[];
   /** Collections created in the range. */
-  created: { transactionHash: string; number: bigint; collection: string }[];
+  created: { transactionHash: string; number: bigint; collection: string; storage: CollectionStorage }[];
   /** Transfers in the service's collections. */
   moves: TokenMove[];
   changes: CollectionEvent[];
@@ -59,12 +60,14 @@ export async function readRange(
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
   // These do not depend on each other, so they are read at the same time.
   const [own, tokens] = await Promise.all([
-    read({ addresses: new Set([contracts.relay, contracts.factory]), topics: [] }),
+    read({ addresses: new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]), topics: [] }),
     readTokens(watched, client.logLimits.topicsAbove, read),
   ]);
   const created = own.flatMap((log) => {
-    const made = log.topics[0] === CREATED_TOPIC && log.address === contracts.factory ? decodeCreated(log) : null;
-    return made === null ? [] : [{ transactionHash: log.transactionHash, ...made }];
+    const factory = log.topics[0] === CREATED_TOPIC ? factoryAt(contracts, log.address) : undefined;
+    const made = factory === undefined ? null : decodeCreated(log);
+    if (factory === undefined || made === null) return [];
+    return [{ transactionHash: log.transactionHash, storage: factory.storage, ...made }];
   });
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
   const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));

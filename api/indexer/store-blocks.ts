@@ -65,7 +65,10 @@ export class BlockWriter {
       rest = left;
       const range = await this.#prepare(slice, { ...blocks, watched });
       crashPoint("indexer:read");
-      const facts = { relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay };
+      const facts = {
+        relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
+        storages: new Map(slice.read.created.map(({ collection, storage }) => [collection, storage])),
+      };
       // Of all the blocks together, not of each slice.
       const times = this.#readsAgain(slice.from);
       const again = times < MOST_READS_AGAIN;

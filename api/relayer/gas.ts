@@ -8,51 +8,61 @@ import {
   type MintSlots,
   targetGas,
   TRANSACTION_GAS,
+  unexpectedGas,
   UNKNOWN_SLOTS,
 } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
-import { type Balance, soulboundCollections, usedBalances } from "../store/sending/mint-slots.ts";
+import {
+  type Balance,
+  type CollectionTraits,
+  collectionTraits,
+  PLAIN_COLLECTION,
+  usedBalances,
+} from "../store/sending/mint-slots.ts";
 import type { BatchGas } from "./pace.ts";
 
 /**
- * Knows how the mints of one batch find their slots. A mint to a new owner costs nearly twice as much as a further one to the
+ * Knows how the calls of one batch find their slots. A mint to a new owner costs nearly twice as much as a further one to the
  * same owner, so without this a batch would be far from using its gas limit. What it says decides no more than sizes and
  * gas limits: a reorg or a transfer may change a balance at any time.
  */
 export class BatchSlots {
   readonly #used: ReadonlySet<string>;
-  readonly #soulbound: ReadonlyMap<string, number>;
+  readonly #collections: ReadonlyMap<string, CollectionTraits>;
   readonly #written = new Set<string>();
 
-  private constructor(used: ReadonlySet<string>, soulbound: ReadonlyMap<string, number>) {
+  private constructor(used: ReadonlySet<string>, collections: ReadonlyMap<string, CollectionTraits>) {
     this.#used = used;
-    this.#soulbound = soulbound;
+    this.#collections = collections;
   }
 
-  /** Looks up the balances of all mints with one statement, and their collections with another. */
+  /** Looks up all collections of single tokens with one statement, and the balances of all mints with another. */
   static async of(read: Db, commands: readonly Command[]): Promise<BatchSlots> {
+    const collections = await collectionTraits(read, [...new Set(commands.flatMap((one) => erc721Of(one) ?? []))]);
     const balances = new Map(
       commands.flatMap((command) => {
         const balance = balanceOf(command);
-        return balance === null ? [] : [[keyOf(balance), balance] as const];
+        if (balance === null) return [];
+        const compact = collections.get(balance.contract)?.storage === "compact";
+        return [[keyOf(balance), { ...balance, compact }] as const];
       }),
     );
     const keys = [...balances.keys()];
     const used = await usedBalances(read, [...balances.values()]);
-    const erc721 = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.collection] : []));
-    const soulbound = await soulboundCollections(read, [...new Set(erc721)]);
-    return new BatchSlots(new Set(keys.filter((_, index) => used[index])), soulbound);
+    return new BatchSlots(new Set(keys.filter((_, index) => used[index])), collections);
   }
 
   /** How the command finds its slots after those that were added. */
   find(command: Command): MintSlots {
+    const { storage, soulbound } = this.#collections.get(erc721Of(command) ?? "") ?? PLAIN_COLLECTION;
     const balance = balanceOf(command);
-    if (balance === null) return UNKNOWN_SLOTS;
+    if (balance === null) return { ...UNKNOWN_SLOTS, storage };
     const key = keyOf(balance);
     return {
+      storage,
       balance: this.#written.has(key) ? "written" : this.#used.has(key) ? "used" : "new",
       supply: this.#written.has(supplyOf(balance)) ? "written" : "used",
-      soulbound: command.kind === "mint-erc721" ? (this.#soulbound.get(command.collection) ?? null) : null,
+      soulbound,
     };
   }
 
@@ -63,18 +73,24 @@ export class BatchSlots {
   }
 }
 
+/** The contract in which a command mints or moves a single token; null for other commands. */
+function erc721Of(command: Command): string | null {
+  if (command.kind === "mint-erc721") return command.collection;
+  return command.kind === "transfer" && command.contractType === "ERC721" ? command.contract : null;
+}
+
 /** The balance that a mint increases; null for other commands. */
-function balanceOf(command: Command): Balance | null {
+function balanceOf(command: Command): Omit<Balance, "compact"> | null {
   if (!isMint(command)) return null;
   const tokenId = command.kind === "mint-erc721" ? null : command.tokenId;
   return { contract: command.collection, owner: command.to, tokenId };
 }
 
-function supplyOf({ contract, tokenId }: Balance): string {
+function supplyOf({ contract, tokenId }: Omit<Balance, "compact">): string {
   return `${contract} ${tokenId ?? ""}`;
 }
 
-function keyOf({ contract, owner, tokenId }: Balance): string {
+function keyOf({ contract, owner, tokenId }: Omit<Balance, "compact">): string {
   return `${contract} ${owner} ${tokenId ?? ""}`;
 }
 
@@ -147,11 +163,19 @@ export function itemGas(
 ): ItemGas {
   const call = { command, dataLength: dataLength(data), slots, toWallet };
   const expected = Math.ceil(expectedGas(measured, call) * MARGIN);
-  if (simulated === undefined) return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM };
-  const foreign = simulated === null ? maxItemGas : Math.min(Math.ceil(Number(simulated) * 1.5), maxItemGas);
+  const unexpected = Math.ceil(unexpectedGas(measured, call) * MARGIN);
+  if (simulated === undefined) {
+    return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM + unexpected };
+  }
+  const foreign = simulated === null ? maxItemGas : Math.min(withMargin(Number(simulated), unexpected), maxItemGas);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
   const most = Math.max(expected, foreign);
   return { expected: most, limit: most };
+}
+
+/** What foreign code may need more than its simulation: half of it, or what others can cause meanwhile. */
+function withMargin(simulated: number, unexpected: number): number {
+  return Math.max(Math.ceil(simulated * 1.5), simulated + unexpected);
 }
 
 /**

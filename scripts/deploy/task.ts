@@ -13,13 +13,14 @@ interface Arguments {
   owner: string;
   operators: string;
   publicUrl: string;
+  storage: string;
   dryRun: boolean;
   verify: boolean;
 }
 
 /**
  * `npm run deploy -- --network <name>`: deploys the relay, both implementations, the factory and the
- * wallet delegate, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
+ * wallet delegate, or adds a factory with the other storage, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   try {

@@ -1,10 +1,11 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
+import type { Deployment } from "../../api/chain/contracts.ts";
+import { readDeploymentFile } from "../../api/operate/deploy/journal.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
@@ -54,11 +55,14 @@ describe("npm run deploy", () => {
     return deploy(network, [], env, ["--import", "./test/support/kill-when-printed.mjs"]).gone();
   }
 
-  async function addressesIn(chainId: number): Promise<Record<(typeof STEPS)[number], string>> {
-    return JSON.parse(await readFile(join(folder.path, `${chainId.toString()}.json`), "utf8")) as Record<
-      (typeof STEPS)[number],
-      string
-    >;
+  async function deploymentOf(chainId: bigint): Promise<Deployment> {
+    return (await readDeploymentFile({ folder: folder.path, chainId }))!;
+  }
+
+  async function addressesIn(chainId: number): Promise<string[]> {
+    const { relay, factories, delegate } = await deploymentOf(BigInt(chainId));
+    const [{ address, erc721Implementation, erc1155Implementation }] = factories;
+    return [relay, erc721Implementation, erc1155Implementation, address, delegate];
   }
 
   for (const step of STEPS) {
@@ -70,7 +74,7 @@ describe("npm run deploy", () => {
 
         const resumed = deploy("baseSepolia");
         expect(await resumed.gone(), resumed.output).to.equal(0);
-        for (const address of Object.values(await addressesIn(84_532)).slice(0, STEPS.length)) {
+        for (const address of await addressesIn(84_532)) {
           expect(await node.provider.getCode(address)).to.not.equal("0x");
         }
         expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
@@ -103,8 +107,9 @@ describe("npm run deploy", () => {
       const resumed = deploy("localhost");
       expect(await resumed.gone()).to.equal(0);
       expect(resumed.output).to.match(/This chain has no CREATE2 deployer/);
-      for (const step of STEPS)
-        expect(await node.provider.getCode((await addressesIn(31_337))[step])).to.not.equal("0x");
+      for (const address of await addressesIn(31_337)) {
+        expect(await node.provider.getCode(address)).to.not.equal("0x");
+      }
       expect(await node.provider.getTransactionCount(DEPLOYER)).to.equal(STEPS.length);
     });
   });
@@ -194,7 +199,7 @@ describe("npm run deploy", () => {
       const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
       const done = deploy("baseSepolia", ["--owner", owner, "--operators", operator]);
       expect(await done.gone()).to.equal(0);
-      const { relay } = await addressesIn(84_532);
+      const { relay } = await deploymentOf(84_532n);
       expect(await Relay__factory.connect(relay, node.provider).owner()).to.equal(owner);
       expect(done.output).to.contain(`${owner} must call setOperator(${operator}, true) on ${relay}`);
     });

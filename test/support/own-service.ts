@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import type { Service } from "../../api/context/service.ts";
+import type { CollectionStorage } from "../../api/domain/command.ts";
 import { createApp } from "../../api/operate/apps.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
 import { Cleanups } from "../../scripts/scene/scene.ts";
@@ -11,7 +12,7 @@ import { TestProcess } from "./process.ts";
 import { type Interception, type RpcProxy, startRpcProxy } from "../../scripts/scene/rpc-proxy.ts";
 import { createAppIn, startTestService } from "./service.ts";
 import { databaseSettings, present, ServiceFixture, type Settings } from "./service-fixture.ts";
-import { borrowNode } from "./shared-node.ts";
+import { borrowNode, deployInto } from "./shared-node.ts";
 import { putTestKeys } from "./test-keys.ts";
 
 export interface ServiceOptions {
@@ -25,6 +26,8 @@ export interface ServiceOptions {
    * Default "deployed".
    */
   node?: "deployed" | "empty" | "own";
+  /** Storage of the ERC721 collections that the contracts on an empty chain make. Default: what the service deploys. */
+  storage?: CollectionStorage;
   /** Name of the hard fork whose rules the node applies. The node is then the test's own. */
   hardfork?: string;
   /** Puts a proxy between the service and the node, whose answers a test can replace by `intercept`. */
@@ -181,6 +184,8 @@ export class OwnService extends ServiceFixture {
     const folder = await temporaryFolder();
     this.#folder = folder.path;
     this.#cleanups.add(() => folder.remove());
+    const { storage } = this.#options;
+    if (storage !== undefined) this.#deployments = await deployInto(folder.path, this.node.url, storage);
     // A service on an empty chain starts as for the first time, with new keys.
     if (this.#options.node !== "empty") await putTestKeys(folder.path);
     const database = await createTestDatabase({ folder: folder.path });

@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { deployLocally, LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../../api/chain/local-contracts.ts";
-import { deploymentFile } from "../../api/chain/contracts.ts";
+import { type ContractAddresses, deploymentFile } from "../../api/chain/contracts.ts";
+import type { CollectionStorage } from "../../api/domain/command.ts";
 import { atEndOfRun } from "../../scripts/scene/end-of-run.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode, type TestNode } from "./node.ts";
@@ -68,6 +69,19 @@ async function start(): Promise<Shared> {
   return { node, empty, deployed: null, deployments: join(folder.path, "deployments") };
 }
 
+/** Deploys the service's contracts on an empty chain. @returns DEPLOYMENTS_DIR, in a folder. */
+export async function deployInto(folder: string, url: string, storage: CollectionStorage): Promise<string> {
+  const contracts = await withLocalOwner(url, (owner) => deployLocally(owner, HOSTED_BASE, storage));
+  const deployments = join(folder, "deployments");
+  await writeDeployment(deployments, contracts);
+  return deployments;
+}
+
+async function writeDeployment(folder: string, contracts: ContractAddresses): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  await writeFile(deploymentFile(folder, LOCAL_CHAIN_ID), JSON.stringify(contracts));
+}
+
 async function deploy(shared: Shared): Promise<void> {
   const { url, provider } = shared.node;
   const { lane } = await testKeys();
@@ -76,8 +90,7 @@ async function deploy(shared: Shared): Promise<void> {
     await prepareLocally(owner, deployed, { lanes: [lane], hostedBase: HOSTED_BASE });
     return deployed;
   });
-  await mkdir(shared.deployments, { recursive: true });
-  await writeFile(deploymentFile(shared.deployments, LOCAL_CHAIN_ID), JSON.stringify(contracts));
+  await writeDeployment(shared.deployments, contracts);
   shared.deployed = await provider.send("evm_snapshot", []);
 }
 

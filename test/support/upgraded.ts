@@ -1,10 +1,14 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { deploymentFile } from "../../api/chain/contracts.ts";
+import { LOCAL_CHAIN_ID } from "../../api/chain/local-contracts.ts";
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
+import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { NodeProcess, STATE_FILE } from "../../scripts/scene/node.ts";
 import { Scene } from "../../scripts/scene/scene.ts";
 import { Outside } from "../../scripts/upgrade/outside.ts";
+import { CollectionFactory__factory } from "../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
 import { ApiClient } from "./api-client.ts";
 import { FakeKubo } from "./kubo.ts";
 import { rawSql } from "./raw-sql.ts";
@@ -53,6 +57,30 @@ export class Upgraded {
   }
 }
 
+/** Runs `deploy` as an operator does before the new version starts: it adds a factory. @returns DEPLOYMENTS_DIR */
+async function addFactory({ provider }: NodeProcess, databaseUrl: string, folder: string): Promise<string> {
+  const [row] = await rawSql(databaseUrl, "select value from meta where key = 'contracts'");
+  // The database of a local chain has what is in the file of another chain, without the implementations.
+  const known = JSON.parse(String(row?.["value"])) as { factory: string };
+  const factory = CollectionFactory__factory.connect(known.factory, provider);
+  const deployments = join(folder, "deployments");
+  const implementations = {
+    erc721Implementation: await factory.erc721Implementation(),
+    erc1155Implementation: await factory.erc1155Implementation(),
+  };
+  await mkdir(deployments);
+  await writeFile(deploymentFile(deployments, LOCAL_CHAIN_ID), JSON.stringify({ ...known, ...implementations }));
+  const owner = await provider.getSigner(0);
+  await provider.send("evm_setAutomine", [true]);
+  const plan = {
+    ...{ network: "localhost", chainId: LOCAL_CHAIN_ID, owner: owner.address, operators: [], hostedBase: "" },
+    ...{ storage: null, dryRun: false, folder: deployments },
+  };
+  await deployContracts(plan, owner, () => undefined);
+  await provider.send("evm_setAutomine", [false]);
+  return deployments;
+}
+
 async function start(released: Released, scene: Scene): Promise<Parts> {
   const { manifest } = released;
   const { folder } = scene;
@@ -66,7 +94,14 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   await scene.add({ stop: () => database.remove() });
   await released.placeReconcile(folder);
   await writeSeedFile(join(folder, "seed.jwe"), manifest.seedPhrase, manifest.settings["SEED_PASSPHRASE"] ?? "");
-  const places = { DATABASE_URL: database.url, DATA_DIR: folder, RPC_URL: node.url, IPFS_PIN_RPC: kubo.rpc };
+  const deployments = await addFactory(node, database.url, folder);
+  const places = {
+    DATABASE_URL: database.url,
+    DATA_DIR: folder,
+    DEPLOYMENTS_DIR: deployments,
+    RPC_URL: node.url,
+    IPFS_PIN_RPC: kubo.rpc,
+  };
   const env = { ...manifest.settings, ...places };
   const setRight = shiftClock(manifest.madeAt + LATER);
   await scene.add({

@@ -1,8 +1,8 @@
 import { getAddress, type Interface, type TransactionDescription } from "ethers";
 
-import type { Command } from "../../domain/command.ts";
+import type { CollectionType, Command } from "../../domain/command.ts";
 import { abi } from "../abi.ts";
-import type { ContractAddresses } from "../contracts.ts";
+import { type ContractAddresses, factoryAt } from "../contracts.ts";
 import { decodeCloneArguments } from "./clone-arguments.ts";
 import { encodeServiceCall } from "./encode.ts";
 
@@ -27,8 +27,13 @@ export function decodeExecute(input: string): ExecutedCall[] | null {
  */
 export function decodeCommand(call: ExecutedCall, contracts: ContractAddresses): Command {
   const neutral: Command = { kind: "announce-metadata", collection: call.target, tokenId: null };
-  if (call.target === contracts.factory) return decodeCreation(call.data) ?? neutral;
+  if (factoryAt(contracts, call.target) !== undefined) return decodeCreation(call.data) ?? neutral;
   return decodeErc721(call) ?? decodeErc1155(call) ?? decodeForeign(call) ?? neutral;
+}
+
+/** Whether a call creates a collection with a factory that the service does not know: its deployment file is too old. */
+export function usesUnknownFactory(call: ExecutedCall, contracts: ContractAddresses): boolean {
+  return factoryAt(contracts, call.target) === undefined && creationIn(call.data) !== null;
 }
 
 /** A key that is equal for commands with the same effect on chain. Null: the command cannot be encoded as a call. */
@@ -48,10 +53,15 @@ export function effectOf(command: Command, contracts: ContractAddresses): string
 }
 
 function decodeCreation(data: string): Command | null {
+  const creation = creationIn(data);
+  return creation === null ? null : decodeCloneArguments(creation.type, creation.packed);
+}
+
+function creationIn(data: string): { type: CollectionType; packed: string } | null {
   const parsed = parse(abi.factory, data);
   if (parsed?.name !== "createERC721" && parsed?.name !== "createERC1155") return null;
   const [packed] = parsed.args as unknown as [string];
-  return decodeCloneArguments(parsed.name === "createERC721" ? "ERC721" : "ERC1155", packed);
+  return { type: parsed.name === "createERC721" ? "ERC721" : "ERC1155", packed };
 }
 
 function decodeErc721({ target, data }: ExecutedCall): Command | null {

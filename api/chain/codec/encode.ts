@@ -43,7 +43,7 @@ export function encodeServiceCall(
 ): EncodedCall {
   switch (command.kind) {
     case "create-collection":
-      return { target: contracts.factory, data: encodeCreate(command) };
+      return { target: contracts.factories[0].address, data: encodeCreate(command) };
     case "mint-erc721":
       return {
         target: command.collection,

@@ -15,6 +15,7 @@ import { type Environment, parseSettings, type Settings } from "../../config/set
 import type { Variable } from "../../config/variables.ts";
 import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
+import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
 import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
 import { administer } from "../../operate/deploy/administer.ts";
 import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
@@ -59,6 +60,7 @@ interface Options {
   publicUrl?: string;
   owner?: string;
   lanes?: string;
+  storage?: CollectionStorage;
   app: string;
   settingsFile: string;
   deployerKeyFile?: string;
@@ -83,6 +85,9 @@ export function init(terminal: Terminal): Command {
     .option("--public-url <url>", "URL at which others reach the service (default: http://localhost:<PORT>)")
     .option("--owner <address>", "owner of the relay, such as a multisig (default: the deployer)")
     .option("--lanes <count>", "accounts that send transactions in parallel (default: LANES, else 1)")
+    .addOption(
+      new Option("--storage <storage>", `of new ERC721 collections (default: ${DEFAULT_STORAGE})`).choices(STORAGES),
+    )
     .option("--app <name>", "the first app", "my-app")
     .option("--settings-file <file>", "the file with the settings", DEFAULT_FILE)
     .option("--deployer-key-file <file>", "file with the private key of the account that deploys")
@@ -309,6 +314,7 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
     owner: options.owner === undefined ? deployer.address : readAddress(options.owner),
     operators: settings.lanes.map((lane) => keyring.lane(lane).address),
     hostedBase: `${settings.publicUrl}/metadata/`,
+    storage: options.storage ?? null,
     dryRun: false,
     folder: settings.deploymentsDir,
   };

@@ -1,8 +1,8 @@
 import { formatEther, type Signer } from "ethers";
 
+import type { Deployment } from "../../chain/contracts.ts";
 import { connectContracts } from "../../chain/local-contracts.ts";
 import type { Say } from "./announce.ts";
-import type { Deployment } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { sendOnce } from "./transactions.ts";
 

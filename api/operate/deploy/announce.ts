@@ -37,12 +37,11 @@ export interface DeploymentCost {
 }
 
 export async function costOf(
-  plan: Plan,
   journal: Journal,
   provider: DeployProvider,
   { deployer, create2Deployer }: { deployer: string; create2Deployer: string | null },
 ): Promise<DeploymentCost> {
-  const steps = await estimateSteps(provider, plan, journal, deployer, create2Deployer);
+  const steps = await estimateSteps(provider, journal, deployer, create2Deployer);
   const { maxFeePerGas, gasPrice } = await provider.getFeeData();
   const price = maxFeePerGas ?? gasPrice ?? 0n;
   const gas = steps.reduce((sum, step) => sum + (step.gas ?? 0n), 0n);
@@ -51,13 +50,12 @@ export async function costOf(
 
 /** Prints the cost before anything is spent. @throws OperatorError if the deployer cannot pay or a transaction is too large. */
 export async function announceCost(
-  plan: Plan,
   journal: Journal,
   provider: DeployProvider,
   accounts: { deployer: string; create2Deployer: string | null },
   say: Say,
 ): Promise<void> {
-  const { steps, gas, price, total } = await costOf(plan, journal, provider, accounts);
+  const { steps, gas, price, total } = await costOf(journal, provider, accounts);
   for (const each of steps) say(describeStep(each, price, journal));
   const balance = await provider.getBalance(accounts.deployer);
   say(

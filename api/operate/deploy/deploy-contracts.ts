@@ -7,16 +7,18 @@ import {
   initCode,
   type Placed,
   type Step,
-  STEPS,
 } from "../../chain/deployment.ts";
+import type { Deployment } from "../../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
+import type { CollectionStorage } from "../../domain/command.ts";
 import { OperatorError } from "../operator-error.ts";
 import { announceChain, announceCost, type Say } from "./announce.ts";
 import {
-  type Deployment,
+  chosenStorage,
   type Journal,
+  planWork,
   readDeploymentFile,
-  readJournal,
+  stepsOf,
   writeDeploymentFile,
   writeJournal,
 } from "./journal.ts";
@@ -24,55 +26,85 @@ import type { Plan } from "./plan.ts";
 import { MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
 
 /**
- * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`.
+ * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`. An installation that lacks
+ * the wanted factory gets it beside the others, and keeps everything else.
  * @returns null after a dry run.
  */
 export async function deployContracts(plan: Plan, deployer: Signer, say: Say): Promise<Deployment | null> {
   const provider = providerOf(deployer);
-  const known = await readDeploymentFile(plan);
-  if (known !== null && plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
-    say(
-      `${plan.folder}/${plan.chainId.toString()}.json belongs to a local chain that no longer exists. Deploying again.`,
-    );
-  } else if (known !== null) {
-    for (const step of STEPS) await requireCode(provider, step, known[step]);
-    say(`Already deployed: ${plan.folder}/${plan.chainId.toString()}.json`);
-    return known;
-  }
-  const journal = (await readJournal(plan)) ?? {
-    startBlock: await provider.getBlockNumber(),
-    owner: plan.owner,
-    hostedBase: plan.hostedBase,
-    steps: {},
-  };
-  if (journal.owner !== plan.owner || journal.hostedBase !== plan.hostedBase) {
-    throw new OperatorError(
-      `An unfinished deployment to this chain has the owner ${journal.owner} and the hosted base URI ` +
-        `${journal.hostedBase}. Run again with the same --owner and --public-url to finish it, or delete ` +
-        `${plan.folder}/${plan.chainId.toString()}.partial.json to start over.`,
-    );
-  }
+  const known = await readKnown(plan, provider, say);
+  const journal = await planWork(plan, known, await provider.getBlockNumber());
+  if (journal === null) return useDeployed(plan, known, say);
   const from = await deployer.getAddress();
   const create2Deployer = await findCreate2Deployer(provider);
   await announceChain(plan, provider, from, say);
-  await announceCost(plan, journal, provider, { deployer: from, create2Deployer }, say);
+  await announceCost(journal, provider, { deployer: from, create2Deployer }, say);
   if (plan.dryRun) return null;
-  const placed: Placed = {};
-  for (const step of STEPS) {
-    const code = await initCode(step, plan, placed);
+  const placed: Placed = { ...journal.placed };
+  for (const step of stepsOf(journal)) {
+    const code = await initCode(step, journal, placed);
     placed[step] = await place({ plan, journal, deployer, create2Deployer, say }, step, code);
   }
-  const deployment = {
-    relay: required(placed.relay),
+  const relay = required(placed.relay);
+  const factory = {
+    storage: journal.storage,
+    address: required(placed.factory),
     erc721Implementation: required(placed.erc721Implementation),
     erc1155Implementation: required(placed.erc1155Implementation),
-    factory: required(placed.factory),
+  };
+  const deployment: Deployment = {
+    relay,
+    factories: [factory, ...(known?.factories ?? [])],
     delegate: required(placed.delegate),
-    deployedAt: await firstBlock(provider, journal.startBlock, required(placed.relay), say),
+    deployedAt: known?.deployedAt ?? (await firstBlock(provider, journal.startBlock, relay, say)),
   };
   await writeDeploymentFile(plan, deployment);
-  say(`Wrote ${plan.folder}/${plan.chainId.toString()}.json`);
+  say(`Wrote ${fileOf(plan)}`);
+  if (known !== null) say(restartFor(journal.storage));
   return deployment;
+}
+
+/** The deployment file; null when there is none, or its local chain is gone. @throws OperatorError for a file of another chain. */
+async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
+  const known = await readDeploymentFile(plan);
+  if (known === null) return null;
+  if (plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
+    say(`${fileOf(plan)} belongs to a local chain that no longer exists. Deploying again.`);
+    return null;
+  }
+  await requireCode(provider, "relay", known.relay);
+  for (const { address, erc721Implementation, erc1155Implementation } of known.factories) {
+    await requireCode(provider, "erc721Implementation", erc721Implementation);
+    await requireCode(provider, "erc1155Implementation", erc1155Implementation);
+    await requireCode(provider, "factory", address);
+  }
+  await requireCode(provider, "delegate", known.delegate);
+  return known;
+}
+
+/** Everything is deployed. Notes which of the factories makes the new collections. */
+async function useDeployed(plan: Plan, known: Deployment | null, say: Say): Promise<Deployment | null> {
+  if (known === null) throw new Error("nothing is deployed, and nothing is to be deployed");
+  say(`Already deployed: ${fileOf(plan)}`);
+  if (plan.dryRun) return null;
+  const { ofOneFactory, factories, ...others } = known;
+  const storage = plan.storage ?? chosenStorage(known);
+  const wanted = factories.find((factory) => factory.storage === storage);
+  if (wanted === undefined) throw new Error(`there is no factory for ${storage} storage`);
+  const deployment: Deployment = { ...others, factories: [wanted, ...factories.filter((one) => one !== wanted)] };
+  if (wanted === factories[0] && ofOneFactory === undefined) return deployment;
+  await writeDeploymentFile(plan, deployment);
+  say(`Wrote ${fileOf(plan)}`);
+  if (wanted !== factories[0]) say(restartFor(storage));
+  return deployment;
+}
+
+function restartFor(storage: CollectionStorage): string {
+  return `New ERC721 collections have ${storage} storage after a restart of the service with this file. Those that exist stay as they are.`;
+}
+
+function fileOf({ folder, chainId }: Plan): string {
+  return `${folder}/${chainId.toString()}.json`;
 }
 
 interface Deploying {

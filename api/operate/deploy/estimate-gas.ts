@@ -1,15 +1,7 @@
 import { concat, dataLength, type Provider, toBeHex, type TransactionRequest, ZeroAddress } from "ethers";
 
-import {
-  create2Address,
-  deploymentTransaction,
-  initCode,
-  type Placed,
-  type Step,
-  STEPS,
-} from "../../chain/deployment.ts";
-import type { Journal } from "./journal.ts";
-import type { Plan } from "./plan.ts";
+import { create2Address, deploymentTransaction, initCode, type Placed, type Step } from "../../chain/deployment.ts";
+import { type Journal, stepsOf } from "./journal.ts";
 
 /** What one deployment transaction costs on the connected chain. */
 export interface StepGas {
@@ -24,15 +16,14 @@ const FACTORY_CALLS = 100_000n;
 /** Asks the node what each missing contract costs. Prices differ between chains and forks, so nothing is computed here. */
 export async function estimateSteps(
   provider: Provider,
-  plan: Plan,
   journal: Journal,
   from: string,
   create2Deployer: string | null,
 ): Promise<StepGas[]> {
-  const placed: Placed = {};
+  const placed: Placed = { ...journal.placed };
   const steps: StepGas[] = [];
-  for (const step of STEPS) {
-    const code = await initCode(step, plan, { ...NOWHERE, ...placed });
+  for (const step of stepsOf(journal)) {
+    const code = await initCode(step, journal, { ...NOWHERE, ...placed });
     const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
     if (address !== undefined) placed[step] = address;
     const measured = step === "factory" ? sameSize(code) : code;

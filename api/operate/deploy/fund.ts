@@ -3,7 +3,7 @@ import type { Signer } from "ethers";
 import { findCreate2Deployer } from "../../chain/deployment.ts";
 import { connectContracts } from "../../chain/local-contracts.ts";
 import { costOf, type Say } from "./announce.ts";
-import { readDeploymentFile, readJournal } from "./journal.ts";
+import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { providerOf, sendOnce } from "./transactions.ts";
 
@@ -75,18 +75,13 @@ function isPoor({ balance, wanted }: Need): boolean {
 /** In wei: the gas price, and what the missing contracts cost. */
 async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bigint; total: bigint }> {
   const provider = providerOf(deployer);
-  if ((await readDeploymentFile(plan)) !== null) {
+  const journal = await planWork(plan, await readDeploymentFile(plan), 0);
+  if (journal === null) {
     const { maxFeePerGas, gasPrice } = await provider.getFeeData();
     return { price: maxFeePerGas ?? gasPrice ?? 0n, total: 0n };
   }
-  const journal = (await readJournal(plan)) ?? {
-    startBlock: 0,
-    owner: plan.owner,
-    hostedBase: plan.hostedBase,
-    steps: {},
-  };
   const accounts = { deployer: await deployer.getAddress(), create2Deployer: await findCreate2Deployer(provider) };
-  return costOf(plan, journal, provider, accounts);
+  return costOf(journal, provider, accounts);
 }
 
 /** Gas of the calls of the relay that are left for the deployer. */

@@ -3,8 +3,9 @@ import { dirname } from "node:path";
 
 import { z } from "zod";
 
-import { deploymentFile } from "../../chain/contracts.ts";
-import { STEPS } from "../../chain/deployment.ts";
+import { deployment, type Deployment, deploymentFile } from "../../chain/contracts.ts";
+import { type Placed, type Step, STEPS } from "../../chain/deployment.ts";
+import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
 import { replaceFile } from "../../shared/write-new-file.ts";
 import { OperatorError } from "../operator-error.ts";
 import type { Plan } from "./plan.ts";
@@ -14,6 +15,10 @@ const journal = z.object({
   startBlock: z.number().int().nonnegative(),
   owner: z.string(),
   hostedBase: z.string(),
+  /** Of the ERC721 collections of the factory that is deployed. 0.2.0 had only OpenZeppelin's. */
+  storage: z.enum(STORAGES).default("standard"),
+  /** Contracts of an earlier deployment, to which a factory is added. */
+  placed: z.partialRecord(z.enum(STEPS), z.string()).default({}),
   /** Each step is recorded before its transaction is sent, so that a run after a crash finds the transaction. */
   steps: z.partialRecord(z.enum(STEPS), z.object({ deployer: z.string(), nonce: z.number(), address: z.string() })),
 });
@@ -21,38 +26,66 @@ const journal = z.object({
 /** The progress of an unfinished deployment. */
 export type Journal = z.infer<typeof journal>;
 
-const complete = z.object({
-  relay: z.string(),
-  erc721Implementation: z.string(),
-  erc1155Implementation: z.string(),
-  factory: z.string(),
-  delegate: z.string(),
-  deployedAt: z.number().int().nonnegative(),
-});
-
-/** The content of `deployments/<chain id>.json`, which the service reads. */
-export type Deployment = z.infer<typeof complete>;
-
 type Place = Pick<Plan, "folder" | "chainId">;
 
 export async function readDeploymentFile({ folder, chainId }: Place): Promise<Deployment | null> {
   const text = await readIfThere(deploymentFile(folder, chainId));
   if (text === null) return null;
-  return parse(deploymentFile(folder, chainId), text, complete);
+  return parse(deploymentFile(folder, chainId), text, deployment);
 }
 
-export async function writeDeploymentFile(place: Place, deployment: Deployment): Promise<void> {
-  await writeJson(deploymentFile(place.folder, place.chainId), deployment);
+export async function writeDeploymentFile(place: Place, content: Deployment): Promise<void> {
+  await writeJson(deploymentFile(place.folder, place.chainId), content);
   await rm(journalFile(place), { force: true });
 }
 
-export async function readJournal(place: Place): Promise<Journal | null> {
+async function readJournal(place: Place): Promise<Journal | null> {
   const text = await readIfThere(journalFile(place));
   return text === null ? null : parse(journalFile(place), text, journal);
 }
 
 export async function writeJournal(place: Place, content: Journal): Promise<void> {
   await writeJson(journalFile(place), content);
+}
+
+/**
+ * What is left to deploy: all contracts, or a factory beside those that are `known`. Its storage is the one that the plan
+ * names. A plan that names none keeps what was chosen before.
+ * @returns null when the chain has everything.
+ * @throws OperatorError when an unfinished deployment is for another plan.
+ */
+export async function planWork(plan: Plan, known: Deployment | null, startBlock: number): Promise<Journal | null> {
+  const begun = await readJournal(plan);
+  const isThere = (storage: string) => known?.factories.some((factory) => factory.storage === storage) ?? false;
+  // After a crash between the two last steps, the file is complete and the journal is left over.
+  const unfinished = begun === null || isThere(begun.storage) ? null : begun;
+  const storage = plan.storage ?? unfinished?.storage ?? chosenStorage(known);
+  if (isThere(storage)) return null;
+  const { owner, hostedBase } = plan;
+  if (unfinished === null) return { startBlock, owner, hostedBase, storage, placed: keptOf(known), steps: {} };
+  const differs = known === null && (unfinished.owner !== owner || unfinished.hostedBase !== hostedBase);
+  if (!differs && unfinished.storage === storage) return unfinished;
+  throw new OperatorError(
+    `An unfinished deployment to this chain has the owner ${unfinished.owner}, the hosted base URI ` +
+      `${unfinished.hostedBase} and the storage ${unfinished.storage}. Run again with the same --owner, --public-url and ` +
+      `--storage to finish it, or delete ${journalFile(plan)} to start over.`,
+  );
+}
+
+/** The contracts to deploy, in order. */
+export function stepsOf({ placed }: Journal): Step[] {
+  return STEPS.filter((step) => placed[step] === undefined);
+}
+
+/** With 0.2.0 nobody could choose. */
+export function chosenStorage(known: Deployment | null): CollectionStorage {
+  return known === null || known.ofOneFactory === true ? DEFAULT_STORAGE : known.factories[0].storage;
+}
+
+function keptOf(known: Deployment | null): Placed {
+  if (known === null) return {};
+  const { relay, delegate, factories } = known;
+  return { relay, delegate, erc1155Implementation: factories[0].erc1155Implementation };
 }
 
 function journalFile({ folder, chainId }: Place): string {

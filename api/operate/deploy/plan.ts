@@ -1,6 +1,7 @@
 import { getAddress, isAddress, type Provider } from "ethers";
 
 import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
+import { type CollectionStorage, STORAGES } from "../../domain/command.ts";
 import { createKeyring } from "../../keys/keyring.ts";
 import { readSeedFile } from "../../keys/seed-file.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -15,6 +16,8 @@ export interface Plan {
   operators: string[];
   /** The base URI of hosted collections. */
   hostedBase: string;
+  /** Of the ERC721 collections that are created from now on. Null: as it was chosen before. */
+  storage: CollectionStorage | null;
   dryRun: boolean;
   /** Folder of the deployment files. */
   folder: string;
@@ -23,7 +26,7 @@ export interface Plan {
 /** @throws OperatorError that names the wrong option or variable. */
 export async function readPlan(
   env: Environment,
-  options: { network: string; owner: string; operators: string; publicUrl: string; dryRun: boolean },
+  options: { network: string; owner: string; operators: string; publicUrl: string; storage: string; dryRun: boolean },
   provider: Provider,
   deployer: string,
 ): Promise<Plan> {
@@ -44,9 +47,18 @@ export async function readPlan(
         ? await lanesOfSeed(settings)
         : options.operators.split(",").map((text) => address("--operators", text.trim())),
     hostedBase: `${settings.publicUrl}/metadata/`,
+    storage: readStorage(options.storage),
     dryRun: options.dryRun,
     folder: settings.deploymentsDir,
   };
+}
+
+/** @throws OperatorError when the option names another storage than those that there are. */
+export function readStorage(option: string | undefined): CollectionStorage | null {
+  if (option === undefined || option === "") return null;
+  const found = STORAGES.find((storage) => storage === option);
+  if (found !== undefined) return found;
+  throw new OperatorError(`--storage: ${option} is not a storage. It is ${STORAGES.join(" or ")}.`);
 }
 
 /** The lanes of the service, derived from its seed; none if SEED_PASSPHRASE is not set. */

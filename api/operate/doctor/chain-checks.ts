@@ -35,35 +35,29 @@ export const contracts: Check = {
     const known = chain.contracts;
     const missing = await contractsWithoutCode(client, known);
     if (missing.length > 0) {
-      const list = missing.map((name) => `${name} ${known[name]}`).join(", ");
+      const list = missing.map(({ name, address }) => `${name} ${address}`).join(", ");
       return [
         problem(`There is no contract at: ${list}. Check that RPC_URL is a node of the right chain and is in sync.`),
       ];
     }
     const links = await readDeploymentLinks(client, known);
     return [
-      checkRelay("factory", links.factoryRelay, known),
-      checkRelay("delegate", links.delegateRelay, known),
-      checkImplementation("ERC721", links.erc721Relay, known),
-      checkImplementation("ERC1155", links.erc1155Relay, known),
+      ...links.factories.flatMap(({ factory: { address, storage }, relay, erc721Relay, erc1155Relay }) => [
+        checkRelay(`factory (${storage} storage)`, address, relay, known),
+        checkRelay("ERC721 implementation of the factory", address, erc721Relay, known),
+        checkRelay("ERC1155 implementation of the factory", address, erc1155Relay, known),
+      ]),
+      checkRelay("delegate", known.delegate, links.delegateRelay, known),
       checkBase(links.hostedBase, hostedBase),
     ];
   },
 };
 
-function checkRelay(name: "factory" | "delegate", relay: string | null, known: ContractAddresses): Finding {
-  if (relay === known.relay) return ok(`the ${name} ${known[name]} belongs to the relay ${known.relay}`);
+function checkRelay(name: string, address: string, relay: string | null, known: ContractAddresses): Finding {
+  if (relay === known.relay) return ok(`the ${name} ${address} belongs to the relay ${known.relay}`);
   return problem(
-    `The ${name} ${known[name]} does not belong to the relay ${known.relay}. Use the deployment file that belongs to ` +
+    `The ${name} ${address} does not belong to the relay ${known.relay}. Use the deployment file that belongs to ` +
       `this database.`,
-  );
-}
-
-function checkImplementation(kind: string, relay: string | null, known: ContractAddresses): Finding {
-  if (relay === known.relay) return ok(`the factory's ${kind} implementation belongs to the relay ${known.relay}`);
-  return problem(
-    `The ${kind} implementation of the factory ${known.factory} does not belong to the relay ${known.relay}. Use the ` +
-      `deployment file that belongs to this database.`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Transaction } from "ethers";
 
 import { MOST_LANES } from "../../config/parsers.ts";
-import { decodeCommand, decodeExecute } from "../../chain/codec/decode-call.ts";
+import { decodeCommand, decodeExecute, usesUnknownFactory } from "../../chain/codec/decode-call.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../../chain/codec/decode.ts";
 import { queryLogs } from "../../chain/query-logs.ts";
@@ -97,6 +97,13 @@ function lostBatch(
   const calls = decodeExecute(transaction.data);
   const closing = events.find((event) => event.kind === "batch-executed");
   if (calls === null || closing === undefined || transaction.hash === null) return [];
+  const unknown = calls.find((call) => usesUnknownFactory(call, deps.contracts));
+  if (unknown !== undefined) {
+    throw new ReconcileError(
+      `Transaction ${transaction.hash} created a collection with the factory ${unknown.target}, which neither the database nor ` +
+        "the deployment file has. Put the newest deployment file into DEPLOYMENTS_DIR, and run this again.",
+    );
+  }
   const notRun = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
   return [
     {

@@ -22,6 +22,7 @@ import * as references from "./migrations/0012-v0.3.0-references.ts";
 import * as searches from "./migrations/0013-v0.3.0-searches.ts";
 import * as filters from "./migrations/0014-v0.3.0-filters.ts";
 import * as answersAndNames from "./migrations/0015-v0.3.0-answers-and-names.ts";
+import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -47,6 +48,7 @@ export const MIGRATIONS: Migrations = {
   "0013-v0.3.0-searches": searches,
   "0014-v0.3.0-filters": filters,
   "0015-v0.3.0-answers-and-names": answersAndNames,
+  "0016-v0.3.0-collection-storage": collectionStorage,
 };
 
 /** PostgreSQL's code: this user may not do that. */

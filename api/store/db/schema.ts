@@ -1,6 +1,6 @@
 import type { Generated, Insertable, Selectable } from "kysely";
 
-import type { CollectionType, Hosting } from "../../domain/command.ts";
+import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
 import type { DeliveryStatus, EventType, RequestStatus, RequestType } from "../../domain/request.ts";
 import type { ContractTables } from "./schema-contracts.ts";
@@ -241,6 +241,8 @@ interface CollectionsTable {
   max_supply: number | null;
   /** 1 if the tokens can never be transferred. */
   soulbound: number;
+  /** How an ERC721 collection stores owners and balances; `standard` for ERC1155. */
+  storage: CollectionStorage;
   /** Tokens (ERC721) or distinct ids (ERC1155) ever minted on chain. */
   minted: number;
   /** Accepted ERC721 mints that are not on chain yet. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionType } from "../../domain/command.ts";
+import type { CollectionStorage, CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
@@ -71,6 +71,8 @@ const NOTHING_LEFT_OUT: Without = { metadata: new Set(), settling: new Set() };
 /** Data of a new collection that only the chain client knows. */
 export interface CreationFacts {
   relayOwner: string;
+  /** Storage of ERC721 collections, by address. */
+  storages: ReadonlyMap<string, CollectionStorage>;
 }
 
 /**
@@ -191,6 +193,7 @@ async function addCollection(
   await insertCollection(trx, request, command, {
     address: outcome.collection,
     owner: command.newOwner ?? made.facts.relayOwner,
+    storage: made.facts.storages.get(outcome.collection) ?? "standard",
     blockNumber: made.batch.blockNumber,
     createdAt: made.batch.timestamp,
   });

@@ -44,7 +44,8 @@ export async function openScratch(file: string, run: string, startAt: number): P
       const number = Number(await readMeta(writer, "checkpoint"));
       return { number, hash: (await storedBlock(writer, number))?.hash ?? null };
     },
-    apply: (range) => write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "" }, 0)) !== null),
+    apply: (range) =>
+      write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "", storages: new Map() }, 0)) !== null),
     takeCollections: async (from) => {
       newest = await takeCollections(writer, from, newest);
     },
@@ -134,8 +135,8 @@ async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> 
       const request = byId.get(row.request_id);
       if (request?.command.kind !== "create-collection")
         throw new Error(`request ${row.request_id} made no collection`);
-      const made = { address: row.address, owner: row.owner, blockNumber: row.block_number, createdAt: row.created_at };
-      await insertCollection(trx, request, request.command, made);
+      const { address, owner, storage, block_number: blockNumber, created_at: createdAt } = row;
+      await insertCollection(trx, request, request.command, { address, owner, storage, blockNumber, createdAt });
     }
   });
 }

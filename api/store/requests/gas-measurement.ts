@@ -26,6 +26,7 @@ export const measurement = z.strictObject({
   createCollection: linear,
   firstMintErc721: gas,
   mintErc721: gas,
+  compact: z.strictObject({ firstMintErc721: gas, mintErc721: gas, transferErc721: gas }),
   createErc1155: linear,
   mintErc1155: gas,
   announceMetadata: gas,

@@ -1,26 +1,35 @@
 import { sql } from "kysely";
 
+import type { CollectionStorage } from "../../domain/command.ts";
 import { type Db, rowSet } from "../db/sql.ts";
 
-/**
- * Which of the collections are soulbound.
- * @returns by address, the bytes of the texts that the contract has among its arguments.
- */
-export async function soulboundCollections(db: Db, addresses: readonly string[]): Promise<Map<string, number>> {
+/** What the gas of a call in an ERC721 collection depends on. */
+export interface CollectionTraits {
+  storage: CollectionStorage;
+  /** The bytes of the texts that a soulbound collection has among its arguments; null: it is not soulbound. */
+  soulbound: number | null;
+}
+
+/** Most collections are like this one, and so are all contracts that the service did not make. */
+export const PLAIN_COLLECTION: CollectionTraits = { storage: "standard", soulbound: null };
+
+/** @returns the traits by address, of the collections that differ from a plain one. */
+export async function collectionTraits(db: Db, addresses: readonly string[]): Promise<Map<string, CollectionTraits>> {
   if (addresses.length === 0) return new Map();
   const input = rowSet(
     db,
     { address: "text" },
     addresses.map((address) => ({ address })),
   );
-  const { rows } = await sql<{ address: string; bytes: number }>`
-    select collections.address,
-           octet_length(collections.name) + octet_length(collections.symbol)
-             + coalesce(octet_length(collections.base_uri), 0) + coalesce(octet_length(collections.collection_uri), 0)
-             as bytes
+  const { rows } = await sql<CollectionTraits & { address: string }>`
+    select collections.address, collections.storage,
+           case collections.soulbound when 1 then
+             octet_length(collections.name) + octet_length(collections.symbol)
+               + coalesce(octet_length(collections.base_uri), 0) + coalesce(octet_length(collections.collection_uri), 0)
+           end as soulbound
       from ${input} as input join collections on collections.address = input.address
-     where collections.soulbound = 1`.execute(db);
-  return new Map(rows.map(({ address, bytes }) => [address, bytes]));
+     where collections.soulbound = 1 or collections.storage <> 'standard'`.execute(db);
+  return new Map(rows.map(({ address, storage, soulbound }) => [address, { storage, soulbound }]));
 }
 
 /** What an account holds of a contract. */
@@ -29,23 +38,32 @@ export interface Balance {
   owner: string;
   /** ERC1155: each id has a balance of its own. null for ERC721. */
   tokenId: string | null;
+  /** Whether the contract has compact storage: then who ever held one of its tokens has a word there for ever. */
+  compact: boolean;
 }
 
-/** Tokens of an owner that are looked at: one that stays is enough, and an owner may have many that leave. */
+/** Tokens of an owner that are looked at: one that stays is enough, and an owner may have many that leave. Entries of its history, too. */
 const LOOK_AT = 10;
 
 /**
- * Which of the balances are not zero, as of the checkpoint, and stay so after the accepted transfers. In the order of the
- * input.
+ * Which of the balances are in a slot that is in use, as of the checkpoint: those that are not zero and stay so after the
+ * accepted transfers. In the order of the input.
  */
 export async function usedBalances(db: Db, balances: readonly Balance[]): Promise<boolean[]> {
   if (balances.length === 0) return [];
-  const rows = balances.map(({ contract, owner, tokenId }) => ({ contract, owner, token_id: tokenId }));
-  const input = rowSet(db, { contract: "text", owner: "text", token_id: "text" }, rows);
-  // Two searches: one condition for both would pass over everything that the owner holds.
+  const rows = balances.map(({ tokenId, compact, ...of }) => ({ ...of, token_id: tokenId, compact: compact ? 1 : 0 }));
+  const input = rowSet(db, { contract: "text", owner: "text", token_id: "text", compact: "integer" }, rows);
+  // Several searches: one condition for all would pass over everything that the owner holds.
   const { rows: found } = await sql<{ ord: number }>`
     select input.ord from ${input} as input
-     where case when input.token_id is null
+     where case
+       when input.compact = 1
+       then exists (select 1 from holdings where owner = input.owner and contract = input.contract)
+         or exists (select 1 from (select transfer_id from wallet_history
+                                    where wallet = input.owner order by transfer_id desc limit ${LOOK_AT}) as recent
+                      join transfers on transfers.id = recent.transfer_id
+                     where transfers.contract = input.contract)
+       when input.token_id is null
        then exists (select 1 from (select reserved from holdings
                                     where owner = input.owner and contract = input.contract limit ${LOOK_AT}) as held
                      where reserved = '0')

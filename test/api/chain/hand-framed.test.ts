@@ -26,7 +26,12 @@ import {
 import { type OwnTransaction, signTransaction } from "../../../api/chain/transaction.ts";
 import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 
-const CONTRACTS = { relay: ZeroAddress, factory: ZeroAddress, delegate: ZeroAddress, deployedAt: 0 };
+const CONTRACTS = {
+  relay: ZeroAddress,
+  factories: [{ storage: "compact", address: ZeroAddress }],
+  delegate: ZeroAddress,
+  deployedAt: 0,
+} as const;
 const MAX = 2n ** 256n - 1n;
 const TARGET = "0x9858EfFD232B4033E47d90003D41EC34EcaEda94";
 

@@ -99,7 +99,8 @@ describeWithBackups("backup and restore", () => {
       const { output } = await runCli(place.env, "restore", backups.first.folder);
       expect(output).to.match(/Next:\n(.*\n)+.*reconcile/);
       expect(await rowsOf(place.databaseUrl)).to.deep.equal(await rowsOf(moneta.databaseUrl));
-      expect(await readFile(join(place.dataDir, "deployments", "31337.json"), "utf8")).to.equal("{}\n");
+      const deployment = await readFile(join(place.dataDir, "deployments", "31337.json"), "utf8");
+      expect(JSON.parse(deployment)).to.deep.equal(moneta.service.contracts);
       const service = await startTestService({
         rpcUrl: moneta.node.url,
         dataDir: place.dataDir,

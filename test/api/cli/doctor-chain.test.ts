@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
@@ -28,10 +29,11 @@ describe("doctor: database and chain", () => {
             .where("key", "=", key)
             .execute(),
         );
-      const known = JSON.parse(value) as Record<string, string>;
-      const swapped = { ...known, delegate: known["factory"], factory: known["delegate"] };
+      const known = JSON.parse(value) as ContractAddresses;
+      const withFactory = (address: string) => ({ ...known, factories: [{ ...known.factories[0], address }] });
+      const swapped = { ...withFactory(known.delegate), delegate: known.factories[0].address };
       expect(worstOf(await doctor.examineWith(set(swapped), set(known)), "contracts").result).to.equal("problem");
-      const missing = { ...known, factory: doctor.collection.replace(/....$/, "0000") };
+      const missing = withFactory(doctor.collection.replace(/....$/, "0000"));
       expect(worstOf(await doctor.examineWith(set(missing), set(known)), "contracts").words).to.match(
         /no contract at: factory/,
       );

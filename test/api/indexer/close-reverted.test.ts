@@ -10,7 +10,7 @@ import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { apply, batchOf } from "../support/blocks.ts";
 import { openLedger } from "../support/ledger.ts";
-import { addCollection, addRequest, randomAddress, requestRow } from "../support/rows.ts";
+import { addCollection, addRequest, randomAddress, randomContracts, requestRow } from "../support/rows.ts";
 
 const FINAL = 5;
 
@@ -38,7 +38,7 @@ describe("closeReverted", () => {
 
   const close = () => {
     const client = new ChainClient(new Rpc(node.url));
-    const contracts = { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 };
+    const contracts = randomContracts();
     const logger = pino({ level: "silent" });
     const signals = { deliveries: { notify: () => undefined } };
     return closeReverted(

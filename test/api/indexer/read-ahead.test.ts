@@ -11,7 +11,7 @@ import { eventually } from "../../support/eventually.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { startAtBlock } from "../support/blocks.ts";
-import { hashOf, randomAddress } from "../support/rows.ts";
+import { hashOf, randomContracts } from "../support/rows.ts";
 
 const CONFIRMATIONS = 5;
 const BLOCKS_OF_QUERY = 10;
@@ -47,7 +47,7 @@ describe("blocks that the indexer has read ahead", () => {
     return new Indexer({
       database,
       client: new ChainClient(new Rpc(node.url), sizes),
-      contracts: { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 },
+      contracts: randomContracts(),
       signals: createSignals(),
       logger: pino({ level: "silent" }),
       confirmations: CONFIRMATIONS,

@@ -12,7 +12,7 @@ import { noteForeignChange } from "../../../api/store/ledger/watched.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
-import { addApp, APP, hashOf, randomAddress } from "../support/rows.ts";
+import { addApp, APP, hashOf, randomAddress, randomContracts } from "../support/rows.ts";
 
 const LAST = 20;
 /** So many that the blocks are stored in several slices. */
@@ -52,7 +52,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
     return new BlockWriter({
       database,
       client: new ChainClient(new Rpc("http://127.0.0.1:1")),
-      contracts: { relay: randomAddress(), factory: randomAddress(), delegate: randomAddress(), deployedAt: 0 },
+      contracts: randomContracts(),
       signals: createSignals(),
       logger: pino({ level: "silent" }),
       confirmations: 5,

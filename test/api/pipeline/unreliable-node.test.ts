@@ -104,7 +104,7 @@ describe("an unreliable node", () => {
           ? { error: { code: -32000, message: "?" } }
           : undefined;
       const id = await api.accept("/v1/collections", { type: "ERC721", name: "Early", symbol: "EAR" });
-      const factory = moneta.service.contracts.factory;
+      const factory = moneta.service.contracts.factories[0].address;
       const address = await eventually(async () => {
         const logs = await moneta.provider.getLogs({
           address: factory,

@@ -69,6 +69,8 @@ describe("Lane", () => {
   });
 
   describe("gas of an item", () => {
+    const slotsOf = (commands: Command[]) => BatchSlots.of(moneta.service.database.read, commands);
+
     /** Gas that one request's transaction used, and gas that the relayer counted for it. */
     async function measured(path: string, body: Record<string, unknown>, simulated: bigint | null | undefined) {
       const request = await api.completed(path, body);
@@ -89,7 +91,9 @@ describe("Lane", () => {
       const command = JSON.parse(row.command) as Command;
       const { measurement } = await readGasMeasurement(moneta.service.database.read);
       if (measurement === null) throw new Error("the service has not measured the costs");
-      const slots = (await BatchSlots.of(moneta.service.database.read, [])).find(command);
+      // As they were before the request: the recipient held nothing.
+      const [before, after] = [await slotsOf([]), await slotsOf([command])];
+      const slots = { ...before.find(command), storage: after.find(command).storage };
       const gas = itemGas(measurement, { command, data: call.data, slots, toWallet: true }, simulated, 1_000_000);
       if (simulated !== null) expect(Number(call.gasLimit)).to.equal(gas.limit);
       // Without the item's limit and the reserve, which only the relay's checks need.

@@ -36,6 +36,21 @@ describe("BatchSlots", () => {
     }
   });
 
+  it("knows a holder of a compact collection that once had a token, also without one now", async () => {
+    const [collection, alice, bob] = [await api.collection({ type: "ERC721" }), await api.wallet(), await api.wallet()];
+    const carol = await api.wallet();
+    const { nft_token_id: id } = await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    const token = { contract_address: collection, from_address: alice, to_address: bob, token_id: id ?? 0 };
+    await api.completed("/v1/transfers", token);
+    const commands = [alice, bob, carol].map((to) => mintOf(collection, to));
+    const slots = await slotsOf(commands);
+    const found = commands.map((command) => slots.find(command));
+    expect(found.map(({ balance }) => balance)).to.deep.equal(["used", "used", "new"]);
+    expect(found.map(({ storage }) => storage)).to.deep.equal(["compact", "compact", "compact"]);
+    const editions = await api.collection({ type: "ERC1155" });
+    expect((await slotsOf([copiesOf(editions, alice)])).find(copiesOf(editions, alice)).storage).to.equal("standard");
+  });
+
   it("counts a balance as used unless an accepted transfer empties it", async () => {
     const [collection, alice, bob] = [await api.collection({ type: "ERC721" }), await api.wallet(), await api.wallet()];
     const editions = await api.collection({ type: "ERC1155" });
@@ -52,9 +67,9 @@ describe("BatchSlots", () => {
     });
     const used = () =>
       usedBalances(moneta.service.database.read, [
-        { contract: collection, owner: alice, tokenId: null },
-        { contract: editions, owner: alice, tokenId: "1" },
-        { contract: collection, owner: bob, tokenId: null },
+        { contract: collection, owner: alice, tokenId: null, compact: false },
+        { contract: editions, owner: alice, tokenId: "1", compact: false },
+        { contract: collection, owner: bob, tokenId: null, compact: false },
       ]);
     await moneta.provider.send("evm_setAutomine", [false]);
     expect(await used()).to.deep.equal([true, true, false]);

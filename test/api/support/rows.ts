@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 
 import { getAddress, hexlify } from "ethers";
 
+import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import type { Command, CreateCollection } from "../../../api/domain/command.ts";
 import type { RequestType } from "../../../api/domain/request.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
@@ -18,6 +19,11 @@ import {
 import { findRequest, insertRequest, type StoredRequest } from "../../../api/store/requests/requests.ts";
 
 export const APP = "app-1";
+
+export function randomContracts(): ContractAddresses {
+  const factories = [{ storage: "compact", address: randomAddress() }] as const;
+  return { relay: randomAddress(), factories, delegate: randomAddress(), deployedAt: 0 };
+}
 
 export function randomAddress(): string {
   return getAddress(hexlify(randomBytes(20)));
@@ -96,7 +102,8 @@ export async function addCollection(
 ): Promise<string> {
   const command = creation(fields);
   const request = await addRequest(database, command, { app });
-  const made = { address: randomAddress(), owner: randomAddress(), blockNumber: block, createdAt: 1_700_000_000_000 };
+  const [address, owner] = [randomAddress(), randomAddress()];
+  const made = { address, owner, storage: "compact", blockNumber: block, createdAt: 1_700_000_000_000 } as const;
   await database.write(async (trx) => {
     await trx
       .updateTable("requests")

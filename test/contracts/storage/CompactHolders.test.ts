@@ -45,7 +45,7 @@ describe("CompactHolders", () => {
     it("writes only elements of its mappings, each where the layout says", async () => {
       const { relay, collection, target } = await networkHelpers.loadFixture(deployCompact);
       const [keyed, plain] = [newWallet().address, newWallet().address];
-      await blockCandidates(target, plain);
+      await blockCandidates(target, plain, networkHelpers);
       await run(relay, await item(collection, "mint", keyed), await item(collection, "mint", plain));
       const read = async (slot: string) => BigInt(await ethers.provider.getStorage(target, slot));
       const [key] = candidatesOf(target, keyed);
@@ -116,7 +116,7 @@ describe("CompactHolders", () => {
     async function setUp() {
       const system = await networkHelpers.loadFixture(deployCompact);
       const { target, wallets } = system;
-      for (const { address } of wallets) await blockCandidates(target, address);
+      for (const { address } of wallets) await blockCandidates(target, address, networkHelpers);
       return system;
     }
 
@@ -155,7 +155,7 @@ describe("CompactHolders", () => {
     it("does the same in a receiver's hook", async () => {
       const { relay, collection, target, bob } = await setUp();
       const receiver = await ethers.deployContract("ProgrammableReceiver");
-      await blockCandidates(target, await receiver.getAddress());
+      await blockCandidates(target, await receiver.getAddress(), networkHelpers);
       const move = collection.interface.encodeFunctionData("transferFrom", [receiver.target, bob.address, 1n]);
       await receiver.programCall(target, move);
       await run(relay, await item(collection, "mint", receiver.target));

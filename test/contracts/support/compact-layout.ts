@@ -1,7 +1,5 @@
 import { AbiCoder, type BigNumberish, getAddress, keccak256, toBeHex } from "ethers";
 
-import { networkHelpers } from "./deploy.ts";
-
 /** Slot numbers of the mappings of CompactHolders. CompactHolders.test.ts compares them with the compiler's layout. */
 export const SLOTS = { holders: 19n, owners: 20n, plainOwners: 21n, plainBalances: 22n } as const;
 
@@ -19,8 +17,12 @@ export function slotOf(mapping: keyof typeof SLOTS, key: BigNumberish): string {
   return keccak256(AbiCoder.defaultAbiCoder().encode(["uint256", "uint256"], [key, SLOTS[mapping]]));
 }
 
+interface Helpers {
+  setStorageAt(address: string, slot: string, value: bigint): Promise<unknown>;
+}
+
 /** Gives all candidates of a holder to other holders, as an attacker can who finds their addresses. */
-export async function blockCandidates(collection: string, holder: string, helpers = networkHelpers): Promise<void> {
+export async function blockCandidates(collection: string, holder: string, helpers: Helpers): Promise<void> {
   for (const [index, key] of candidatesOf(collection, holder).entries()) {
     const other = getAddress(toBeHex(0xb10c_0000n + BigInt(index), 20));
     await helpers.setStorageAt(collection, slotOf("holders", key), BigInt(other));

@@ -58,7 +58,7 @@ class BackupFixture {
     const mint = { collection_address: collection, to_address: this.wallet, name, unlockable_content: "secret" };
     await api.completed("/v1/nfts", { ...mint, image: IMAGE, copy_media: true });
     await mkdir(join(folder, "deployments"));
-    await writeFile(join(folder, "deployments", "31337.json"), "{}\n");
+    await writeFile(join(folder, "deployments", "31337.json"), `${JSON.stringify(this.moneta.service.contracts)}\n`);
     this.made = await this.backUp();
   }
 

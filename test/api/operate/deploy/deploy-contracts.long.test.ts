@@ -1,9 +1,11 @@
 import { existsSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 import { type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
 
+import { CollectionFactory__factory } from "../../../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 import { administer } from "../../../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
@@ -70,12 +72,14 @@ describe("deployContracts", () => {
     owner: deployer.address,
     operators: [],
     hostedBase: "https://nft.example/metadata/",
+    storage: null,
     dryRun: false,
     folder: folder.path,
     ...changes,
   });
   const deploy = (changes?: Partial<Plan>, by: Wallet = deployer) =>
     printedBy((say) => deployContracts(plan(changes), by, say));
+  const fileOf = () => join(folder.path, `${CHAIN.toString()}.json`);
   const sent = () => node.provider.getTransactionCount(deployer.address);
 
   async function interruptAfter(step: Step): Promise<void> {
@@ -86,8 +90,12 @@ describe("deployContracts", () => {
   }
 
   async function expectAllDeployedOnce(): Promise<void> {
-    const deployment = await readDeploymentFile(plan());
-    for (const step of STEPS) expect(await node.provider.getCode(deployment![step]), step).to.not.equal("0x");
+    const { relay, factories, delegate } = (await readDeploymentFile(plan()))!;
+    expect(factories.map(({ storage }) => storage)).to.deep.equal(["compact"]);
+    const [{ address, erc721Implementation, erc1155Implementation }] = factories;
+    for (const contract of [relay, erc721Implementation, erc1155Implementation, address, delegate]) {
+      expect(await node.provider.getCode(contract)).to.not.equal("0x");
+    }
     expect(await sent()).to.equal(STEPS.length);
   }
 
@@ -110,6 +118,96 @@ describe("deployContracts", () => {
       await interruptAfter("factory");
       expect((await deploy()).output).to.contain("This chain has no CREATE2 deployer");
       await expectAllDeployedOnce();
+    });
+  });
+
+  describe("given an installation of 0.2.0", () => {
+    /** The file that 0.2.0 wrote, after the same five transactions. */
+    async function deployOld(): Promise<Record<string, unknown>> {
+      await deploy({ storage: "standard" });
+      const { relay, factories, delegate, deployedAt } = (await readDeploymentFile(plan()))!;
+      const [{ address: factory, erc721Implementation, erc1155Implementation }] = factories;
+      const old = { relay, erc721Implementation, erc1155Implementation, factory, delegate, deployedAt };
+      await writeFile(fileOf(), JSON.stringify(old));
+      return old;
+    }
+
+    it("adds only the factory for compact storage, and keeps everything else", async () => {
+      const old = await deployOld();
+      const dry = await deploy({ dryRun: true });
+      expect(dry.result).to.equal(null);
+      expect(dry.output).to.match(/erc721Implementation about \d+ gas.*\n {2}factory about \d+ gas.*\n {2}total/);
+      expect(dry.output).to.not.match(/relay about|delegate about|erc1155Implementation about/);
+      expect(await sent()).to.equal(STEPS.length);
+
+      const { output } = await deploy();
+      expect(output).to.match(
+        /New ERC721 collections have compact storage after a restart of the service with this file/,
+      );
+      expect(await sent()).to.equal(STEPS.length + 2);
+      const { relay, factories, delegate, deployedAt } = (await readDeploymentFile(plan()))!;
+      expect({ relay, delegate, deployedAt }).to.deep.equal({
+        relay: old["relay"],
+        delegate: old["delegate"],
+        deployedAt: old["deployedAt"],
+      });
+      expect(factories.map(({ storage, address }) => [storage, address === old["factory"]])).to.deep.equal([
+        ["compact", false],
+        ["standard", true],
+      ]);
+      const added = CollectionFactory__factory.connect(factories[0].address, node.provider);
+      expect(await added.relay()).to.equal(relay);
+      expect(await added.erc1155Implementation()).to.equal(old["erc1155Implementation"]);
+      expect(await added.erc721Implementation()).to.equal(factories[0].erc721Implementation);
+
+      expect((await deploy()).output).to.match(/^Already deployed/);
+      expect(await sent()).to.equal(STEPS.length + 2);
+    });
+
+    for (const step of ["erc721Implementation", "factory"] as const) {
+      it(`continues after it was interrupted right after it sent the ${step}`, async () => {
+        await deployOld();
+        deployer.left = step === "factory" ? 2 : 1;
+        expect(String(await deploy().catch((error: unknown) => error))).to.equal("Error: interrupted");
+        deployer.left = Infinity;
+        expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
+        await deploy();
+        expect((await readDeploymentFile(plan()))!.factories).to.have.length(2);
+        expect(await sent()).to.equal(STEPS.length + 2);
+      });
+    }
+
+    it("adds nothing when standard storage is wanted, also later", async () => {
+      await deployOld();
+      expect((await deploy({ storage: "standard" })).output).to.match(/^Already deployed/);
+      expect((await deploy()).output).to.match(/^Already deployed/);
+      expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
+      expect(await sent()).to.equal(STEPS.length);
+    });
+
+    it("changes which factory makes new collections without a transaction", async () => {
+      await deployOld();
+      await deploy();
+      const order = async () => (await readDeploymentFile(plan()))!.factories.map(({ storage }) => storage);
+      expect((await deploy({ storage: "standard" })).output).to.match(/New ERC721 collections have standard storage/);
+      expect(await order()).to.deep.equal(["standard", "compact"]);
+      await deploy();
+      expect(await order()).to.deep.equal(["standard", "compact"]);
+      await deploy({ storage: "compact" });
+      expect(await order()).to.deep.equal(["compact", "standard"]);
+      expect(await sent()).to.equal(STEPS.length + 2);
+    });
+  });
+
+  describe("given an unfinished deployment with another storage", () => {
+    it("says how to finish it, and finishes it when none is named", async () => {
+      deployer.left = 2;
+      await deploy({ storage: "standard" }).catch((error: unknown) => error);
+      deployer.left = Infinity;
+      const refused = await refusalOf(deploy({ storage: "compact" }));
+      expect(refused.message).to.match(/An unfinished deployment .* the storage standard\. .*--storage to finish it/);
+      expect((await deploy()).result?.factories.map(({ storage }) => storage)).to.deep.equal(["standard"]);
+      expect(await sent()).to.equal(STEPS.length);
     });
   });
 
@@ -189,7 +287,7 @@ describe("deployContracts on a chain that still has the rules of the Shanghai ha
     let output = "";
     const wanted = {
       ...{ network: "baseSepolia", chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
-      ...{ hostedBase, dryRun: false, folder: folder.path },
+      ...{ hostedBase, storage: null, dryRun: false, folder: folder.path },
     };
     const refused = await refusalOf(deployContracts(wanted, deployer, (line) => (output += `${line}\n`)));
     expect(output).to.match(/PUSH0 \(EIP-3855\): yes/);

@@ -19,10 +19,18 @@ const PLAN = {
   owner: WALLET.address,
   operators: [],
   hostedBase: "https://nft.example/",
+  storage: "compact",
   dryRun: false,
   folder: "",
+} as const;
+const JOURNAL: Journal = {
+  startBlock: 0,
+  owner: PLAN.owner,
+  hostedBase: PLAN.hostedBase,
+  storage: PLAN.storage,
+  placed: {},
+  steps: {},
 };
-const JOURNAL: Journal = { startBlock: 0, owner: PLAN.owner, hostedBase: PLAN.hostedBase, steps: {} };
 
 describe("the estimate of a deployment", () => {
   let node: TestNode;
@@ -52,7 +60,7 @@ describe("the estimate of a deployment", () => {
       if (typeof address === "string") looked.add(address);
       return first ? Promise.resolve("0x") : getCode(address, block);
     };
-    const steps = await estimateSteps(provider, PLAN, JOURNAL, WALLET.address, create2);
+    const steps = await estimateSteps(provider, JOURNAL, WALLET.address, create2);
     expect(looked).to.include(relay);
     expect(steps.find(({ step }) => step === "relay")?.gas).to.equal(null);
     expect(steps.filter(({ gas }) => gas !== null)).to.have.length(4);

@@ -1,4 +1,4 @@
-import type { Command } from "../../../../api/domain/command.ts";
+import type { CollectionStorage, Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
@@ -58,8 +58,10 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => recordForeignHoldings(trx, [holding], LARGE));
 }
 
+const FACTS = { relayOwner: "owner", storages: new Map<string, CollectionStorage>() };
+
 async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
-  const stored = await write((trx) => applyRange(trx, rangeOf(range), { relayOwner: "owner" }, NOW));
+  const stored = await write((trx) => applyRange(trx, rangeOf(range), FACTS, NOW));
   if (stored === null) throw new Error(`block ${range.block.toString()} was not stored`);
 }
 

@@ -11,7 +11,7 @@ import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../..
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
-import { soulboundCollections, usedBalances } from "../../../../api/store/sending/mint-slots.ts";
+import { collectionTraits, usedBalances } from "../../../../api/store/sending/mint-slots.ts";
 import { BUSY } from "../support/large-database.ts";
 
 /** What a lane does besides sending a batch that succeeds. */
@@ -56,10 +56,11 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await firstNonces(read);
   await hasBegun(read, LANE);
   await countReady(read, NOW, 200);
-  await soulboundCollections(read, [BUSY.collection]);
+  await collectionTraits(read, [BUSY.collection]);
   await usedBalances(read, [
-    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: null },
-    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: "1" },
+    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: null, compact: false },
+    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: null, compact: true },
+    { contract: BUSY.collection, owner: BUSY.wallet, tokenId: "1", compact: false },
   ]);
   await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, cost: null }, NOW));
   // What was signed before is postponed instead of failed.
