@@ -43,6 +43,26 @@ describe("forms of the console that write", () => {
     await page.getByRole("link", { name: "Mint the first token" }).waitFor();
   });
 
+  it("create a collection with a royalty in percent, and show it afterwards", async () => {
+    const page = await console.open({ screen: "/collections/new" });
+    await page.getByLabel(/^Name/).fill("Paid");
+    await page.getByLabel(/^Symbol/).fill("PAID");
+    await page.getByText("More fields").click();
+    await page
+      .getByLabel(/^Royalty/)
+      .first()
+      .fill("2.5");
+    await page
+      .getByLabel(/recipient|gets the royalty/i)
+      .first()
+      .fill(alice);
+    await page.getByRole("button", { name: "Create the collection" }).click();
+    await page.getByText(DONE).waitFor();
+    await page.getByRole("link", { name: "Open the collection" }).click();
+    await page.getByText("2.5 % to alice").waitFor();
+    await expectNoAxeViolations(page);
+  });
+
   it("import a CSV file: problems by row and column, then progress and results", async () => {
     const page = await console.open({ screen: `/collections/${collection}/import`, browser: { viewport: NARROW } });
     const choose = (text: string) =>
