@@ -2,10 +2,12 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
+import { NETWORKS } from "../../api/config/networks.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
 import { explainingChain } from "../../api/operate/deploy/transactions.ts";
+import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess } from "./access.ts";
 import { verifyContracts } from "./verify.ts";
 
@@ -36,6 +38,10 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
 }
 
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
+  if (hre.config.networks[hre.globalOptions.network]?.type !== "http")
+    throw new OperatorError(
+      `Name the chain: --network ${NETWORKS.map(({ name }) => name).join(" | ")}, or another one of hardhat.config.ts.`,
+    );
   const connection = await hre.network.create();
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();

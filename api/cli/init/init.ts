@@ -1,4 +1,6 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { createServer } from "node:net";
 import { join } from "node:path";
 
 import { type Command, Option } from "commander";
@@ -109,6 +111,7 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
   const chain = await chooseChain(options, given, terminal);
   const chosen = { ...given, ...(await chooseSettings(options, given, chain, terminal)) };
   await requireOwnDatabase(chosen, chain);
+  if (options.start) await requireFreePort(chosen);
   const ready = await alone(chosen, async () => {
     const sealed = await withPassphrase(chosen, terminal);
     const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
@@ -126,6 +129,23 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
   });
   resume();
   await goOn(ready, { chain, options, settingsFile: file.path }, { terminal, output });
+}
+
+/** Now, and not after everything was paid for. @throws OperatorError */
+async function requireFreePort(env: Environment): Promise<void> {
+  const { port, host } = parseSettings(env);
+  const server = createServer();
+  try {
+    server.listen(port, host);
+    await once(server, "listening");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
+    throw new OperatorError(
+      `Port ${port.toString()} is in use. Add PORT=<another port> before the command, or --no-start after it.`,
+    );
+  } finally {
+    server.close();
+  }
 }
 
 /** Two runs at once would send transactions twice. @throws OperatorError when another run is at work. */

@@ -6,6 +6,9 @@ import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
 import { sendOnce } from "./transactions.ts";
 
+export const NO_LANE =
+  "no lane can send yet: run this again with --operators <addresses>, or with SEED_FILE and SEED_PASSPHRASE set";
+
 /**
  * Adds the lanes as operators and sets the hosted base URI. If the deployer is not the relay's owner, prints what the owner must
  * do.
@@ -36,12 +39,11 @@ export async function administer(plan: Plan, deployment: Deployment, deployer: S
     else if (funds !== undefined) say(`  funds     ${operator} has ${formatEther(funds)} of the native currency`);
   }
   if (plan.operators.length === 0) {
-    say(
-      "  to do     no lane can send yet: run this again with --operators <addresses>, or with SEED_FILE and SEED_PASSPHRASE set",
-    );
+    say(`  to do     ${NO_LANE}`);
   }
+  const before = await relay.hostedBaseURI();
   const isBaseSet = async () => (await relay.hostedBaseURI()) === plan.hostedBase;
-  if (await isBaseSet()) return ready;
+  if (before === plan.hostedBase) return ready;
   if (!mayAct) {
     say(
       `  to do     the relay's owner ${owner} must call setHostedBaseURI("${plan.hostedBase}") on ${deployment.relay}`,
@@ -53,7 +55,10 @@ export async function administer(plan: Plan, deployment: Deployment, deployer: S
     isDone: isBaseSet,
     transaction: () => relay.setHostedBaseURI.populateTransaction(plan.hostedBase),
   };
+  say(`  hosted    the metadata of all hosted tokens moves from ${before} to ${plan.hostedBase}`);
   await sendOnce(deployer, step, say);
-  say(`  hosted    the base URI is now ${plan.hostedBase}`);
+  say(
+    `  hosted    the base URI is now ${plan.hostedBase}. To move it back: --public-url ${before.replace(/\/metadata\/$/, "")}`,
+  );
   return ready;
 }

@@ -12,6 +12,7 @@ import type { Deployment } from "../../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
 import { OperatorError } from "../operator-error.ts";
+import { NO_LANE } from "./administer.ts";
 import { announceChain, announceCost, type Say } from "./announce.ts";
 import {
   chosenStorage,
@@ -39,7 +40,8 @@ export async function deployContracts(plan: Plan, deployer: Signer, say: Say): P
   const create2Deployer = await findCreate2Deployer(provider);
   await announceChain(plan, provider, from, say);
   await announceCost(journal, provider, { deployer: from, create2Deployer }, say);
-  if (plan.dryRun) return null;
+  if (plan.dryRun) return sentNothing(say);
+  if (plan.operators.length === 0) say(`  to do     ${NO_LANE}`);
   const placed: Placed = { ...journal.placed };
   for (const step of stepsOf(journal)) {
     const code = await initCode(step, journal, placed);
@@ -64,6 +66,11 @@ export async function deployContracts(plan: Plan, deployer: Signer, say: Say): P
   return deployment;
 }
 
+function sentNothing(say: Say): null {
+  say("Nothing was sent: this was a dry run.");
+  return null;
+}
+
 /** The deployment file; null when there is none, or its local chain is gone. @throws OperatorError for a file of another chain. */
 async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
   const known = await readDeploymentFile(plan);
@@ -86,7 +93,7 @@ async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Depl
 async function useDeployed(plan: Plan, known: Deployment | null, say: Say): Promise<Deployment | null> {
   if (known === null) throw new Error("nothing is deployed, and nothing is to be deployed");
   say(`Already deployed: ${fileOf(plan)}`);
-  if (plan.dryRun) return null;
+  if (plan.dryRun) return sentNothing(say);
   const { ofOneFactory, factories, ...others } = known;
   const storage = plan.storage ?? chosenStorage(known);
   const wanted = factories.find((factory) => factory.storage === storage);
