@@ -140,7 +140,8 @@ const ERROR_ENTRIES = {
   },
   metadata_frozen: {
     status: 422,
-    message: "The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.",
+    message:
+      "The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted.",
   },
   rate_limited: {
     status: 429,

@@ -65,7 +65,9 @@ export async function readSeedFile(file: string, passphrase: string): Promise<st
     return Mnemonic.fromPhrase(new TextDecoder().decode(plaintext)).phrase;
   } catch (error) {
     if (error instanceof JWEDecryptionFailed) {
-      throw new SeedFileError(`The passphrase does not open the seed file ${file}. Set SEED_PASSPHRASE (or SEED_PASSPHRASE_FILE) to the one that it was made with.`);
+      throw new SeedFileError(
+        `The passphrase does not open the seed file ${file}. Set SEED_PASSPHRASE (or SEED_PASSPHRASE_FILE) to the one that it was made with.`,
+      );
     }
     throw new SeedFileError(`The file ${file} is not a seed file.`, { cause: error });
   }

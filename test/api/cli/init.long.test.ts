@@ -135,7 +135,7 @@ describe("command line: init on a terminal", () => {
       const [, second = ""] = await person.printed(new RegExp(`Word ${first}: [^]*Word (\\d+): $`));
       type(words[Number(second) - 1] ?? "");
       // The cursor went up over all lines with the words, and everything below was removed.
-       
+
       expect([...person.output.matchAll(/\x1b\[(\d+)A\x1b\[J/g)].map(([, lines]) => Number(lines))).to.satisfy(
         (all: number[]) => all.length === 2 && all.every((lines) => lines >= 12),
       );
