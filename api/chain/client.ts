@@ -160,9 +160,18 @@ export class ChainClient {
     return answers;
   }
 
-  /** Runs calls with a gas limit each, within bounds for the answers. @throws ChainUnavailable, AnswerTooLarge */
-  callsWithin(calls: object[], blockNumber: number | undefined, gas: number, bounds: RpcBounds): Promise<RpcResult[]> {
-    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
+  /**
+   * Runs calls with a gas limit each, within bounds for the answers.
+   * @param block its number or its hash; undefined: the newest. @throws ChainUnavailable, AnswerTooLarge
+   */
+  callsWithin(
+    calls: object[],
+    block: number | string | undefined,
+    gas: number,
+    bounds: RpcBounds,
+  ): Promise<RpcResult[]> {
+    // A hash as in EIP-1898.
+    const at = typeof block === "string" ? { blockHash: block } : block === undefined ? "latest" : toHex(block);
     const limited = calls.map((call) => ({ method: "eth_call", params: [{ ...call, gas: toHex(gas) }, at] }));
     return this.#rpc.batch(limited, bounds);
   }

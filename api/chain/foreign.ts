@@ -236,8 +236,8 @@ type BoundedAnswer = { returned: string } | "reverted" | "failed" | "unknown";
 interface CallBounds {
   /** Gas limit of one call. */
   gas: number;
-  /** The block whose state is read; absent: the newest. */
-  block?: number;
+  /** The block whose state is read, by number or hash; absent: the newest. */
+  block?: number | string;
   /** Ends the calls early. Calls without an answer are then `unknown`. */
   abort?: AbortSignal;
   /** Reads all calls of a contract, also after ten of them failed. */

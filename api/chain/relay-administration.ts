@@ -8,32 +8,40 @@ export interface RelayCall {
   /** As Solidity writes it, with its values. */
   text: string;
   data: string;
+  /** Whether the relay is as the call would make it. Then the call is not needed, and some of them would revert. */
+  isDone: (relay: Relay) => Promise<boolean>;
 }
 
 const relayAbi = Relay__factory.createInterface();
 
 export function pauseCall(): RelayCall {
-  return { text: "pause()", data: relayAbi.encodeFunctionData("pause") };
+  return { text: "pause()", data: relayAbi.encodeFunctionData("pause"), isDone: (relay) => relay.paused() };
 }
 
 export function unpauseCall(): RelayCall {
-  return { text: "unpause()", data: relayAbi.encodeFunctionData("unpause") };
+  const isDone = async (relay: Relay) => !(await relay.paused());
+  return { text: "unpause()", data: relayAbi.encodeFunctionData("unpause"), isDone };
 }
 
 export function setOperatorCall(operator: string, allowed: boolean): RelayCall {
   return {
     text: `setOperator(${operator}, ${String(allowed)})`,
     data: relayAbi.encodeFunctionData("setOperator", [operator, allowed]),
+    isDone: async (relay) => (await relay.isOperator(operator)) === allowed,
   };
 }
 
 /** @param numbers of requests that must never run. */
 export function cancelCall(numbers: bigint[]): RelayCall {
-  return { text: `cancel([${numbers.join(", ")}])`, data: relayAbi.encodeFunctionData("cancel", [numbers]) };
+  return {
+    text: `cancel([${numbers.join(", ")}])`,
+    data: relayAbi.encodeFunctionData("cancel", [numbers]),
+    isDone: async (relay) => (await Promise.all(numbers.map((number) => relay.isConsumed(number)))).every(Boolean),
+  };
 }
 
-export function readRelayOwner(relay: string, provider: Provider): Promise<string> {
-  return Relay__factory.connect(relay, provider).owner();
+export function connectRelay(address: string, provider: Provider): Relay {
+  return Relay__factory.connect(address, provider);
 }
 
 export interface RelayState {
@@ -42,9 +50,11 @@ export interface RelayState {
   operators: { address: string; balance: bigint }[];
 }
 
-/** @param since block of the relay's deployment, or an earlier one. */
-export async function readRelayState(address: string, provider: Provider, since: number): Promise<RelayState> {
-  const relay = Relay__factory.connect(address, provider);
+/**
+ * @param since block of the relay's deployment, or an earlier one.
+ * @throws Error of the provider, also when it does not give the events of the relay.
+ */
+export async function readRelayState(relay: Relay, provider: Provider, since: number): Promise<RelayState> {
   const paused = await relay.paused();
   const operators: RelayState["operators"] = [];
   for (const operator of await currentOperators(relay, provider, since))

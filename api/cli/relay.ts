@@ -8,7 +8,7 @@ import { RpcProvider } from "../chain/rpc-provider.ts";
 import { Rpc } from "../chain/rpc.ts";
 import { parseSettings, type Settings } from "../config/settings.ts";
 import { deployerKeyOf } from "../keys/keyring.ts";
-import { readSeedFile } from "../keys/seed-file.ts";
+import { readSeedFile, SeedFileError } from "../keys/seed-file.ts";
 import {
   administerRelay,
   findRelay,
@@ -47,7 +47,7 @@ function relayVerb(name: string, terminal: Terminal): Command {
   const { description = "", values = null } = RELAY_ACTIONS[name] ?? {};
   const command = resultCommand(name, description, {
     examples: [`relay ${name}${EXAMPLES[name] ?? ""}`],
-    json: "{relay, owner, paused, operators: [{address, balance_wei}], sent: [{call, transaction_hash, block_number}], to_do: [{call, to, data}]}",
+    json: "{relay, owner, paused, operators: [{address, balance_wei}] (both null when not read), sent: [{call, transaction_hash, block_number}], to_do: [{call, to, data}]}",
     notes: NOTES,
   });
   if (values !== null) command.argument(`<${values}...>`);
@@ -67,10 +67,12 @@ async function administer(name: string, values: string[], options: Options, term
   const provider = new RpcProvider(rpc, await new ChainClient(rpc).chainId());
   try {
     const place = await findRelay(options.relay ?? "", settings.deploymentsDir, provider);
-    const keys = calls.length === 0 ? [] : await ownerKeys(settings, options, terminal);
-    const accounts = keys.map((key) => new Wallet(key, provider));
+    const signerOf = async (owner: string) => {
+      const key = await ownerKey(owner, settings, options, terminal);
+      return key === null ? null : new Wallet(key, provider);
+    };
     const say = (line: string) => terminal.remark?.(`${line}\n`);
-    const result = await explainingChain(() => administerRelay(calls, place, { provider, accounts }, say));
+    const result = await explainingChain(() => administerRelay(calls, place, { provider, signerOf }, say));
     printResult(terminal, options.json, describe(result), relayLines(result).join("\n"));
     // Whoever runs this in a script must know that nothing has changed.
     if (result.toDo.length > 0) terminal.fail?.();
@@ -79,23 +81,33 @@ async function administer(name: string, values: string[], options: Options, term
   }
 }
 
-/** Keys that may be the owner's. */
-async function ownerKeys(settings: Settings, { keyFile }: Options, terminal: Terminal): Promise<string[]> {
+/** The owner's private key: the given one, or that of the seed, which is opened only if it is needed. Null: neither. */
+async function ownerKey(
+  owner: string,
+  { seedFile, seedPassphrase }: Settings,
+  { keyFile }: Options,
+  terminal: Terminal,
+): Promise<string | null> {
   const given = givenDeployerKey(terminal.env, keyFile);
-  const { seedFile, seedPassphrase } = settings;
-  const seed =
-    seedPassphrase === null || !existsSync(seedFile)
-      ? null
-      : deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
-  return [given, seed].filter((key) => key !== null);
+  if (given !== null && new Wallet(given).address === owner) return given;
+  if (seedPassphrase === null || !existsSync(seedFile)) return null;
+  try {
+    const key = deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
+    return new Wallet(key).address === owner ? key : null;
+  } catch (error) {
+    // The owner may be somebody else, who must see what to send.
+    if (!(error instanceof SeedFileError)) throw error;
+    terminal.remark?.(`${error.message}\n`);
+    return null;
+  }
 }
 
 function describe({ relay, owner, sent, toDo, state }: RelayResult) {
   return {
     relay,
     owner,
-    paused: state.paused,
-    operators: state.operators.map(({ address, balance }) => ({ address, balance_wei: balance.toString() })),
+    paused: state?.paused ?? null,
+    operators: state?.operators.map(({ address, balance }) => ({ address, balance_wei: balance.toString() })) ?? null,
     sent: sent.map((one) => ({
       call: one.call,
       transaction_hash: one.transactionHash,

@@ -94,30 +94,31 @@ const MOST_TRANSFERS = 50;
 export interface RanTransfer {
   requestId: string;
   command: Transfer;
-  blockNumber: number;
+  /** Hashes of its block and of that one's parent. A number could be another branch on another node. */
+  block: { before: string; after: string };
 }
 
 /**
  * Some contracts move tokens without an event; others accept every call and move nothing. The balances of both ends before and
  * after the block say which. What cannot be read counts as moved: then only the relay's word is there.
- * @param transfers without an event. @param read balances at the end of a block.
+ * @param transfers without an event. @param read balances at the end of a block, by its hash.
  * @returns the ids of the requests that moved nothing.
  */
 export async function unmovedAmong(
   transfers: readonly RanTransfer[],
-  read: (queries: HoldingQuery[], block: number) => Promise<Held[]>,
+  read: (queries: HoldingQuery[], blockHash: string) => Promise<Held[]>,
 ): Promise<Set<string>> {
   const unmoved = new Set<string>();
   // Two transfers of one token in one block may bring it back.
-  const tokenOf = ({ command, blockNumber }: RanTransfer) =>
-    `${blockNumber.toString()}/${command.contract}/${command.tokenId}`;
+  const tokenOf = ({ command, block }: RanTransfer) => `${block.after}/${command.contract}/${command.tokenId}`;
   const alone = [...Map.groupBy(transfers, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
   const looked = alone.filter(({ command }) => command.from !== command.to).slice(0, MOST_TRANSFERS);
-  for (const [block, ran] of Map.groupBy(looked, ({ blockNumber }) => blockNumber)) {
+  for (const ran of Map.groupBy(looked, ({ block }) => block.after).values()) {
     const queries = ran.flatMap(({ command: { contract, contractType: type, tokenId, from, to } }) =>
       [from, to].map((owner) => ({ contract, type, tokenId, owner })),
     );
-    const [before, after] = [await read(queries, block - 1), await read(queries, block)];
+    const { block = { before: "", after: "" } } = ran[0] ?? {};
+    const [before, after] = [await read(queries, block.before), await read(queries, block.after)];
     for (const [index, { requestId }] of ran.entries()) {
       const ends = [2 * index, 2 * index + 1];
       if (ends.every((end) => typeof before[end] === "bigint" && before[end] === after[end])) unmoved.add(requestId);

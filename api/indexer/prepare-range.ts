@@ -58,8 +58,8 @@ interface PrepareDeps {
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
   holdings: ((queries: HoldingQuery[]) => Promise<Held[]>) | null;
-  /** The same at the end of a block, which the node may not have any more. Null: nobody asks what transfers moved. */
-  holdingsAt: ((queries: HoldingQuery[], block: number) => Promise<Held[]>) | null;
+  /** The same at the end of a block, whose state the node may not have any more. Null: nobody asks what transfers moved. */
+  holdingsAt: ((queries: HoldingQuery[], blockHash: string) => Promise<Held[]>) | null;
 }
 
 export interface PreparedRange extends BlockRange {
@@ -82,7 +82,7 @@ export async function prepareRange(
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
   const { batches: ran, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
-  const batches = await withoutUnmoved(deps, ran, owners);
+  const batches = await withoutUnmoved({ ...deps, read, watched }, ran, owners);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -177,21 +177,29 @@ async function ourBatches(
   return { batches, owners, unknown, unreadable };
 }
 
-/** Fails transfers of tokens of others whose call succeeded and moved nothing. The service's contracts always show an event. */
+/**
+ * Fails transfers of tokens of others whose call succeeded and moved nothing. The service's contracts always show an event.
+ * Where the events of a contract were not read, the relay's word counts.
+ */
 async function withoutUnmoved(
-  { holdingsAt }: PrepareDeps,
+  { holdingsAt, read, watched }: Pick<PrepareDeps, "holdingsAt"> & { read: ChainRange; watched: WatchedContracts },
   batches: BlockRange["batches"],
   owners: Owners,
 ): Promise<BlockRange["batches"]> {
   if (holdingsAt === null) return batches;
   const seen = new Set([...owners.values()].map(({ id }) => id));
-  const transfers = batches.flatMap(({ outcomes, blockNumber }) =>
-    outcomes.flatMap(({ request: { id, command }, outcome }) =>
-      outcome.ok && command.kind === "transfer" && command.foreign && !seen.has(id)
-        ? [{ requestId: id, command, blockNumber }]
+  const areEventsRead = (contract: string) =>
+    watched.foreign.get(contract)?.healthy === true && !read.flooding.has(contract);
+  const transfers = batches.flatMap(({ outcomes, blockNumber }) => {
+    const header = read.headers.get(blockNumber);
+    if (header === undefined) return [];
+    const block = { before: header.parentHash, after: header.hash };
+    return outcomes.flatMap(({ request: { id, command }, outcome }) =>
+      outcome.ok && command.kind === "transfer" && command.foreign && !seen.has(id) && areEventsRead(command.contract)
+        ? [{ requestId: id, command, block }]
         : [],
-    ),
-  );
+    );
+  });
   if (transfers.length === 0) return batches;
   const unmoved = await unmovedAmong(transfers, holdingsAt);
   const outcome = { ok: false, errorCode: "nothing_moved", errors: null } as const;

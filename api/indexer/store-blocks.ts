@@ -100,10 +100,9 @@ export class BlockWriter {
 
   #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {
     const { database, client, confirmations, foreignCallGas } = this.#deps;
-    const holdingsAt = (queries: HoldingQuery[], block: number) => {
-      const abort = AbortSignal.timeout(FOREIGN_DEADLINE);
-      return readHoldings(client, queries, { gas: foreignCallGas, block, abort });
-    };
+    const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
+      readHoldings(client, queries, { gas: foreignCallGas, block, abort });
+    let together: AbortSignal | null = null;
     return prepareRange(
       {
         ...this.#deps,
@@ -111,8 +110,9 @@ export class BlockWriter {
         transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
-        holdings: to === head ? (queries) => holdingsAt(queries, to) : null,
-        holdingsAt,
+        holdings: to === head ? (queries) => readAt(queries, to, AbortSignal.timeout(FOREIGN_DEADLINE)) : null,
+        // All of them together have one deadline.
+        holdingsAt: (queries, hash) => readAt(queries, hash, (together ??= AbortSignal.timeout(FOREIGN_DEADLINE))),
       },
       watched,
       read,

@@ -34,8 +34,11 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
   const { provider, getSigners } = connection.ethers;
   const { deploymentsDir } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
   const place = await findRelay(args.relay, deploymentsDir, provider);
-  const accounts = await getSigners();
-  const result = await administerRelay(calls, place, { provider, accounts }, (line) => {
+  const signerOf = async (owner: string) => {
+    for (const account of await getSigners()) if ((await account.getAddress()) === owner) return account;
+    return null;
+  };
+  const result = await administerRelay(calls, place, { provider, signerOf }, (line) => {
     console.log(line);
   });
   for (const line of relayLines(result)) console.log(line);

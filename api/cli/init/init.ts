@@ -113,6 +113,9 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
   await requireOwnDatabase(chosen, chain);
   if (options.start) await requireFreePort(chosen);
   const ready = await alone(chosen, async () => {
+    // Another run may have ended while this one asked. Its keys must not be replaced.
+    if (readSettingsFile(file.path).text !== file.text)
+      throw new OperatorError(`${file.path} has changed meanwhile. Run the same command again: it continues.`);
     const sealed = await withPassphrase(chosen, terminal);
     const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
     const phrase = await seedPhrase(env, terminal, options.withoutWords === true);

@@ -63,6 +63,11 @@ export async function planWork(plan: Plan, known: Deployment | null, startBlock:
   if (isThere(storage)) return null;
   const { owner, hostedBase } = plan;
   if (unfinished === null) return { startBlock, owner, hostedBase, storage, placed: keptOf(known), steps: {} };
+  if (unfinished.placed.relay !== known?.relay)
+    throw new OperatorError(
+      `${journalFile(plan)} is of a deployment ${unfinished.placed.relay === undefined ? "with a relay of its own" : `beside the relay ${unfinished.placed.relay}`}, and ` +
+        `${known === null ? "there is no deployment file" : `the deployment file has the relay ${known.relay}`}. Delete ${journalFile(plan)} to give that deployment up, or put the right file beside it.`,
+    );
   const differs = known === null && (unfinished.owner !== owner || unfinished.hostedBase !== hostedBase);
   if (!differs && unfinished.storage === storage) return unfinished;
   throw new OperatorError(

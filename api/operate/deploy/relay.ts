@@ -2,8 +2,8 @@ import { formatEther, getAddress, isAddress, type Provider, type Signer } from "
 
 import {
   cancelCall,
+  connectRelay,
   pauseCall,
-  readRelayOwner,
   readRelayState,
   type RelayCall,
   type RelayState,
@@ -111,24 +111,33 @@ export interface RelayResult {
   sent: { call: string; transactionHash: string; blockNumber: number }[];
   /** What the owner must send, because no account here is the owner. */
   toDo: RelayCall[];
-  state: RelayState;
+  /** Null: it was not asked for, or the node does not give the events of the relay. */
+  state: RelayState | null;
 }
 
 /**
- * Sends the calls as the relay's owner, one after the other. Without the owner's account nothing is sent.
- * @param accounts here. One of them may be the owner.
+ * Sends the calls as the relay's owner, one after the other, without those whose effect is there. Without the owner's account
+ * nothing is sent.
+ * @param signerOf the account with this address, if it is here.
  */
 export async function administerRelay(
   calls: readonly RelayCall[],
   { address, since }: RelayPlace,
-  { provider, accounts }: { provider: Provider; accounts: readonly Signer[] },
+  { provider, signerOf }: { provider: Provider; signerOf: (owner: string) => Promise<Signer | null> },
   say: Say,
 ): Promise<RelayResult> {
-  const owner = await readRelayOwner(address, provider);
-  const addresses = await Promise.all(accounts.map((account) => account.getAddress()));
-  const signer = accounts[addresses.indexOf(owner)];
+  const relay = connectRelay(address, provider);
+  const owner = await relay.owner();
+  const needed: RelayCall[] = [];
+  for (const call of calls) {
+    if (await call.isDone(relay)) say(`  nothing to do for ${call.text}`);
+    else needed.push(call);
+  }
+  const signer = needed.length === 0 ? null : await signerOf(owner);
+  // In an incident, the owner must see at once what to send.
+  if (needed.length > 0 && signer === null) return { relay: address, owner, sent: [], toDo: needed, state: null };
   const sent: RelayResult["sent"] = [];
-  for (const { text, data } of signer === undefined ? [] : calls) {
+  for (const { text, data } of needed) {
     const transaction = await signer?.sendTransaction({ to: address, data });
     say(`  sent      ${text} in ${transaction?.hash ?? ""}`);
     const receipt = await transaction?.wait(1, MINED_WITHIN);
@@ -136,8 +145,13 @@ export async function administerRelay(
     say(`  done      block ${receipt.blockNumber.toString()}`);
     sent.push({ call: text, transactionHash: receipt.hash, blockNumber: receipt.blockNumber });
   }
-  const toDo = signer === undefined ? [...calls] : [];
-  return { relay: address, owner, sent, toDo, state: await readRelayState(address, provider, since) };
+  const state = await readRelayState(relay, provider, since).catch((error: unknown) => {
+    // What was asked for is done.
+    if (calls.length === 0) throw error;
+    say("  state     not known: the node does not give the events of the relay");
+    return null;
+  });
+  return { relay: address, owner, sent, toDo: [], state };
 }
 
 /** The result as lines: what the owner must send, or the state of the relay. */
@@ -147,9 +161,10 @@ export function relayLines({ relay, owner, toDo, state }: RelayResult): string[]
       `  to do     the owner ${owner} must send to ${relay}: ${text}`,
       `            data ${data}`,
     ]);
+  const place = [`  relay     ${relay}`, `  owner     ${owner}`];
+  if (state === null) return place;
   return [
-    `  relay     ${relay}`,
-    `  owner     ${owner}`,
+    ...place,
     `  state     ${state.paused ? "paused: nothing is sent" : "not paused"}`,
     ...state.operators.map(({ address, balance }) => `  operator  ${address} has ${formatEther(balance)}`),
   ];

@@ -97,14 +97,17 @@ function lostBatch(
   const calls = decodeExecute(transaction.data);
   const closing = events.find((event) => event.kind === "batch-executed");
   if (calls === null || closing === undefined || transaction.hash === null) return [];
-  const unknown = calls.find((call) => usesUnknownFactory(call, deps.contracts));
+  const notRun = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
+  const happened = ({ number }: { number: bigint }, position: number) =>
+    position < closing.executed && !notRun.has(number);
+  // Who has a lane's key can call anything. What failed made no collection.
+  const unknown = calls.find((call, position) => happened(call, position) && usesUnknownFactory(call, deps.contracts));
   if (unknown !== undefined) {
     throw new ReconcileError(
       `Transaction ${transaction.hash} created a collection with the factory ${unknown.target}, which neither the database nor ` +
         "the deployment file has. Put the newest deployment file into DEPLOYMENTS_DIR, and run this again.",
     );
   }
-  const notRun = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
   return [
     {
       lane,
@@ -121,7 +124,7 @@ function lostBatch(
       calls: calls.map((call, position): LostCall => ({
         number: call.number,
         command: decodeCommand(call, deps.contracts),
-        happened: position < closing.executed && !notRun.has(call.number),
+        happened: happened(call, position),
       })),
     },
   ];

@@ -145,7 +145,8 @@ async function applyOutcomes(
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
   for (const settled of fresh) await addCollection(trx, settled, { batch, facts, counters });
-  await returnUntouched(trx, batch.untouched, batch.batchId, now);
+  // Where some calls ran, the others ran out of the batch's gas. They are not the cause, and are first in the next batch.
+  await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
 
 /** Fails a request whose number was cancelled, unless its outcome is known. Later batches have skipped the number. */

@@ -66,20 +66,25 @@ function waitBeforeReturn(returns: number): number {
  * Returns a request whose number was not consumed, for another batch under the same number. The first time it keeps its
  * place before all later requests; otherwise a queue that never empties would starve it. After that it goes behind the queue.
  * @param back.wait milliseconds until it may be claimed again, by how often it was returned before. @param back.returns it then
- * counts as returned at least so often.
+ * counts as returned at least so often. @param back.counts whether its next batches are smaller for it.
  */
 export async function returnUntouched(
   trx: Trx,
   requests: readonly Pick<StoredRequest, "id" | "returns">[],
   batchId: number,
   now: number,
-  { wait = () => 0, returns: least = 0 }: { wait?: (returns: number) => number; returns?: number } = {},
+  {
+    wait = () => 0,
+    returns: least = 0,
+    counts = true,
+  }: { wait?: (returns: number) => number; returns?: number; counts?: boolean } = {},
 ): Promise<void> {
   if (requests.length === 0) return;
   const rows = requests.map(({ id, returns }) => ({ id, ready_at: returns === 0 ? AT_ONCE : now + wait(returns) }));
+  const more = sql.lit(counts ? 1 : 0);
   await sql`
     update requests set ready_at = input.ready_at, batch_id = null,
-           returns = case when returns + 1 < ${least} then ${least} else returns + 1 end
+           returns = case when returns + ${more} < ${least} then ${least} else returns + ${more} end
       from ${rowSet(trx, { id: "text", ready_at: "integer" }, rows)} as input
      where requests.id = input.id and requests.batch_id = ${batchId}
        and requests.status in ('pending', 'processing') and requests.outcome is null`.execute(trx);

@@ -7,22 +7,22 @@ import { randomAddress } from "../support/rows.ts";
 
 const [CONTRACT, FROM, TO] = [randomAddress(), randomAddress(), randomAddress()];
 
-function transferOf(requestId: string, tokenId: string, fields: Partial<Transfer> = {}, blockNumber = 9) {
+function transferOf(requestId: string, tokenId: string, fields: Partial<Transfer> = {}) {
   const contractType: CollectionType = "ERC1155";
   const command: Transfer = {
     ...{ kind: "transfer", contract: CONTRACT, contractType, foreign: true, from: FROM, to: TO, tokenId },
     ...{ quantity: "1", ...fields },
   };
-  return { requestId, command, blockNumber };
+  return { requestId, command, block: { before: "0x8", after: "0x9" } };
 }
 
-/** Balances of the two ends, before and after block 9, by token. */
+/** Balances of the two ends, before and after block 0x9, by token. */
 function chain(balances: Record<string, { before: [Held, Held]; after: [Held, Held] }>) {
-  return (queries: HoldingQuery[], block: number) => {
-    expect([8, 9]).to.include(block);
+  return (queries: HoldingQuery[], block: string) => {
+    expect(["0x8", "0x9"]).to.include(block);
     return Promise.resolve(
       queries.map(
-        ({ tokenId, owner }) => balances[tokenId]?.[block === 8 ? "before" : "after"][owner === FROM ? 0 : 1],
+        ({ tokenId, owner }) => balances[tokenId]?.[block === "0x8" ? "before" : "after"][owner === FROM ? 0 : 1],
       ),
     );
   };
