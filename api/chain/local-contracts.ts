@@ -1,11 +1,4 @@
-import {
-  type BaseContract,
-  type ContractRunner,
-  JsonRpcProvider,
-  type JsonRpcSigner,
-  Network,
-  parseEther,
-} from "ethers";
+import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther } from "ethers";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
@@ -14,23 +7,21 @@ import { WalletDelegate__factory } from "../../contracts/generated/factories/Wal
 import { type CollectionStorage, DEFAULT_STORAGE } from "../domain/command.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import { ERC721_IMPLEMENTATIONS } from "./deployment.ts";
+import { RpcProvider } from "./rpc-provider.ts";
+import { Rpc } from "./rpc.ts";
 
 /** Chain id of the local nodes of Hardhat and Anvil, whose account keys are public. */
 export const LOCAL_CHAIN_ID = 31_337n;
+
+/** A local chain makes a block at once: milliseconds from one look for it to the next. */
+const LOCAL_POLL = 50;
 
 /** A lane on a local chain gets this amount when it has less than a tenth of it. */
 const LANE_FUNDS = parseEther("100");
 
 /** Uses the first account of a local node, which owns the relay there and funds the lanes. */
 export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
-  const network = Network.from(LOCAL_CHAIN_ID);
-  const provider = new JsonRpcProvider(rpcUrl, network, {
-    staticNetwork: network,
-    cacheTimeout: -1,
-    batchMaxCount: 1,
-    polling: true,
-    pollingInterval: 50,
-  });
+  const provider = new RpcProvider(new Rpc(rpcUrl), LOCAL_CHAIN_ID, LOCAL_POLL);
   try {
     return await use(await provider.getSigner(0));
   } finally {

@@ -3,7 +3,6 @@ import { JsonRpcProvider, Network } from "ethers";
 import { RpcError } from "./errors.ts";
 import type { Rpc } from "./rpc.ts";
 
-/** Milliseconds from one look for a new block to the next, while ethers waits for a transaction. */
 const POLL = 1_000;
 
 /**
@@ -13,14 +12,15 @@ const POLL = 1_000;
 export class RpcProvider extends JsonRpcProvider {
   readonly #rpc: Rpc;
 
-  constructor(rpc: Rpc, chainId: bigint) {
+  /** @param pollingInterval milliseconds from one look for a new block to the next, while ethers waits for a transaction. */
+  constructor(rpc: Rpc, chainId: bigint, pollingInterval = POLL) {
     const network = Network.from(chainId);
     // The URL is never called: `send` makes all calls.
     super("http://127.0.0.1", network, {
       staticNetwork: network,
       cacheTimeout: -1,
       polling: true,
-      pollingInterval: POLL,
+      pollingInterval,
     });
     this.#rpc = rpc;
   }

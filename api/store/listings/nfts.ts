@@ -186,8 +186,9 @@ export async function searchNfts(db: Db, contract: string, search: string, limit
     .orderBy("wanted.beginning")
     .orderBy("wanted.place")
     .execute();
-  const { rows } = await withLargeMetadata(db, found, { limit, offset: 0, after: null });
-  return rows.map(toNft);
+  // The last row may be there only to show that more follow: its metadata were not read then.
+  const { rows, page } = await withLargeMetadata(db, found, { limit, offset: 0, after: null });
+  return rows.slice(0, page.limit).map(toNft);
 }
 
 /** The tokens of a collection that a wallet holds, or that have a trait. */

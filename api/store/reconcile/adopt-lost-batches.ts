@@ -8,6 +8,7 @@ import { isFinal, type RequestType } from "../../domain/request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import { endMediaJobsOf } from "../media/media-jobs.ts";
+import { searchName } from "../listings/search-name.ts";
 import { failWithoutEffect, markProcessing } from "../requests/request-state.ts";
 import { insertRequest, type StoredRequest, toRequest } from "../requests/requests.ts";
 import { reserveAgain } from "../requests/reservations.ts";
@@ -181,7 +182,12 @@ async function requestOf(trx: Trx, { number, command, happened }: LostCall): Pro
   const metadata = asked.metadata === null ? null : JSON.stringify(asked.metadata);
   await trx
     .updateTable("nfts")
-    .set({ request_id: found.id, token_uri: asked.uri, metadata })
+    .set({
+      request_id: found.id,
+      token_uri: asked.uri,
+      metadata,
+      search_name: searchName(asked.metadata, command.tokenId),
+    })
     .where("contract", "=", command.collection)
     .where("token_id", "=", command.tokenId)
     .where("minted_block", "is", null)

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { searchName } from "../listings/search-name.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./requests.ts";
@@ -127,6 +128,7 @@ async function insertReservedToken(trx: Trx, requestId: string, command: CreateE
       reserved: "0",
       token_uri: command.uri,
       metadata: command.metadata === null ? null : JSON.stringify(command.metadata),
+      search_name: searchName(command.metadata, command.tokenId),
       minted_block: null,
       minted_at: null,
     })

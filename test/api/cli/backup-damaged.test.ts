@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, symlink, truncate, unlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, symlink, truncate, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -56,7 +56,10 @@ describeWithBackups("a damaged backup", () => {
     },
     {
       name: "a changed deployment file",
-      damage: (folder) => writeFile(join(folder, "31337.json"), "[]\n"),
+      damage: async (folder) => {
+        const file = join(folder, "31337.json");
+        await writeFile(file, (await readFile(file, "utf8")).replace("{", "["));
+      },
       message: /damaged: 31337.json has another SHA-256/,
     },
     {

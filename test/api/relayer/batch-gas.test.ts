@@ -17,8 +17,7 @@ const ITEMS = 150;
 const ONE_HOLDER = { compact: 0.9, standard: 0.93 };
 
 for (const storage of STORAGES) {
-  describe(`gas limit of a batch, ${storage} storage`, function () {
-    this.timeout(60_000);
+  describe(`gas limit of a batch, ${storage} storage`, () => {
     // Its contracts are those of one storage.
     const moneta = useService({ node: "empty", storage });
     const ofOneHolder = ONE_HOLDER[storage];

@@ -10,8 +10,7 @@ import { useService } from "../../support/use-service.ts";
 
 const WALLETS = 100;
 
-describe("mints and transfers in a compact collection, whose keys others have taken", function () {
-  this.timeout(60_000);
+describe("mints and transfers in a compact collection, whose keys others have taken", () => {
   const moneta = useService();
   const { api } = moneta;
   let collection: string;

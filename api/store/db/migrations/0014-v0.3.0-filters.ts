@@ -70,7 +70,8 @@ function attributesOf(metadata: string): unknown {
   try {
     return (parseExact(metadata) as { attributes?: unknown }).attributes;
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    // A RangeError: nested too deep.
+    if (error instanceof SyntaxError || error instanceof RangeError) return null;
     throw error;
   }
 }

@@ -58,7 +58,8 @@ function rawNameOf(metadata: string): unknown {
   try {
     return (parseExact(metadata) as { name?: unknown }).name;
   } catch (error) {
-    if (error instanceof SyntaxError) return null;
+    // A RangeError: nested too deep.
+    if (error instanceof SyntaxError || error instanceof RangeError) return null;
     throw error;
   }
 }
