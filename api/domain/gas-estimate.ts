@@ -70,8 +70,11 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
       return slotUpdate + gas.announceMetadata;
     case "freeze-metadata":
       return slotUpdate + along(gas.freezeMetadata, words(dataLength));
-    case "transfer": {
-      const own = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
+    case "transfer":
+    case "burn": {
+      const transfer = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
+      // A burn has no receiver, whose account is read and whose balance is a new slot. It counts the token as burnt.
+      const own = command.kind === "transfer" ? transfer : transfer - newSlot - account + slotUpdate;
       // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
       return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
     }
@@ -97,7 +100,8 @@ function wordOfOwners({ newSlot }: GasMeasurement, { storage, supply }: MintSlot
  */
 export function unexpectedGas({ newSlot, slotUpdate }: GasMeasurement, { command, slots }: GasCall): number {
   if (slots.storage !== "compact") return 0;
-  return (command.kind === "transfer" ? 1 : 2) * newSlot + SEARCHED_WORDS * slotUpdate;
+  const newSlots = command.kind === "burn" ? 0 : command.kind === "transfer" ? 1 : 2;
+  return newSlots * newSlot + SEARCHED_WORDS * slotUpdate;
 }
 
 /** What a mint costs less than the measured one, whose recipient held nothing and was not accessed before. */

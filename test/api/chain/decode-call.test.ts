@@ -7,8 +7,8 @@ import { creation, randomAddress } from "../support/rows.ts";
 
 describe("a creation on chain, with several factories", () => {
   const [newest, old] = [
-    { storage: "compact", address: randomAddress() } as const,
-    { storage: "standard", address: randomAddress() } as const,
+    { storage: "compact", signedBurns: true, address: randomAddress() } as const,
+    { storage: "standard", signedBurns: true, address: randomAddress() } as const,
   ];
   const before: ContractAddresses = {
     relay: randomAddress(),

@@ -16,7 +16,7 @@ import { abi } from "../../../api/chain/abi.ts";
 import {
   encodeBatch,
   encodeServiceCall,
-  encodeTransfer,
+  encodeWalletCall,
   EXECUTION_TYPES,
   executionDigest,
   monetaDomain,
@@ -28,7 +28,7 @@ import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 
 const CONTRACTS = {
   relay: ZeroAddress,
-  factories: [{ storage: "compact", address: ZeroAddress }],
+  factories: [{ storage: "compact", signedBurns: true, address: ZeroAddress }],
   delegate: ZeroAddress,
   deployedAt: 0,
 } as const;
@@ -98,7 +98,7 @@ describe("encoding by hand", () => {
     });
   });
 
-  describe("encodeTransfer", () => {
+  describe("encodeWalletCall", () => {
     const transfers = fc.record({ from: addresses, to: addresses, tokenId: uints, amount: uints, number: uints });
 
     it("encodes and signs the calls that ethers encodes and signs", () => {
@@ -117,10 +117,10 @@ describe("encoding by hand", () => {
             foreign: false,
           } as const;
           const site = { chainId, contracts: CONTRACTS, number };
-          expect(encodeTransfer({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
+          expect(encodeWalletCall({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
             abi.erc721.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, r, yParityAndS]),
           );
-          expect(encodeTransfer({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
+          expect(encodeWalletCall({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
             abi.erc1155.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, amount, r, yParityAndS]),
           );
         }),

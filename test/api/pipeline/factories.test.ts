@@ -187,7 +187,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
 describe("withDeployedFactories", () => {
   const folder = useFolder();
   const address = (digit: string) => `0x${digit.repeat(40)}`;
-  const factory = (digit: string) => ({ storage: "compact", address: address(digit) }) as const;
+  const factory = (digit: string) => ({ storage: "compact", signedBurns: true, address: address(digit) }) as const;
   const known: ContractAddresses = {
     relay: address("1"),
     factories: [factory("2")],
