@@ -114,9 +114,9 @@ interface ICollection {
     /// @param basisPoints The royalty in basis points (1/10,000) of the sale price, at most 10,000.
     function setRoyalty(address recipient, uint256 basisPoints) external;
 
-    /// @notice Announces changed metadata of consecutive tokens, so that marketplaces read it again. ERC721: one event of
-    /// ERC-4906. ERC1155: the event `URI` for each id. The owner can call this, and so can the service while the relay's
-    /// owner owns the collection by default.
+    /// @notice Announces changed metadata of consecutive tokens, so that marketplaces read it again. ERC721: one event
+    /// of ERC-4906. ERC1155: the event `URI` for each id. The owner can call this, and so can the service while the
+    /// relay's owner owns the collection by default.
     /// @param fromTokenId The first token.
     /// @param toTokenId The last token.
     function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external;

@@ -55,8 +55,8 @@ interface IERC1155Collection is ICollection {
         bytes32 vs
     ) external;
 
-    /// @notice Burns copies with a signature of the wallet that holds them. Only the relay can call this. It appends the
-    /// request number to the calldata; the signature covers that number. Reverts unless the wallet itself holds the
+    /// @notice Burns copies with a signature of the wallet that holds them. Only the relay can call this. It appends
+    /// the request number to the calldata; the signature covers that number. Reverts unless the wallet itself holds the
     /// copies: an approval is not enough.
     /// @param from The wallet that holds the copies and signed.
     /// @param id The token id.

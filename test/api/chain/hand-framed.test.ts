@@ -14,6 +14,8 @@ import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
 import {
+  BURN_AUTHORIZATION_TYPES,
+  burnAuthorizationDigest,
   encodeBatch,
   encodeServiceCall,
   encodeWalletCall,
@@ -122,6 +124,26 @@ describe("encoding by hand", () => {
           );
           expect(encodeWalletCall({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
             abi.erc1155.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, amount, r, yParityAndS]),
+          );
+        }),
+      );
+    });
+
+    it("does the same for burns", () => {
+      fc.assert(
+        fc.property(keys, uints, addresses, transfers, (key, chainId, contract, { to: _to, ...burn }) => {
+          const { from, tokenId, amount, number } = burn;
+          const digest = TypedDataEncoder.hash(monetaDomain(chainId, contract), BURN_AUTHORIZATION_TYPES, burn);
+          expect(burnAuthorizationDigest(chainId, contract, burn)).to.equal(digest);
+          const { r, yParityAndS } = key.sign(digest);
+          const [id, quantity] = [tokenId.toString(), amount.toString()];
+          const command = { kind: "burn", contract, from, tokenId: id, quantity, foreign: false } as const;
+          const site = { chainId, contracts: CONTRACTS, number };
+          expect(encodeWalletCall({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
+            abi.erc721.encodeFunctionData("burnWithAuthorization", [from, tokenId, r, yParityAndS]),
+          );
+          expect(encodeWalletCall({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
+            abi.erc1155.encodeFunctionData("burnWithAuthorization", [from, tokenId, amount, r, yParityAndS]),
           );
         }),
       );
