@@ -113,7 +113,7 @@ export interface paths {
   "/v1/collections/{address}/{token_id}": Path<{
     /**
      * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
-     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
+     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burned token is shown, too: it has no owner, and its history says who burned it.
      */
     get: operations["getNft"];
     /**

@@ -29,7 +29,7 @@ describe("POST /v1/burns", () => {
     return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
   }
 
-  async function foreignToken(type: "ERC721" | "ERC1155" = "ERC721", quantity = 1n): Promise<string> {
+  function foreignToken(type: "ERC721" | "ERC1155" = "ERC721", quantity = 1n): string {
     const contract = randomAddress();
     api.foreign.contracts.set(contract, { type, name: "Elsewhere" });
     api.foreign.give(contract, "7", wallet, quantity);
@@ -143,18 +143,18 @@ describe("POST /v1/burns", () => {
 
   describe("given a contract of others", () => {
     it("reads it, follows it, and uses the wallet's delegate", async () => {
-      const contract = await foreignToken();
+      const contract = foreignToken();
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 7 }));
       expect((await commandOf(id)).command).to.include({ kind: "burn", foreign: true, contractType: "ERC721" });
       expect(JSON.stringify((await api.get("/v1/contracts")).body)).to.include(contract);
       expectRefusal(await burn({ contract_address: contract, token_id: 7 }), 422, "token_busy");
-      const copies = await foreignToken("ERC1155", 3n);
+      const copies = foreignToken("ERC1155", 3n);
       expectRefusal(await burn({ contract_address: copies, token_id: 7, amount: 4 }), 422, "insufficient_balance");
       expectAccepted(await burn({ contract_address: copies, token_id: 7, amount: 3 }));
     });
 
     it("refuses one that has no burn function, and stores nothing", async () => {
-      const contract = await foreignToken();
+      const contract = foreignToken();
       api.foreign.unburnable.add(contract);
       const answer = await burn({ contract_address: contract, token_id: 7 });
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
@@ -172,7 +172,7 @@ describe("POST /v1/burns", () => {
     });
 
     it("refuses what needs a delegate, and burns by signature", async () => {
-      const contract = await foreignToken();
+      const contract = foreignToken();
       const [old, present] = [await addCollection(api, { signedBurns: false }), await addCollection(api)];
       for (const own of [old, present]) await addMint(api, { contract: own, to: wallet, tokenId: 7 });
       for (const contract_address of [contract, old]) {
