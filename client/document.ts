@@ -2338,7 +2338,7 @@ export interface operations {
         reference?: string;
         /** @description Only requests that concern this collection or its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         collection?: string;
-        /** @description Only mints to this address, and transfers from it or to it. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        /** @description Only mints to this address, transfers from it or to it, and burns of its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         wallet?: string;
         /** @description In place of `wallet`: the app's own name for the user. Without a wallet the page is empty. */
         user?: string;
