@@ -118,7 +118,7 @@ export interface paths {
     get: operations["getNft"];
     /**
      * Change the metadata of a hosted token
-     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
+     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.
      */
     patch: operations["changeToken"];
   }>;

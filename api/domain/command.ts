@@ -114,6 +114,8 @@ export type WalletCommand = Transfer | Burn;
 export interface AnnounceMetadata {
   kind: "announce-metadata";
   collection: string;
+  /** Absent in requests of 0.2.0, and where it does not matter. */
+  type?: CollectionType;
   tokenId: string | null;
 }
 

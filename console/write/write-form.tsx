@@ -79,22 +79,39 @@ export function WriteForm<T>(props: WriteFormProps<T>) {
         <LiveCall target={props.target} fields={props.fields} values={form.values} bodyOf={props.bodyOf} />
       </form>
       {asking && confirm !== undefined && (
-        <ConfirmDialog
-          title={confirm.title}
+        <Confirmation
+          {...confirm}
           action={props.submit}
-          onConfirm={() => {
-            form.submit();
-            return Promise.resolve();
-          }}
+          onConfirm={form.submit}
           onClose={() => {
             setAsking(false);
           }}
-        >
-          <p>{confirm.text}</p>
-        </ConfirmDialog>
+        />
       )}
       {preview !== undefined && <aside aria-label="Preview">{preview(form.values, pictures)}</aside>}
     </div>
+  );
+}
+
+interface ConfirmationProps {
+  title: string;
+  text: string;
+  action: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+function Confirmation({ text, onConfirm, ...dialog }: ConfirmationProps) {
+  return (
+    <ConfirmDialog
+      {...dialog}
+      onConfirm={() => {
+        onConfirm();
+        return Promise.resolve();
+      }}
+    >
+      <p>{text}</p>
+    </ConfirmDialog>
   );
 }
 
