@@ -20,7 +20,7 @@ const accounts = [configVariable("DEPLOYER_PRIVATE_KEY")];
 /** The compiler comes from the npm package `solc`, so a build downloads nothing. */
 const compiler = { version: "0.8.37", path: require.resolve("solc/soljson.js") };
 const settings = {
-  evmVersion: "prague",
+  evmVersion: "cancun",
   viaIR: true,
   optimizer: { enabled: true, runs: 1_000_000 },
   metadata: { bytecodeHash: "none" },

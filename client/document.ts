@@ -113,12 +113,12 @@ export interface paths {
   "/v1/collections/{address}/{token_id}": Path<{
     /**
      * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
-     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id.
+     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burned token is shown, too: it has no owner, and its history says who burned it.
      */
     get: operations["getNft"];
     /**
      * Change the metadata of a hosted token
-     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.
+     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.
      */
     patch: operations["changeToken"];
   }>;
@@ -171,6 +171,24 @@ export interface paths {
      *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
      */
     post: operations["transferNfts"];
+  }>;
+  "/v1/burns": Path<{
+    /**
+     * Burn a token of a wallet
+     * @description Destroys the token, or copies of it. This cannot be undone: the id is never minted again, and a supply cap still counts the token. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.
+     */
+    post: operations["burnNft"];
+  }>;
+  "/v1/burns/batch": Path<{
+    /**
+     * Burn up to 1,000 tokens with one call
+     * @description All items are stored in one commit, and decided in their order: an item sees what the items before it have used up. An item that is refused does not keep the others from being accepted, so **check every result**. The call itself fails only if `items` is not a list of 1 to 1,000 entries, or for what any call can fail for.
+     *
+     *     With an `Idempotency-Key`, a repeated call gets the same results, also the errors among them. Use a new key only when at least one result has a `request_id`: then send the refused items again. If no item was accepted, nothing is stored, and the key stays free. If, besides, an item is `unavailable`, the call itself fails with 503 `unavailable`: repeat it with the same key.
+     *
+     *     `Retry-After` is present if items were refused for lack of room (`unavailable`, `quota_exceeded`): send these again after that many seconds. A batch counts as one call for the rate limit, and its items have a limit of their own, the policy `items` in the headers. A batch with more items than are left of it gets 429 `rate_limited`, and nothing of it counts.
+     */
+    post: operations["burnNfts"];
   }>;
   "/v1/contracts": Path<{
     /**
@@ -424,7 +442,8 @@ export interface paths {
      *     | 422 | `app_name_taken` | Another app of this service already has this name. Choose another name. | [docs/errors#app_name_taken](docs/errors#app_name_taken) |
      *     | 422 | `wallet_not_found` | This app has no wallet with this address. Check the address, or create a wallet first. | [docs/errors#wallet_not_found](docs/errors#wallet_not_found) |
      *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
-     *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155. Check the address. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
+     *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
+     *     | 422 | `not_supported_by_chain` | The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others. | [docs/errors#not_supported_by_chain](docs/errors#not_supported_by_chain) |
      *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
      *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
      *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
@@ -433,7 +452,7 @@ export interface paths {
      *     | 422 | `wrong_collection_type` | Some fields belong to the other collection type. Remove the fields that `errors` names. | [docs/errors#wrong_collection_type](docs/errors#wrong_collection_type) |
      *     | 422 | `wrong_hosting` | The call needs the other kind of hosting (hosted or self-hosted). The message of the answer says which kind the collection has, and what to send instead. | [docs/errors#wrong_hosting](docs/errors#wrong_hosting) |
      *     | 422 | `not_transferable` | The collection is soulbound: its tokens can never be transferred. | [docs/errors#not_transferable](docs/errors#not_transferable) |
-     *     | 422 | `token_busy` | An earlier transfer of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
+     *     | 422 | `token_busy` | An earlier transfer or burn of this token is still pending. Try again when that request is final. | [docs/errors#token_busy](docs/errors#token_busy) |
      *     | 422, request | `receiver_rejected` | The contract at the destination refused the token. Choose a destination that accepts it. | [docs/errors#receiver_rejected](docs/errors#receiver_rejected) |
      *     | 422, request | `service_cannot_mint` | The collection's owner removed the service as a minter. Ask the owner to appoint it again. | [docs/errors#service_cannot_mint](docs/errors#service_cannot_mint) |
      *     | 422 | `metadata_frozen` | The collection's metadata is frozen, or about to be. It can never change, and no new token with metadata can be minted. | [docs/errors#metadata_frozen](docs/errors#metadata_frozen) |
@@ -447,7 +466,7 @@ export interface paths {
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
-     *     | request | `nothing_moved` | The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
+     *     | request | `nothing_moved` | The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
     get: operations["getErrorCodes"];
@@ -575,10 +594,22 @@ export interface components {
     Transfer: {
       /** @description The wallet of the app that holds the token. */
       from_address: string;
+      /** @description The contract of the token. */
+      contract_address: string;
+      /** @description The token. */
+      token_id: number | string;
+      /** @description Number of copies. ERC721: blank or 1. */
+      amount?: number | string | null;
+      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      reference?: string | null;
       /** @description Who gets the token: any address that can hold it. */
       to_address?: string | null;
       /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
       to_user?: string | null;
+    };
+    Burn: {
+      /** @description The wallet of the app that holds the token. */
+      from_address: string;
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
@@ -624,7 +655,7 @@ export interface components {
       type: "sent" | "completed" | "error" | "corrected";
       request_id: components["schemas"]["RequestId"];
       /** @description What the request does. */
-      request_type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+      request_type: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
       /** @description Present when the call that created the request had a `reference`. */
       reference?: string;
       /** @description null when the request was never sent. */
@@ -656,7 +687,7 @@ export interface components {
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
-     *     - `nothing_moved`: The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it.
+     *     - `nothing_moved`: The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
     RequestFailure:
@@ -993,6 +1024,7 @@ export interface components {
       | "wallet_not_found"
       | "collection_not_found"
       | "contract_not_supported"
+      | "not_supported_by_chain"
       | "too_many_contracts"
       | "token_not_found"
       | "token_already_exists"
@@ -1071,7 +1103,7 @@ export interface components {
     Request: {
       request_id: components["schemas"]["RequestId"];
       /** @description What the request does. */
-      type: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+      type: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
       /** @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change. */
       status: "pending" | "processing" | "completed" | "failed";
       /** @description The `reference` of the call that created the request. null when it had none. */
@@ -1557,7 +1589,7 @@ export interface components {
     ValidationFailed: Answer<"X-Request-Id", ErrorOf<"validation_failed">>;
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
-     *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+     *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
      *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
      */
     ValidationFailedOrContractNotSupportedOrTooManyContracts: Answer<
@@ -2133,12 +2165,13 @@ export interface operations {
       /**
        * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
-       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155. Check the address.
+       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
+       *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
        *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
        *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
        *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
        *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
-       *     - `token_busy`: An earlier transfer of this token is still pending. Try again when that request is final.
+       *     - `token_busy`: An earlier transfer or burn of this token is still pending. Try again when that request is final.
        */
       422: Answer<
         "X-Request-Id",
@@ -2146,6 +2179,7 @@ export interface operations {
           | "validation_failed"
           | "wallet_not_found"
           | "contract_not_supported"
+          | "not_supported_by_chain"
           | "too_many_contracts"
           | "token_not_found"
           | "insufficient_balance"
@@ -2171,6 +2205,79 @@ export interface operations {
         "application/json": {
           /** @description 1 to 1000 items, each with the body of the single call. */
           items: components["schemas"]["Transfer"][];
+        };
+      };
+    };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  burnNft: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: { content: { "application/json": components["schemas"]["Burn"] } };
+    responses: AnyCall & {
+      /** @description Success. */
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
+      400: components["responses"]["MalformedJson"];
+      409: components["responses"]["IdempotencyKeyReused"];
+      410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      /**
+       * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
+       *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
+       *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
+       *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
+       *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
+       *     - `token_busy`: An earlier transfer or burn of this token is still pending. Try again when that request is final.
+       */
+      422: Answer<
+        "X-Request-Id",
+        ErrorOf<
+          | "validation_failed"
+          | "wallet_not_found"
+          | "contract_not_supported"
+          | "not_supported_by_chain"
+          | "too_many_contracts"
+          | "token_not_found"
+          | "insufficient_balance"
+          | "token_busy"
+        >
+      >;
+      429: components["responses"]["RateLimitedOrQuotaExceeded"];
+    };
+  };
+  burnNfts: {
+    parameters: Inputs<{
+      header?: {
+        /**
+         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+         */
+        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+      };
+    }>;
+    requestBody: {
+      content: {
+        "application/json": {
+          /** @description 1 to 1000 items, each with the body of the single call. */
+          items: components["schemas"]["Burn"][];
         };
       };
     };
@@ -2224,14 +2331,14 @@ export interface operations {
         /** @description Only requests with this status. */
         status?: "pending" | "processing" | "completed" | "failed";
         /** @description Only requests of this type. */
-        type?: "collection" | "mint" | "transfer" | "metadata" | "freeze";
+        type?: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
         /** @description Only requests that this transaction carries. In any case. */
         transaction_hash?: string;
         /** @description Only requests with this `reference`. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         reference?: string;
         /** @description Only requests that concern this collection or its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         collection?: string;
-        /** @description Only mints to this address, and transfers from it or to it. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
+        /** @description Only mints to this address, transfers from it or to it, and burns of its tokens. `total` counts up to 10,000 of them; together with other filters, only so many of the newest are searched. */
         wallet?: string;
         /** @description In place of `wallet`: the app's own name for the user. Without a wallet the page is empty. */
         user?: string;
@@ -2992,4 +3099,6 @@ export const IDEMPOTENT_CALLS: readonly string[] = [
   "POST /v1/nfts/batch",
   "POST /v1/transfers",
   "POST /v1/transfers/batch",
+  "POST /v1/burns",
+  "POST /v1/burns/batch",
 ];

@@ -12,6 +12,7 @@ interface Results {
   collection: { nft_collection: string; nft_token_id: null };
   mint: { nft_collection: string; nft_token_id: Integer };
   transfer: { nft_collection: string; nft_token_id: Integer };
+  burn: { nft_collection: string; nft_token_id: Integer };
 }
 
 /**

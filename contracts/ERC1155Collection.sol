@@ -62,8 +62,14 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         bytes32 vs
     ) external {
         _checkTransferable();
-        _checkAuthorization(from, to, id, amount, r, vs);
+        _checkTransferAuthorization(from, to, id, amount, r, vs);
         _safeTransferFrom(from, to, id, amount, "");
+    }
+
+    /// @inheritdoc IERC1155Collection
+    function burnWithAuthorization(address from, uint256 id, uint256 amount, bytes32 r, bytes32 vs) external {
+        _checkBurnAuthorization(from, id, amount, r, vs);
+        _burn(from, id, amount);
     }
 
     /// @inheritdoc IERC1155Collection
@@ -157,6 +163,18 @@ contract ERC1155Collection is ERC1155, Collection, IERC1155Collection {
         }
         super._setApprovalForAll(owner_, operator, approved);
     }
+
+    /// @dev ERC-4906 is for ERC721 only. ERC-1155 has the event {URI}, for one id each.
+    function _announceMetadata(uint256 fromTokenId, uint256 toTokenId) internal override {
+        for (uint256 id = fromTokenId; ; ++id) {
+            emit URI(uri(id), id);
+            if (id == toTokenId) break;
+        }
+    }
+
+    /// @dev The standard has no event for all ids. The new template is in {BaseURIUpdated}.
+    // solhint-disable-next-line no-empty-blocks
+    function _announceAllMetadata() internal override {}
 
     function _setServiceDismissed(bool dismissed) internal override {
         _dismissed = dismissed;

@@ -12,6 +12,7 @@ import {MintState} from "./libraries/MintState.sol";
 /// @title ERC721Collection
 /// @notice See {IERC721Collection}.
 contract ERC721Collection is ERC721, Collection, IERC721Collection {
+    bytes4 private constant _ERC4906 = 0x49064906;
     bytes4 private constant _ERC5192 = 0xb45a3c0e;
 
     /// @dev All state that a mint reads and writes, apart from the token itself. The maximum supply is read from the
@@ -46,14 +47,21 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
     /// @inheritdoc IERC721Collection
     function transferWithAuthorization(address from, address to, uint256 tokenId, bytes32 r, bytes32 vs) external {
         _checkTransferable();
-        _checkAuthorization(from, to, tokenId, 1, r, vs);
+        _checkTransferAuthorization(from, to, tokenId, 1, r, vs);
         _safeTransfer(from, to, tokenId);
     }
 
     /// @inheritdoc IERC721Collection
+    function burnWithAuthorization(address from, uint256 tokenId, bytes32 r, bytes32 vs) external {
+        _checkBurnAuthorization(from, tokenId, 1, r, vs);
+        address holder = _burnToken(tokenId, address(0));
+        if (holder == address(0)) revert ERC721NonexistentToken(tokenId);
+        if (holder != from) revert ERC721IncorrectOwner(from, tokenId, holder);
+    }
+
+    /// @inheritdoc IERC721Collection
     function burn(uint256 tokenId) external {
-        _update(address(0), tokenId, msg.sender);
-        _state = _state.withBurn();
+        _burnToken(tokenId, msg.sender);
     }
 
     /// @inheritdoc IERC721Collection
@@ -108,7 +116,7 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
     /// @inheritdoc ERC721
     function supportsInterface(bytes4 interfaceId) public view override returns (bool) {
         if (interfaceId == _ERC5192) return CloneArguments.isSoulbound();
-        return _isCollectionInterface(interfaceId) || super.supportsInterface(interfaceId);
+        return interfaceId == _ERC4906 || _isCollectionInterface(interfaceId) || super.supportsInterface(interfaceId);
     }
 
     /// @dev Every transfer clears the token's approval. This override records the first approval of the collection and
@@ -133,6 +141,15 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
         _state = _state.withServiceDismissed(dismissed);
     }
 
+    function _announceMetadata(uint256 fromTokenId, uint256 toTokenId) internal override {
+        if (fromTokenId == toTokenId) emit MetadataUpdate(fromTokenId);
+        else emit BatchMetadataUpdate(fromTokenId, toTokenId);
+    }
+
+    function _announceAllMetadata() internal override {
+        emit BatchMetadataUpdate(0, type(uint256).max);
+    }
+
     /// @inheritdoc ERC721
     function _baseURI() internal view override returns (string memory) {
         return _effectiveBaseURI("/");
@@ -140,6 +157,13 @@ contract ERC721Collection is ERC721, Collection, IERC721Collection {
 
     function _serviceDismissed() internal view override returns (bool) {
         return _state.serviceDismissed();
+    }
+
+    /// @dev Burns a token and counts it.
+    /// @param auth The account that must be authorized; zero if the caller checks the holder that this returns.
+    function _burnToken(uint256 tokenId, address auth) private returns (address holder) {
+        holder = _update(address(0), tokenId, auth);
+        _state = _state.withBurn();
     }
 
     /// @dev Checks that the caller can mint and that the supply is not exhausted, then counts the new token.

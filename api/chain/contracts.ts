@@ -3,13 +3,11 @@ import { join } from "node:path";
 import { getAddress } from "ethers";
 import { z } from "zod";
 
-import { type CollectionStorage, STORAGES } from "../domain/command.ts";
+import { type CollectionKind, STORAGES } from "../domain/command.ts";
 
 /** A contract that makes collections. */
-export interface Factory {
+export interface Factory extends CollectionKind {
   address: string;
-  /** Of the ERC721 collections that it makes. ERC1155 collections have one kind. */
-  storage: CollectionStorage;
 }
 
 /** Addresses of the service's contracts on one chain (EIP-55). */
@@ -22,7 +20,8 @@ export interface ContractAddresses {
   deployedAt: number;
 }
 
-const factory = z.object({ storage: z.enum(STORAGES), address: z.string() });
+/** The factory of 0.2.0 has no `signedBurns`. */
+const factory = z.object({ storage: z.enum(STORAGES), signedBurns: z.boolean().default(false), address: z.string() });
 const common = { relay: z.string(), delegate: z.string(), deployedAt: z.number().int().nonnegative() };
 
 /** The addresses as the database has them, and as the service reads them from a deployment file. */
@@ -70,8 +69,8 @@ export function contractAddresses({ relay, factories, delegate, deployedAt }: Co
   };
 }
 
-function checked({ storage, address }: Factory): Factory {
-  return { storage, address: getAddress(address) };
+function checked({ address, ...kind }: Factory): Factory {
+  return { storage: kind.storage, signedBurns: kind.signedBurns, address: getAddress(address) };
 }
 
 /** The factory with an address; undefined when none of the service has it. */

@@ -1,11 +1,12 @@
 import { zeroPadValue } from "ethers";
 
-import type { CollectionType } from "../domain/command.ts";
+import type { Burn, CollectionType } from "../domain/command.ts";
 import { abi } from "./abi.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
 import { decodeMoves, MOVE_TOPICS } from "./codec/decode.ts";
-import { addressWord, uintWord, wordCall } from "./codec/encode.ts";
+import { addressWord, encodeForeignCall, uintWord, wordCall } from "./codec/encode.ts";
+import { DelegationProbe } from "./delegation.ts";
 import { AMBIGUOUS, AnswerTooLarge, ChainUnavailable, revertOf, RpcError } from "./errors.ts";
 import { queryLogs, RangeTooLarge } from "./query-logs.ts";
 import { delegateOf } from "./reads.ts";
@@ -33,6 +34,10 @@ export interface ForeignContracts {
   inspect(addresses: readonly string[], abort: AbortSignal): Promise<(InspectedContract | null | ChainUnavailable)[]>;
   /** In the order of the queries. Undefined also for those that were not read before the abort. */
   holdings(queries: readonly HoldingQuery[], abort: AbortSignal): Promise<Held[]>;
+  /** Whether each contract has a function for the burn. False only if it certainly has none: it reverts without a reason. */
+  burnable(burns: readonly Burn[], abort: AbortSignal): Promise<boolean[]>;
+  /** Whether wallets can delegate (EIP-7702). True also if the node cannot tell. */
+  canDelegate(): Promise<boolean>;
 }
 
 const OWNER_OF = abi.erc721.getFunction("ownerOf").selector;
@@ -50,9 +55,12 @@ const SEARCH_TIME = 5_000;
 
 /** @param gas gas limit of one call of a contract. */
 export function createForeignContracts(client: ChainClient, gas: number): ForeignContracts {
+  const delegation = new DelegationProbe(client);
   return {
     inspect: (addresses, abort) => inspectAll(client, addresses, { gas, abort }),
     holdings: (queries, abort) => readHoldings(client, queries, { gas, abort, readAll: true }),
+    burnable: (burns, abort) => areBurnable(client, burns, { gas, abort }),
+    canDelegate: () => delegation.canDelegate(),
   };
 }
 
@@ -124,10 +132,20 @@ export async function readHoldings(
   });
 }
 
+/**
+ * Each wallet calls the contract as its delegate would. A contract without the function reverts without data, and so may one
+ * that refuses; one that gives a reason has the function, and the reason is told when the request is sent.
+ */
+async function areBurnable(client: ChainClient, burns: readonly Burn[], bounds: CallBounds): Promise<boolean[]> {
+  const calls = burns.map((burn) => ({ from: burn.from, to: burn.contract, data: encodeForeignCall(burn) }));
+  const answers = await boundedCalls(client, calls, bounds);
+  return answers.map((answer) => !(typeof answer === "object" && "reverted" in answer && answer.reverted === "0x"));
+}
+
 /** A call that failed within its limits counts as reverted here: a contract that burns gas supports no standard. */
 function textOf(answer: BoundedAnswer | undefined): CallAnswer {
   if (answer === undefined || answer === "unknown") return undefined;
-  return typeof answer === "object" ? answer.returned : null;
+  return typeof answer === "object" && "returned" in answer ? answer.returned : null;
 }
 
 /** @throws ChainUnavailable when the node could not tell. */
@@ -223,6 +241,7 @@ function nameOf(answer: CallAnswer): string | null {
 
 /** A read of a contract that the service did not deploy. */
 interface BoundedCall {
+  from?: string;
   to: string;
   data: string;
 }
@@ -231,7 +250,7 @@ interface BoundedCall {
  * How a call of a foreign contract ended. `failed`: it ran, but used more than the limits allow, or broke in a way that
  * tells nothing. `unknown`: the node could not run it, so nothing is known about the contract.
  */
-type BoundedAnswer = { returned: string } | "reverted" | "failed" | "unknown";
+type BoundedAnswer = { returned: string } | { reverted: string } | "failed" | "unknown";
 
 interface CallBounds {
   /** Gas limit of one call. */
@@ -310,7 +329,8 @@ function answerOf(result: RpcResult, hasState: boolean): BoundedAnswer {
     const returned = hex.safeParse(result.value);
     return returned.success ? { returned: returned.data } : "unknown";
   }
-  if (revertOf(result.error) !== null) return "reverted";
+  const reverted = revertOf(result.error);
+  if (reverted !== null) return reverted;
   const unclear = AMBIGUOUS.has(result.error.code) || result.error.data !== null;
   return unclear && hasState ? "failed" : "unknown";
 }

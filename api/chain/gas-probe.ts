@@ -1,7 +1,14 @@
 import { AbiCoder, computeAddress, concat, dataLength, dataSlice, getAddress, id, SigningKey } from "ethers";
 
 import { GasProbe__factory } from "../../contracts/generated/factories/GasProbe__factory.ts";
-import type { CollectionStorage, CollectionType, Command, CreateCollection, Transfer } from "../domain/command.ts";
+import type {
+  CollectionStorage,
+  CollectionType,
+  Command,
+  CreateCollection,
+  Transfer,
+  WalletCommand,
+} from "../domain/command.ts";
 import {
   type CalldataFloor,
   type Erc721Gas,
@@ -14,7 +21,7 @@ import {
 import { abi } from "./abi.ts";
 import { addressOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
-import { type CallSite, type EncodedCall, encodeServiceCall, encodeTransfer, uintWord } from "./codec/encode.ts";
+import { type CallSite, type EncodedCall, encodeServiceCall, encodeWalletCall, uintWord } from "./codec/encode.ts";
 import type { ContractAddresses } from "./contracts.ts";
 
 /** The smallest gas limit of a transaction that is tried. */
@@ -173,7 +180,7 @@ type Used = Record<Step, number> & Partial<Record<OtherStep, number>>;
 /** The measured calls. They run in this order, each on top of the ones before. */
 function planSteps(collections: string[], contracts: ContractAddresses, chainId: bigint) {
   const [erc1155 = "", short721 = "", long721 = ""] = collections;
-  const encode = (command: Exclude<Command, Transfer>) => encodeServiceCall(command, contracts);
+  const encode = (command: Exclude<Command, WalletCommand>) => encodeServiceCall(command, contracts);
   const mint = (to: string) => encode({ kind: "mint-erc721", collection: short721, to, metadata: null });
   const create = (tokenId: string, to: string, uri: string | null) =>
     encode({ kind: "create-erc1155", collection: erc1155, to, tokenId, quantity: "5", uri, metadata: null });
@@ -229,7 +236,7 @@ function transferOf(
 ): EncodedCall {
   const site: CallSite = { ...at, number: FIRST_NUMBER + BigInt(index) };
   const moved = { kind: "transfer", foreign: false, from: WALLET, to: account(index), quantity: "1" } as const;
-  return encodeTransfer({ ...moved, ...token }, WALLET_KEY, site);
+  return encodeWalletCall({ ...moved, ...token }, WALLET_KEY, site);
 }
 
 function toMeasurement(

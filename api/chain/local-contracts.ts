@@ -41,7 +41,7 @@ export async function deployLocally(
   const erc1155 = await mined(new ERC1155Collection__factory(owner).deploy(relay));
   const address = await mined(new CollectionFactory__factory(owner).deploy(relay, erc721, erc1155));
   const delegate = await mined(new WalletDelegate__factory(owner).deploy(relay));
-  return { relay, factories: [{ storage, address }], delegate, deployedAt };
+  return { relay, factories: [{ storage, signedBurns: true, address }], delegate, deployedAt };
 }
 
 async function mined(deployed: Promise<BaseContract>): Promise<string> {

@@ -1,4 +1,4 @@
-import type { Command } from "../domain/command.ts";
+import { type Command, isOfWallet } from "../domain/command.ts";
 import { REPORTED_REASON } from "./call-results.ts";
 import type { CallResult, ChainClient } from "./client.ts";
 import { type CallFailure, decodeRevert } from "./codec/decode.ts";
@@ -61,6 +61,6 @@ function fromRelay({ target, data, number }: PlannedCall, relay: string) {
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
 function fromWallet({ command, target }: PlannedCall) {
-  if (command.kind !== "transfer") throw new Error("only a transfer calls a wallet");
+  if (!isOfWallet(command)) throw new Error("only a transfer or a burn calls a wallet");
   return { from: target, to: command.contract, data: encodeForeignCall(command) };
 }

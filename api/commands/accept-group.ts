@@ -214,6 +214,7 @@ function reserves(command: Command): command is ReservingCommand {
     case "create-erc1155":
     case "mint-erc1155":
     case "transfer":
+    case "burn":
       return true;
     default:
       return false;

@@ -1,12 +1,15 @@
 import { contentNamedIn } from "../content/cids.ts";
+import { MAX_COLLECTION_TEXTS } from "../config/limits.ts";
 import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { mostCollectionBytes, textBytes } from "../domain/gas-estimate.ts";
 import { counterKeys, readCounter } from "../store/db/counters.ts";
 import { lockCollections, type Trx } from "../store/db/sql.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
 import { findMintedNft } from "../store/listings/nfts.ts";
 import { keepContent } from "../store/media/pins.ts";
 import { isMetadataOpen, startFreezing } from "../store/requests/freezing.ts";
+import { readMeasuredGas } from "../store/requests/gas-measurement.ts";
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../store/requests/metadata.ts";
 import { type AcceptDeps, acceptRequest, refuseLargeMetadata } from "./accept-request.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
@@ -144,7 +147,8 @@ async function apply<M extends object>(
     const { metadata } = await deps.database.write(run);
     return { metadata, requestId: null };
   }
-  const command: AnnounceMetadata = { kind: "announce-metadata", collection: collection.address, tokenId };
+  const { address, type } = collection;
+  const command: AnnounceMetadata = { kind: "announce-metadata", collection: address, type, tokenId };
   const done: { metadata?: M } = {};
   const announce = async (trx: Trx) => {
     const { metadata, changed } = await run(trx);
@@ -191,7 +195,31 @@ export async function createCollection(
   reference: string | undefined,
 ): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
-  return earlier ?? acceptRequest(deps, caller, { type: "collection", command, reference });
+  if (earlier !== null) return earlier;
+  await refuseLongTexts(deps, command);
+  return acceptRequest(deps, caller, { type: "collection", command, reference });
+}
+
+/** Texts of at most so many bytes fit into a transaction of every chain. */
+const SHORT_TEXTS = 1_024;
+
+/** The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037). */
+async function refuseLongTexts({ database }: AcceptDeps, command: CreateCollection): Promise<void> {
+  const bytes = textBytes(command);
+  if (bytes <= SHORT_TEXTS) return;
+  const most = Math.min(MAX_COLLECTION_TEXTS, mostCollectionBytes(await readMeasuredGas(database.read)));
+  if (bytes <= most) return;
+  const texts = {
+    name: command.name,
+    symbol: command.symbol,
+    base_uri: command.baseUri,
+    collection_uri: command.collectionUri,
+  };
+  const [[field]] = Object.entries(texts).sort(
+    ([, a], [, b]) => Buffer.byteLength(b ?? "") - Buffer.byteLength(a ?? ""),
+  ) as [[string, unknown]];
+  const message = `Name, symbol and URIs have ${bytes.toString()} bytes together. A new collection on this chain can have ${most.toString()}: its contract must fit into one transaction.`;
+  throw new ApiError("validation_failed", [{ field, code: "too_long", message }]);
 }
 
 /**

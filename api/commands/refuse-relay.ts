@@ -42,6 +42,7 @@ function destinations(command: Command): Destination[] {
       return [["to_address", command.to]];
     case "create-erc1155":
       return [["initial_owner", command.to]];
+    case "burn":
     case "announce-metadata":
     case "freeze-metadata":
       return [];

@@ -198,6 +198,8 @@ export const DEFAULT_LIMITS = Object.fromEntries(
  * few MiB in memory.
  */
 export const UPLOADS = { shared: 16, ofApp: 8, most: 48 } as const;
+/** Bytes of all texts of a collection: the most code of a contract (EIP-170), without the clone's own code and other arguments. */
+export const MAX_COLLECTION_TEXTS = 24_400;
 /** The part of MAX_BACKLOG that no app can use up alone. */
 export const BACKLOG_RESERVE = 0.2;
 /** Most values in a JSON body (fields, entries, objects and arrays), and its deepest nesting: they bound its memory and time. */

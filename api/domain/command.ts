@@ -5,6 +5,13 @@ export type CollectionType = "ERC721" | "ERC1155";
 export const STORAGES = ["compact", "standard"] as const;
 export type CollectionStorage = (typeof STORAGES)[number];
 export const DEFAULT_STORAGE: CollectionStorage = STORAGES[0];
+/** What the factory that made a collection decides. */
+export interface CollectionKind {
+  /** Of ERC721 collections. ERC1155 collections have one kind. */
+  storage: CollectionStorage;
+  /** Whether its collections have `burnWithAuthorization`. Those of 0.2.0 do not: their tokens are burnt through the delegate. */
+  signedBurns: boolean;
+}
 export type Hosting = "hosted" | "self-hosted";
 
 /** Contract-level metadata of a hosted collection. Absent fields are left out. */
@@ -86,10 +93,29 @@ export interface Transfer {
   quantity: string;
 }
 
+export interface Burn {
+  kind: "burn";
+  contract: string;
+  contractType: CollectionType;
+  /**
+   * Whether the wallet acts through its delegate: another party deployed the contract, or it is a collection of the service from
+   * before `burnWithAuthorization`.
+   */
+  foreign: boolean;
+  from: string;
+  tokenId: string;
+  quantity: string;
+}
+
+/** A command that takes copies of a token from a wallet of the service. The wallet signs it. */
+export type WalletCommand = Transfer | Burn;
+
 /** Announces on chain that metadata changed: a token's, or the collection's own (`tokenId` null). */
 export interface AnnounceMetadata {
   kind: "announce-metadata";
   collection: string;
+  /** Absent in requests of 0.2.0, and where it does not matter. */
+  type?: CollectionType;
   tokenId: string | null;
 }
 
@@ -103,13 +129,22 @@ export interface FreezeMetadata {
 }
 
 export type Mint = MintErc721 | CreateErc1155 | MintErc1155;
-export type Command = CreateCollection | Mint | Transfer | AnnounceMetadata | FreezeMetadata;
+export type Command = CreateCollection | Mint | WalletCommand | AnnounceMetadata | FreezeMetadata;
 
 export function isMint(command: Command): command is Mint {
   return command.kind === "mint-erc721" || command.kind === "create-erc1155" || command.kind === "mint-erc1155";
 }
 
-/** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. */
+export function isOfWallet(command: Command): command is WalletCommand {
+  return command.kind === "transfer" || command.kind === "burn";
+}
+
+/** Who gets the copies that a wallet gives away; null: nobody, they are burnt. */
+export function receiverOf(command: WalletCommand): string | null {
+  return command.kind === "transfer" ? command.to : null;
+}
+
+/** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. A burn calls none. */
 export function callsReceiver(command: Command): boolean {
   return isMint(command) || (command.kind === "transfer" && !command.foreign);
 }

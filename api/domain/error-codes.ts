@@ -84,7 +84,13 @@ const ERROR_ENTRIES = {
   },
   contract_not_supported: {
     status: 422,
-    message: "The contract is neither ERC721 nor ERC1155. Check the address.",
+    message:
+      "The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.",
+  },
+  not_supported_by_chain: {
+    status: 422,
+    message:
+      "The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.",
   },
   too_many_contracts: {
     status: 422,
@@ -126,7 +132,7 @@ const ERROR_ENTRIES = {
   },
   token_busy: {
     status: 422,
-    message: "An earlier transfer of this token is still pending. Try again when that request is final.",
+    message: "An earlier transfer or burn of this token is still pending. Try again when that request is final.",
   },
   receiver_rejected: {
     status: 422,
@@ -192,7 +198,7 @@ const ERROR_ENTRIES = {
   nothing_moved: {
     failsRequest: true,
     message:
-      "The contract accepted the transfer and moved nothing: both wallets have what they had before. It is not a contract of the service. Ask those who run it.",
+      "The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it.",
   },
   number_taken: {
     failsRequest: true,

@@ -33,6 +33,8 @@ const SEARCHED_WORDS = 5;
  * arguments, which it copies from the code.
  */
 const SOULBOUND: LinearGas = { base: 3_400, each: 0.3 };
+/** The measured announcement is ERC-4906. That of an ERC1155 token has its URI, which the collection reads from the relay. */
+const URI_EVENT = 25_000;
 /** Price of a change to a slot that the transaction has changed before: it is read and written. */
 const WRITTEN_SLOT = 200;
 
@@ -67,11 +69,16 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
     case "mint-erc1155":
       return (slots.supply === "written" ? 0 : slotUpdate) + gas.mintErc1155 - savedByBalance(gas, slots);
     case "announce-metadata":
-      return slotUpdate + gas.announceMetadata;
+      return (
+        slotUpdate + gas.announceMetadata + (command.type === "ERC1155" && command.tokenId !== null ? URI_EVENT : 0)
+      );
     case "freeze-metadata":
       return slotUpdate + along(gas.freezeMetadata, words(dataLength));
-    case "transfer": {
-      const own = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
+    case "transfer":
+    case "burn": {
+      const transfer = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
+      // A burn has no receiver, whose account is read and whose balance is a new slot. It counts the token as burnt.
+      const own = command.kind === "transfer" ? transfer : transfer - newSlot - account + slotUpdate;
       // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
       return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
     }
@@ -97,7 +104,8 @@ function wordOfOwners({ newSlot }: GasMeasurement, { storage, supply }: MintSlot
  */
 export function unexpectedGas({ newSlot, slotUpdate }: GasMeasurement, { command, slots }: GasCall): number {
   if (slots.storage !== "compact") return 0;
-  return (command.kind === "transfer" ? 1 : 2) * newSlot + SEARCHED_WORDS * slotUpdate;
+  const newSlots = command.kind === "burn" ? 0 : command.kind === "transfer" ? 1 : 2;
+  return newSlots * newSlot + SEARCHED_WORDS * slotUpdate;
 }
 
 /** What a mint costs less than the measured one, whose recipient held nothing and was not accessed before. */
@@ -131,7 +139,7 @@ const FREEZE_BYTES = 324;
  * @param gas what calls cost on the connected chain, as it was last measured.
  */
 export function estimateGas(command: Command, gas: GasMeasurement = UNMEASURED_GAS): number {
-  const texts = bytesOf(textsOf(command).join(""));
+  const texts = textBytes(command);
   const fixed =
     command.kind === "create-collection"
       ? CREATION_BYTES
@@ -142,6 +150,27 @@ export function estimateGas(command: Command, gas: GasMeasurement = UNMEASURED_G
   const call = expectedGas(gas, { command, dataLength, slots: UNKNOWN_SLOTS, toWallet: false });
   const shared = TRANSACTION_GAS + targetGas(gas) + gas.newSlot;
   return Math.ceil(call + ITEM + TEXT_BYTE * texts + shared / SMALL_BATCH);
+}
+
+/** The relayer counts a call's gas twice: as what the transaction is expected to use, and as the call's limit. With margins. */
+const COUNTED = 2.08;
+/** What it keeps free in addition: headroom for the call, and the relay's reserve. */
+const KEPT_FREE = 2_200_000;
+/** `GAS_RESERVE` of the relay. */
+export const RELAY_GAS_RESERVE = 300_000;
+/** Bytes among the arguments of a new collection that are no texts. */
+const ARGUMENT_BYTES = 200;
+
+/** The most bytes that the texts of a new collection may have, so that its request fits into a transaction of the chain. */
+export function mostCollectionBytes(gas: GasMeasurement): number {
+  const { base, each } = gas.createCollection;
+  const room = gas.transactionGas - TRANSACTION_GAS - KEPT_FREE - gas.newSlot - targetGas(gas) - COUNTED * base;
+  return Math.max(0, Math.floor(room / (COUNTED * each + TEXT_BYTE)) - ARGUMENT_BYTES);
+}
+
+/** The bytes of the texts that a command brings to the chain. */
+export function textBytes(command: Command): number {
+  return bytesOf(textsOf(command).join(""));
 }
 
 /** The texts in a command's calldata. */

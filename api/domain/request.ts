@@ -27,7 +27,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 export const REQUEST_STATUSES = ["pending", "processing", "completed", "failed"] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];
 
-export const REQUEST_TYPES = ["collection", "mint", "transfer", "metadata", "freeze"] as const;
+export const REQUEST_TYPES = ["collection", "mint", "transfer", "burn", "metadata", "freeze"] as const;
 export type RequestType = (typeof REQUEST_TYPES)[number];
 
 const STEPS: Record<RequestStatus, readonly RequestStatus[]> = {

@@ -6,7 +6,7 @@ import {
   type RelayEvent,
   type TokenMove,
 } from "../chain/codec/decode.ts";
-import { isMint } from "../domain/command.ts";
+import { isMint, isOfWallet, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
 import type { SettledRequest } from "../store/requests/requests.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
@@ -114,12 +114,12 @@ function succeeded(
   const belongs = (move: TokenMove): boolean => {
     if (move.contract !== contract) return false;
     if (isMint(command)) return move.from === null;
-    return move.from === command.from && move.to === command.to && move.tokenId === command.tokenId;
+    return move.from === command.from && move.to === receiverOf(command) && move.tokenId === command.tokenId;
   };
   const move = [...unassigned].find(belongs);
   if (move === undefined) {
     // A foreign contract may move a token without an event: its balances are compared later. The service's contracts never do.
-    if (command.kind === "transfer" && command.foreign) {
+    if (isOfWallet(command) && command.foreign) {
       return { ok: true, collection: command.contract, tokenId: command.tokenId };
     }
     throw new AttributionError(`request ${request.id} succeeded, but no token was moved`);

@@ -1,7 +1,7 @@
 import type { RawLog } from "../chain/query-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/codec/decode.ts";
-import type { Transfer } from "../domain/command.ts";
+import { receiverOf, type WalletCommand } from "../domain/command.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -87,40 +87,44 @@ export function readsOf(queries: readonly HoldingQuery[], held: readonly Held[])
   return { answered: [...answered], failed: [...failed].filter((contract) => !answered.has(contract)) };
 }
 
-/** Transfers of one range that are looked at. Each takes four reads. */
-const MOST_TRANSFERS = 50;
+/** Commands of one range that are looked at. Each takes four reads. */
+const MOST_COMMANDS = 50;
 
-/** A transfer of a token of others that ran in a batch. */
-export interface RanTransfer {
+/** A transfer or burn of a token of others that ran in a batch. */
+export interface RanCommand {
   requestId: string;
-  command: Transfer;
+  command: WalletCommand;
   /** Hashes of its block and of that one's parent. A number could be another branch on another node. */
   block: { before: string; after: string };
 }
 
 /**
- * Some contracts move tokens without an event; others accept every call and move nothing. The balances of both ends before and
+ * Some contracts move tokens without an event; others accept every call and move nothing. The balances of both ends (of a burn: of its wallet) before and
  * after the block say which. What cannot be read counts as moved: then only the relay's word is there.
- * @param transfers without an event. @param read balances at the end of a block, by its hash.
+ * @param commands without an event. @param read balances at the end of a block, by its hash.
  * @returns the ids of the requests that moved nothing.
  */
 export async function unmovedAmong(
-  transfers: readonly RanTransfer[],
+  commands: readonly RanCommand[],
   read: (queries: HoldingQuery[], blockHash: string) => Promise<Held[]>,
 ): Promise<Set<string>> {
   const unmoved = new Set<string>();
-  // Two transfers of one token in one block may bring it back.
-  const tokenOf = ({ command, block }: RanTransfer) => `${block.after}/${command.contract}/${command.tokenId}`;
-  const alone = [...Map.groupBy(transfers, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
-  const looked = alone.filter(({ command }) => command.from !== command.to).slice(0, MOST_TRANSFERS);
+  // Two commands for one token in one block may bring it back.
+  const tokenOf = ({ command, block }: RanCommand) => `${block.after}/${command.contract}/${command.tokenId}`;
+  const alone = [...Map.groupBy(commands, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
+  const looked = alone.filter(({ command }) => command.from !== receiverOf(command)).slice(0, MOST_COMMANDS);
   for (const ran of Map.groupBy(looked, ({ block }) => block.after).values()) {
-    const queries = ran.flatMap(({ command: { contract, contractType: type, tokenId, from, to } }) =>
-      [from, to].map((owner) => ({ contract, type, tokenId, owner })),
-    );
+    const queriesOf = ran.map(({ command }) => {
+      const { contract, contractType: type, tokenId } = command;
+      const ends = [command.from, receiverOf(command)].filter((end) => end !== null);
+      return ends.map((owner) => ({ contract, type, tokenId, owner }));
+    });
+    const queries = queriesOf.flat();
     const { block = { before: "", after: "" } } = ran[0] ?? {};
     const [before, after] = [await read(queries, block.before), await read(queries, block.after)];
+    let next = 0;
     for (const [index, { requestId }] of ran.entries()) {
-      const ends = [2 * index, 2 * index + 1];
+      const ends = queriesOf[index]?.map(() => next++) ?? [];
       if (ends.every((end) => typeof before[end] === "bigint" && before[end] === after[end])) unmoved.add(requestId);
     }
   }

@@ -9,7 +9,7 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import type { Receipt } from "../chain/transaction.ts";
-import type { CollectionType } from "../domain/command.ts";
+import { type CollectionType, isOfWallet } from "../domain/command.ts";
 import { frozenUris } from "../domain/metadata-files.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
@@ -25,7 +25,14 @@ import type { ClaimedRequest } from "../store/sending/claims.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { costIn } from "./costs.ts";
-import { type ForeignReads, movesOfWallets, partiesAmong, readTouched, unmovedAmong } from "./foreign-moves.ts";
+import {
+  type ForeignReads,
+  movesOfWallets,
+  partiesAmong,
+  type RanCommand,
+  readTouched,
+  unmovedAmong,
+} from "./foreign-moves.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 /**
@@ -178,7 +185,7 @@ async function ourBatches(
 }
 
 /**
- * Fails transfers of tokens of others whose call succeeded and moved nothing. The service's contracts always show an event.
+ * Fails transfers and burns through a delegate whose call succeeded and moved nothing.
  * Where the events of a contract were not read, the relay's word counts.
  */
 async function withoutUnmoved(
@@ -186,22 +193,23 @@ async function withoutUnmoved(
   batches: BlockRange["batches"],
   owners: Owners,
 ): Promise<BlockRange["batches"]> {
-  if (holdingsAt === null) return batches;
   const seen = new Set([...owners.values()].map(({ id }) => id));
   const areEventsRead = (contract: string) =>
     watched.foreign.get(contract)?.healthy === true && !read.flooding.has(contract);
-  const transfers = batches.flatMap(({ outcomes, blockNumber }) => {
+  const ran = batches.flatMap(({ outcomes, blockNumber }) => {
     const header = read.headers.get(blockNumber);
     if (header === undefined) return [];
     const block = { before: header.parentHash, after: header.hash };
     return outcomes.flatMap(({ request: { id, command }, outcome }) =>
-      outcome.ok && command.kind === "transfer" && command.foreign && !seen.has(id) && areEventsRead(command.contract)
-        ? [{ requestId: id, command, block }]
-        : [],
+      outcome.ok && isOfWallet(command) && command.foreign && !seen.has(id) ? [{ requestId: id, command, block }] : [],
     );
   });
-  if (transfers.length === 0) return batches;
-  const unmoved = await unmovedAmong(transfers, holdingsAt);
+  if (ran.length === 0) return batches;
+  // The service's own collections have an event for everything, also for what a wallet does through its delegate.
+  const isOwn = ({ command }: RanCommand) => watched.collections.has(command.contract);
+  const others = ran.filter((one) => !isOwn(one) && areEventsRead(one.command.contract));
+  const unmoved = holdingsAt === null ? new Set<string>() : await unmovedAmong(others, holdingsAt);
+  for (const one of ran.filter(isOwn)) unmoved.add(one.requestId);
   const outcome = { ok: false, errorCode: "nothing_moved", errors: null } as const;
   return batches.map((batch) => ({
     ...batch,

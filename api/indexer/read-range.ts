@@ -1,5 +1,5 @@
 import type { Block, ChainClient } from "../chain/client.ts";
-import { type ContractAddresses, factoryAt } from "../chain/contracts.ts";
+import { type ContractAddresses, type Factory, factoryAt } from "../chain/contracts.ts";
 import { ChainUnavailable, QueryTooLarge } from "../chain/errors.ts";
 import {
   COLLECTION_TOPICS,
@@ -14,7 +14,6 @@ import {
   type TokenMove,
 } from "../chain/codec/decode.ts";
 import { type LogRequest, queryLogs, type RawLog } from "../chain/query-logs.ts";
-import type { CollectionStorage } from "../domain/command.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 
@@ -33,7 +32,7 @@ export interface ChainRange {
   headers: Map<number, Block>;
   relay: RelayEvent[];
   /** Collections created in the range. */
-  created: { transactionHash: string; number: bigint; collection: string; storage: CollectionStorage }[];
+  created: { transactionHash: string; number: bigint; collection: string; factory: Factory }[];
   /** Transfers in the service's collections. */
   moves: TokenMove[];
   changes: CollectionEvent[];
@@ -67,7 +66,7 @@ export async function readRange(
     const factory = log.topics[0] === CREATED_TOPIC ? factoryAt(contracts, log.address) : undefined;
     const made = factory === undefined ? null : decodeCreated(log);
     if (factory === undefined || made === null) return [];
-    return [{ transactionHash: log.transactionHash, storage: factory.storage, ...made }];
+    return [{ transactionHash: log.transactionHash, factory, ...made }];
   });
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
   const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));

@@ -67,7 +67,7 @@ export class BlockWriter {
       crashPoint("indexer:read");
       const facts = {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
-        storages: new Map(slice.read.created.map(({ collection, storage }) => [collection, storage])),
+        kinds: new Map(slice.read.created.map(({ collection, factory }) => [collection, factory])),
       };
       // Of all the blocks together, not of each slice.
       const times = this.#readsAgain(slice.from);

@@ -3,9 +3,9 @@ import type { Authorization } from "ethers";
 import type { ChainClient } from "../chain/client.ts";
 import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { encodeBatch, type EncodedCall, encodeServiceCall, encodeTransfer } from "../chain/codec/encode.ts";
+import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
 import { type CallFailure, outOfGas } from "../chain/codec/decode.ts";
-import type { Command, Transfer } from "../domain/command.ts";
+import { type Command, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
@@ -148,9 +148,9 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
 async function encodeAll(context: BatchContext, claimed: ClaimedRequest[]) {
   const { client, read, keyring, chainId, contracts } = context;
   const commands = claimed.map((request) => request.command);
-  const transfers = commands.filter((command) => command.kind === "transfer");
-  const wallets = await walletSigners(read, keyring, sendersOf(transfers));
-  const delegations = await signDelegations(client, wallets, sendersOf(transfers.filter(({ foreign }) => foreign)), {
+  const signed = commands.filter(isOfWallet);
+  const wallets = await walletSigners(read, keyring, sendersOf(signed));
+  const delegations = await signDelegations(client, wallets, sendersOf(signed.filter(({ foreign }) => foreign)), {
     chainId,
     delegate: contracts.delegate,
   });
@@ -172,8 +172,8 @@ async function encodeAll(context: BatchContext, claimed: ClaimedRequest[]) {
   return { encoded, delegations, rejected };
 }
 
-function sendersOf(transfers: Transfer[]): string[] {
-  return [...new Set(transfers.map((transfer) => transfer.from))];
+function sendersOf(signed: WalletCommand[]): string[] {
+  return [...new Set(signed.map(({ from }) => from))];
 }
 
 /** Gives an item its gas, or the reason why it must not be sent. */
@@ -226,12 +226,12 @@ function encode(
   wallets: WalletSigners,
   ownRecipients: Map<string, string>,
 ): EncodedCall & Pick<EncodedItem, "callsRecipient"> {
-  if (command.kind !== "transfer") {
+  if (!isOfWallet(command)) {
     const toWallet = command.kind === "mint-erc721" && ownRecipients.has(command.to);
     return { ...encodeServiceCall(command, context.contracts, toWallet), callsRecipient: !toWallet };
   }
   const wallet = wallets.get(command.from);
   if (wallet === undefined) throw new Error(`${command.from} is not a wallet of the service`);
   const site = { chainId: context.chainId, contracts: context.contracts, number: request.number };
-  return { ...encodeTransfer(command, wallet.key, site), callsRecipient: true };
+  return { ...encodeWalletCall(command, wallet.key, site), callsRecipient: true };
 }

@@ -1,6 +1,6 @@
 import { dataLength } from "ethers";
 
-import { type Command, isMint } from "../domain/command.ts";
+import { type Command, isMint, isOfWallet } from "../domain/command.ts";
 import {
   expectedGas,
   type GasCall,
@@ -73,10 +73,10 @@ export class BatchSlots {
   }
 }
 
-/** The contract in which a command mints or moves a single token; null for other commands. */
+/** The contract in which a command mints, moves or burns a single token; null for other commands. */
 function erc721Of(command: Command): string | null {
   if (command.kind === "mint-erc721") return command.collection;
-  return command.kind === "transfer" && command.contractType === "ERC721" ? command.contract : null;
+  return isOfWallet(command) && command.contractType === "ERC721" ? command.contract : null;
 }
 
 /** The balance that a mint increases; null for other commands. */

@@ -4,7 +4,7 @@ import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
 import type { SimulatedCall } from "../chain/simulate-calls.ts";
-import { type Command, isMint } from "../domain/command.ts";
+import { type Command, isMint, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -90,12 +90,12 @@ function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
 
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): CallFailure | null {
   if (result == null || !("failure" in result)) return null;
-  return isForeignTransfer(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
+  return isForeign(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
 }
 
 /** The contract whose code the call runs. */
 function receiverOf({ command, target }: EncodedItem): string {
-  if (command.kind === "transfer" && command.foreign) return command.contract;
+  if (isForeign(command)) return command.contract;
   return "to" in command ? command.to : target;
 }
 
@@ -110,7 +110,7 @@ async function runningForeignCode(
 ): Promise<EncodedItem[]> {
   const recipients = new Set(items.flatMap((item) => recipientCalled(item) ?? []));
   const withCode = await accountsWithForeignCode(client, [...recipients], contracts.delegate);
-  return items.filter((item) => isForeignTransfer(item.command) || withCode.has(recipientCalled(item) ?? ""));
+  return items.filter((item) => isForeign(item.command) || withCode.has(recipientCalled(item) ?? ""));
 }
 
 /** Whose code the call may run; null when it runs no recipient's code. */
@@ -118,6 +118,7 @@ function recipientCalled({ command, callsRecipient }: EncodedItem): string | nul
   return callsRecipient && "to" in command ? command.to : null;
 }
 
-function isForeignTransfer(command: Command): boolean {
-  return command.kind === "transfer" && command.foreign;
+/** A call that a wallet makes through its delegate. */
+function isForeign(command: Command): command is WalletCommand {
+  return isOfWallet(command) && command.foreign;
 }

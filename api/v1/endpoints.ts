@@ -45,6 +45,7 @@ import {
   operatorSeries,
   operatorStatus,
 } from "./endpoints/operator.ts";
+import { burnNft, burnNfts } from "./endpoints/burns.ts";
 import { transferNft, transferNfts } from "./endpoints/transfers.ts";
 import { uploadMedia } from "./endpoints/media.ts";
 
@@ -71,6 +72,8 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     mintNfts(limits),
     transferNft(limits),
     transferNfts(limits),
+    burnNft,
+    burnNfts,
     listContracts(),
     deleteContract(),
     listRequests(limits),

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, Response } from "express";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { secondsUntilRetry } from "../commands/transfer.ts";
+import { secondsUntilRetry } from "../commands/foreign-tokens.ts";
 import { ApiError, type HttpErrorCode } from "../domain/error-codes.ts";
 import { BlockStoreUnavailable } from "../content/block-store.ts";
 import { DatabaseUnavailable } from "../store/db/errors.ts";

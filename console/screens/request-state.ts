@@ -7,6 +7,7 @@ export const TYPE_NAMES: Record<Request["type"], string> = {
   collection: "Create a collection",
   mint: "Mint",
   transfer: "Transfer",
+  burn: "Burn",
   metadata: "Change metadata",
   freeze: "Freeze metadata",
 };
@@ -15,6 +16,7 @@ const DONE: Record<Request["type"], string> = {
   collection: "The collection exists on the chain.",
   mint: "The token is minted.",
   transfer: "The token is at its destination.",
+  burn: "The token is burned. Nobody has it any more.",
   metadata: "The metadata is changed.",
   freeze: "The metadata is frozen. It can never change.",
 };

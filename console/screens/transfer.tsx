@@ -1,10 +1,11 @@
+import type { ComponentProps, ComponentType } from "preact";
 import { useId } from "preact/hooks";
 
 import { answerOf, type Shape } from "../../client/client.ts";
 import { bodyOf } from "../forms/model/body.ts";
 import { fieldsOf } from "../forms/model/fields.ts";
 import type { ApiDocument } from "../forms/model/schema.ts";
-import { fieldsOfVariant, transferVariant } from "../forms/model/variants.ts";
+import { burnVariant, fieldsOfVariant, transferVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
 import { RECEIVER_HELP, withReceivers } from "../write/receivers.ts";
@@ -20,70 +21,94 @@ import { client } from "../service/client.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 
-const CALL = "post /v1/transfers";
-
 /** What a wallet holds of one token. */
 interface Holding {
   from: string;
   contract: string;
   tokenId: string;
-  /** null: the wallet does not hold the token. */
-  nft: Shape<"HeldNft"> | null;
+  nft: Shape<"HeldNft">;
+}
+
+type Props = ScreenProps<"from" | "contract" | "token_id">;
+interface FormProps {
+  document: ApiDocument;
+  holding: Holding;
 }
 
 /** Moves a token out of a wallet of the app. */
-export function TransferScreen({ params }: ScreenProps<"from" | "contract" | "token_id">) {
+export function TransferScreen(props: Props) {
+  return <HoldingScreen {...props} title="Transfer a token" action="transfer tokens" form={TransferForm} />;
+}
+
+/** Burns a token of a wallet of the app. */
+export function BurnScreen(props: Props) {
+  return <HoldingScreen {...props} title="Burn a token" action="burn tokens" form={BurnForm} />;
+}
+
+interface HoldingScreenProps extends Props {
+  title: string;
+  action: string;
+  form: ComponentType<FormProps>;
+}
+
+function HoldingScreen({ params, title, action, form: Form }: HoldingScreenProps) {
   const { from, contract, token_id: tokenId } = params;
   const loaded = useData(
-    () => Promise.all([readApiDocument(), readHolding(from, contract, tokenId)]),
+    () => Promise.all([readApiDocument(), readHeld(from, contract, tokenId)]),
     [from, contract, tokenId],
   );
   const token = { address: contract, token_id: tokenId };
   return (
-    <Screen
-      title="Transfer a token"
-      trail={<a href={href("/collections/:address/:token_id", token)}>Token {tokenId}</a>}
-    >
-      <NeedsScope scope="transfer" action="transfer tokens">
+    <Screen title={title} trail={<a href={href("/collections/:address/:token_id", token)}>Token {tokenId}</a>}>
+      <NeedsScope scope="transfer" action={action}>
         <WithLoaded loaded={loaded}>
-          {([document, holding]) => <TransferForm document={document} holding={holding} />}
+          {([document, nft]) =>
+            nft === null ? (
+              <EmptyState title="This wallet does not hold the token">
+                Open the token to see who holds it. Only wallets of the app can {action}.
+              </EmptyState>
+            ) : (
+              <>
+                <HeldCard from={from} nft={nft} />
+                <Form document={document} holding={{ from, contract, tokenId, nft }} />
+              </>
+            )
+          }
         </WithLoaded>
       </NeedsScope>
     </Screen>
   );
 }
 
-async function readHolding(from: string, contract: string, tokenId: string): Promise<Holding> {
+/** @returns null when the wallet does not hold the token. */
+async function readHeld(from: string, contract: string, tokenId: string): Promise<Shape<"HeldNft"> | null> {
   const path = { address: from, contract_address: contract, token_id: tokenId };
   const get = client().GET("/v1/accounts/{address}/{contract_address}/{token_id}", { params: { path } });
   const { nfts } = await answerOf(get);
-  return { from, contract, tokenId, nft: nfts[0] ?? null };
+  return nfts[0] ?? null;
 }
 
-function TransferForm({ document, holding }: { document: ApiDocument; holding: Holding }) {
+function HeldCard({ from, nft }: { from: string; nft: Shape<"HeldNft"> }) {
+  const name = nft.metadata?.name ?? `Token ${String(nft.token_id)}`;
+  return (
+    <div class="card transferred">
+      <Picture source={nft.metadata?.image} label={name} seed={`${nft.contract_address} ${String(nft.token_id)}`} />
+      <div>
+        <bdi class="tile-name">{name}</bdi>
+        <p>
+          Held by <Holder address={from} />
+        </p>
+        {nft.type === "ERC1155" && <p>{String(nft.quantity ?? 0)} copies in this wallet</p>}
+      </div>
+    </div>
+  );
+}
+
+function TransferForm({ document, holding }: FormProps) {
   const wallets = useId();
-  const { from, contract, tokenId, nft } = holding;
-  if (nft === null) {
-    return (
-      <EmptyState title="This wallet does not hold the token">
-        Open the token to see who holds it. Only wallets of the app can transfer.
-      </EmptyState>
-    );
-  }
-  const fields = fieldsOfVariant(fieldsOf(document, CALL), transferVariant(nft.type));
-  const name = nft.metadata?.name ?? `Token ${tokenId}`;
+  const fields = fieldsOfVariant(fieldsOf(document, "post /v1/transfers"), transferVariant(holding.nft.type));
   return (
     <>
-      <div class="card transferred">
-        <Picture source={nft.metadata?.image} label={name} seed={`${contract} ${tokenId}`} />
-        <div>
-          <bdi class="tile-name">{name}</bdi>
-          <p>
-            Held by <Holder address={from} />
-          </p>
-          {nft.type === "ERC1155" && <p>{String(nft.quantity ?? 0)} copies in this wallet</p>}
-        </div>
-      </div>
       <WalletList id={wallets} />
       <WriteForm
         fields={fields}
@@ -94,12 +119,7 @@ function TransferForm({ document, holding }: { document: ApiDocument; holding: H
         submit="Transfer"
         busy="Transferring …"
         prepare={(values) => withReceivers(values, ["to_address"])}
-        bodyOf={(values) => ({
-          from_address: from,
-          contract_address: contract,
-          token_id: tokenId,
-          ...bodyOf(fields, values),
-        })}
+        bodyOf={(values) => ({ ...tokenOf(holding), ...bodyOf(fields, values) })}
         call={(body, key) =>
           client().POST("/v1/transfers", {
             body: body as unknown as Shape<"Transfer">,
@@ -107,13 +127,54 @@ function TransferForm({ document, holding }: { document: ApiDocument; holding: H
           })
         }
         done={({ data, call }) => (
-          <Taken title="Your transfer" requestId={data.request_id} call={call}>
-            <a class="button" href={href("/collections/:address/:token_id", { address: contract, token_id: tokenId })}>
-              Open the token
-            </a>
-          </Taken>
+          <Done title="Your transfer" holding={holding} requestId={data.request_id} call={call} />
         )}
       />
     </>
+  );
+}
+
+function BurnForm({ document, holding }: FormProps) {
+  const fields = fieldsOfVariant(fieldsOf(document, "post /v1/burns"), burnVariant(holding.nft.type));
+  const what = holding.nft.type === "ERC721" ? "The token is" : "The copies are";
+  return (
+    <WriteForm
+      fields={fields}
+      main={[]}
+      target={{ method: "POST", path: "/v1/burns" }}
+      submit="Burn for ever"
+      busy="Burning …"
+      confirm={{
+        title: "This cannot be undone",
+        text: `${what} destroyed on the chain. Nobody can bring back what is burned, also not the service.`,
+      }}
+      bodyOf={(values) => ({ ...tokenOf(holding), ...bodyOf(fields, values) })}
+      call={(body, key) =>
+        client().POST("/v1/burns", { body: body as unknown as Shape<"Burn">, headers: { "Idempotency-Key": key } })
+      }
+      done={({ data, call }) => <Done title="Your burn" holding={holding} requestId={data.request_id} call={call} />}
+    >
+      <p class="note note-warning">
+        <strong>This can never be undone.</strong> {what} destroyed, and the number of the token is never used again.
+      </p>
+    </WriteForm>
+  );
+}
+
+function tokenOf({ from, contract, tokenId }: Holding) {
+  return { from_address: from, contract_address: contract, token_id: tokenId };
+}
+
+interface DoneProps extends Pick<ComponentProps<typeof Taken>, "title" | "requestId" | "call"> {
+  holding: Holding;
+}
+
+function Done({ holding: { contract, tokenId }, ...taken }: DoneProps) {
+  return (
+    <Taken {...taken}>
+      <a class="button" href={href("/collections/:address/:token_id", { address: contract, token_id: tokenId })}>
+        Open the token
+      </a>
+    </Taken>
   );
 }

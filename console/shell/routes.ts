@@ -68,6 +68,10 @@ export const SCREENS: readonly Screen[] = [
     component: lazy(async () => (await import("../screens/transfer.tsx")).TransferScreen),
   },
   {
+    path: "/burn/:from/:contract/:token_id",
+    component: lazy(async () => (await import("../screens/transfer.tsx")).BurnScreen),
+  },
+  {
     path: "/collections/:address",
     component: lazy(async () => (await import("../screens/collection.tsx")).CollectionScreen),
   },

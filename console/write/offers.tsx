@@ -68,12 +68,20 @@ export function TokenOffers({ token }: { token: Token }) {
   return (
     <>
       {mayUse("transfer") && holder !== null && holder !== undefined && (
-        <a
-          class="button"
-          href={href("/transfer/:from/:contract/:token_id", { from: holder, contract: address, token_id })}
-        >
-          Transfer
-        </a>
+        <>
+          <a
+            class="button"
+            href={href("/transfer/:from/:contract/:token_id", { from: holder, contract: address, token_id })}
+          >
+            Transfer
+          </a>
+          <a
+            class="button"
+            href={href("/burn/:from/:contract/:token_id", { from: holder, contract: address, token_id })}
+          >
+            Burn
+          </a>
+        </>
       )}
       {mayUse("collections") && token.metadata !== null && (
         <a class="button" href={href("/collections/:address/:token_id/change", { address, token_id })}>

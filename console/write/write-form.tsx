@@ -5,6 +5,7 @@ import { FieldControl } from "../forms/controls/field-control.tsx";
 import type { Field } from "../forms/model/fields.ts";
 import type { Values } from "../forms/model/values.ts";
 import { Button } from "../parts/button.tsx";
+import { ConfirmDialog } from "../parts/dialog.tsx";
 import { type CallTarget, LiveCall } from "./live-call.tsx";
 import type { WriteState } from "./use-write.ts";
 import { useWriteForm, type WriteFormOptions, type WriteFormState } from "./use-write-form.ts";
@@ -20,6 +21,8 @@ interface WriteFormProps<T> extends WriteFormOptions<T> {
   /** Text of the button, and while the call runs. */
   submit: string;
   busy: string;
+  /** What is asked before the call is sent, if it cannot be undone. The button is then a dangerous one. */
+  confirm?: { title: string; text: string };
   /** Sentences of the screen in place of the schema's descriptions, by name. */
   help?: Readonly<Record<string, string>>;
   /** Ids of lists with suggestions, by name. */
@@ -34,8 +37,9 @@ interface WriteFormProps<T> extends WriteFormOptions<T> {
 
 /** A form that writes: checks, sends once, shows each error at its field, then what became of the call. */
 export function WriteForm<T>(props: WriteFormProps<T>) {
-  const { preview, done } = props;
+  const { preview, done, confirm } = props;
   const form = useWriteForm(props);
+  const [asking, setAsking] = useState(false);
   const [pictures, setPictures] = useState<Pictures>({});
   const { state } = form.write;
   if (state.is === "taken") return <>{done(state, form.again)}</>;
@@ -46,7 +50,8 @@ export function WriteForm<T>(props: WriteFormProps<T>) {
         aria-busy={form.busy}
         onSubmit={(event) => {
           event.preventDefault();
-          form.submit();
+          if (confirm === undefined) form.submit();
+          else setAsking(true);
         }}
       >
         {props.children}
@@ -63,14 +68,50 @@ export function WriteForm<T>(props: WriteFormProps<T>) {
         {state.is === "unknown" ? (
           <NotKnown message={state.message} onAgain={form.retry} onEdit={form.again} />
         ) : (
-          <button type="submit" class="button button-primary" aria-disabled={form.busy}>
+          <button
+            type="submit"
+            class={`button ${confirm === undefined ? "button-primary" : "button-danger"}`}
+            aria-disabled={form.busy}
+          >
             {form.busy ? props.busy : props.submit}
           </button>
         )}
         <LiveCall target={props.target} fields={props.fields} values={form.values} bodyOf={props.bodyOf} />
       </form>
+      {asking && confirm !== undefined && (
+        <Confirmation
+          {...confirm}
+          action={props.submit}
+          onConfirm={form.submit}
+          onClose={() => {
+            setAsking(false);
+          }}
+        />
+      )}
       {preview !== undefined && <aside aria-label="Preview">{preview(form.values, pictures)}</aside>}
     </div>
+  );
+}
+
+interface ConfirmationProps {
+  title: string;
+  text: string;
+  action: string;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+function Confirmation({ text, onConfirm, ...dialog }: ConfirmationProps) {
+  return (
+    <ConfirmDialog
+      {...dialog}
+      onConfirm={() => {
+        onConfirm();
+        return Promise.resolve();
+      }}
+    >
+      <p>{text}</p>
+    </ConfirmDialog>
   );
 }
 

@@ -10,7 +10,6 @@ import {CollectionRoyalty} from "./CollectionRoyalty.sol";
 /// @title Collection
 /// @notice The features that ERC721 and ERC1155 collections share, one in each parent contract.
 abstract contract Collection is CollectionAuthorizations, CollectionMetadata, CollectionRoyalty, CollectionMinters {
-    bytes4 private constant _ERC4906 = 0x49064906;
     bytes4 private constant _ERC7572 = 0xe8a3d485;
 
     /// @param relay_ The relay. Its address stands for the service.
@@ -19,6 +18,6 @@ abstract contract Collection is CollectionAuthorizations, CollectionMetadata, Co
     /// @dev Tells whether the interface is one that all collections support, apart from ERC-165 and the token
     /// standards.
     function _isCollectionInterface(bytes4 interfaceId) internal pure returns (bool) {
-        return interfaceId == _ERC4906 || interfaceId == _ERC7572 || _isRoyaltyInterface(interfaceId);
+        return interfaceId == _ERC7572 || _isRoyaltyInterface(interfaceId);
     }
 }

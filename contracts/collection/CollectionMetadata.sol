@@ -37,7 +37,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
         _baseURISet = true;
         _ownBaseURI = baseURI;
         emit BaseURIUpdated(baseURI);
-        emit BatchMetadataUpdate(0, type(uint256).max);
+        _announceAllMetadata();
     }
 
     /// @inheritdoc ICollection
@@ -51,8 +51,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
     function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external whenMetadataNotFrozen {
         _checkSteward();
         if (fromTokenId > toTokenId) revert CollectionInvalidRange(fromTokenId, toTokenId);
-        if (fromTokenId == toTokenId) emit MetadataUpdate(fromTokenId);
-        else emit BatchMetadataUpdate(fromTokenId, toTokenId);
+        _announceMetadata(fromTokenId, toTokenId);
     }
 
     /// @inheritdoc ICollection
@@ -79,7 +78,7 @@ abstract contract CollectionMetadata is CollectionOwnership {
         _ownBaseURI = baseURI;
         _ownContractURI = uri;
         emit BaseURIUpdated(baseURI);
-        emit BatchMetadataUpdate(0, type(uint256).max);
+        _announceAllMetadata();
         emit ContractURIUpdated();
         emit MetadataFrozen();
     }
@@ -91,6 +90,12 @@ abstract contract CollectionMetadata is CollectionOwnership {
         CloneArguments.Head memory head = CloneArguments.decode(packed);
         return head.hosted ? _hostedURI() : head.contractURI(packed);
     }
+
+    /// @dev Emits the event of the token standard for consecutive tokens whose metadata changed.
+    function _announceMetadata(uint256 fromTokenId, uint256 toTokenId) internal virtual;
+
+    /// @dev Emits the event of the token standard for all tokens, if it has one.
+    function _announceAllMetadata() internal virtual;
 
     /// @dev Returns the base URI now in force (ERC1155: the template).
     /// @param hostedSuffix The end of the base URI of a hosted collection.

@@ -6,7 +6,7 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface CompactERC721CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "contractURI" | "eip712Domain" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "locked" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "approve" | "balanceOf" | "burn" | "burnWithAuthorization" | "contractURI" | "eip712Domain" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "getApproved" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "locked" | "lowerMaxSupply" | "maxSupply" | "metadataFrozen" | "mint" | "mintToWallet" | "name" | "owner" | "ownerOf" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeTransferFrom(address,address,uint256)" | "safeTransferFrom(address,address,uint256,bytes)" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "supportsInterface" | "symbol" | "tokenURI" | "totalMinted" | "totalSupply" | "transferFrom" | "transferOwnership" | "transferWithAuthorization"): FunctionFragment;
 
     getEvent(nameOrSignatureOrTopic: "Approval" | "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "Locked" | "MaxSupplyLowered" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "Transfer"): EventFragment;
 
@@ -16,6 +16,7 @@ encodeFunctionData(functionFragment: 'announceMetadataUpdate', values: [BigNumbe
 encodeFunctionData(functionFragment: 'approve', values: [AddressLike, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'balanceOf', values: [AddressLike]): string;
 encodeFunctionData(functionFragment: 'burn', values: [BigNumberish]): string;
+encodeFunctionData(functionFragment: 'burnWithAuthorization', values: [AddressLike, BigNumberish, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'contractURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'eip712Domain', values?: undefined): string;
 encodeFunctionData(functionFragment: 'freezeMetadata', values?: undefined): string;
@@ -62,6 +63,7 @@ decodeFunctionResult(functionFragment: 'announceMetadataUpdate', data: BytesLike
 decodeFunctionResult(functionFragment: 'approve', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'balanceOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'burn', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'burnWithAuthorization', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'contractURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'eip712Domain', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'freezeMetadata', data: BytesLike): Result;
@@ -372,6 +374,14 @@ decodeFunctionResult(functionFragment: 'transferWithAuthorization', data: BytesL
     
     burn: TypedContractMethod<
       [tokenId: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    burnWithAuthorization: TypedContractMethod<
+      [from: AddressLike, tokenId: BigNumberish, r: BytesLike, vs: BytesLike, ],
       [void],
       'nonpayable'
     >
@@ -719,6 +729,11 @@ getFunction(nameOrSignature: 'balanceOf'): TypedContractMethod<
     >;
 getFunction(nameOrSignature: 'burn'): TypedContractMethod<
       [tokenId: BigNumberish, ],
+      [void],
+      'nonpayable'
+    >;
+getFunction(nameOrSignature: 'burnWithAuthorization'): TypedContractMethod<
+      [from: AddressLike, tokenId: BigNumberish, r: BytesLike, vs: BytesLike, ],
       [void],
       'nonpayable'
     >;

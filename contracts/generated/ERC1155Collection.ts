@@ -6,9 +6,9 @@ import type { TypedContractEvent, TypedDeferredTopicFilter, TypedEventLog, Typed
   
 
   export interface ERC1155CollectionInterface extends Interface {
-    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "contractURI" | "create" | "eip712Domain" | "exists" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
+    getFunction(nameOrSignature: "acceptOwnership" | "announceContractURIUpdate" | "announceMetadataUpdate" | "balanceOf" | "balanceOfBatch" | "burn" | "burnBatch" | "burnWithAuthorization" | "contractURI" | "create" | "eip712Domain" | "exists" | "freezeMetadata" | "freezeMetadataAt" | "freezeRoyalty" | "hosted" | "isApprovedForAll" | "isMinter" | "isSoulbound" | "metadataFrozen" | "mint" | "name" | "owner" | "pendingOwner" | "relay" | "renounceOwnership" | "royaltyFrozen" | "royaltyInfo" | "safeBatchTransferFrom" | "safeTransferFrom" | "setApprovalForAll" | "setBaseURI" | "setContractURI" | "setMinter" | "setRoyalty" | "setTokenURI" | "supportsInterface" | "symbol" | "totalSupply" | "transferOwnership" | "transferWithAuthorization" | "uri"): FunctionFragment;
 
-    getEvent(nameOrSignatureOrTopic: "ApprovalForAll" | "BaseURIUpdated" | "BatchMetadataUpdate" | "ContractURIUpdated" | "EIP712DomainChanged" | "MetadataFrozen" | "MetadataUpdate" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "TransferBatch" | "TransferSingle" | "URI"): EventFragment;
+    getEvent(nameOrSignatureOrTopic: "ApprovalForAll" | "BaseURIUpdated" | "ContractURIUpdated" | "EIP712DomainChanged" | "MetadataFrozen" | "MinterSet" | "OwnershipTransferStarted" | "OwnershipTransferred" | "RoyaltyFrozen" | "RoyaltyUpdated" | "TransferBatch" | "TransferSingle" | "URI"): EventFragment;
 
     encodeFunctionData(functionFragment: 'acceptOwnership', values?: undefined): string;
 encodeFunctionData(functionFragment: 'announceContractURIUpdate', values?: undefined): string;
@@ -17,6 +17,7 @@ encodeFunctionData(functionFragment: 'balanceOf', values: [AddressLike, BigNumbe
 encodeFunctionData(functionFragment: 'balanceOfBatch', values: [AddressLike[], BigNumberish[]]): string;
 encodeFunctionData(functionFragment: 'burn', values: [AddressLike, BigNumberish, BigNumberish]): string;
 encodeFunctionData(functionFragment: 'burnBatch', values: [AddressLike, BigNumberish[], BigNumberish[]]): string;
+encodeFunctionData(functionFragment: 'burnWithAuthorization', values: [AddressLike, BigNumberish, BigNumberish, BytesLike, BytesLike]): string;
 encodeFunctionData(functionFragment: 'contractURI', values?: undefined): string;
 encodeFunctionData(functionFragment: 'create', values: [AddressLike, BigNumberish, BigNumberish, string]): string;
 encodeFunctionData(functionFragment: 'eip712Domain', values?: undefined): string;
@@ -59,6 +60,7 @@ decodeFunctionResult(functionFragment: 'balanceOf', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'balanceOfBatch', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'burn', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'burnBatch', data: BytesLike): Result;
+decodeFunctionResult(functionFragment: 'burnWithAuthorization', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'contractURI', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'create', data: BytesLike): Result;
 decodeFunctionResult(functionFragment: 'eip712Domain', data: BytesLike): Result;
@@ -120,18 +122,6 @@ decodeFunctionResult(functionFragment: 'uri', data: BytesLike): Result;
 
   
 
-    export namespace BatchMetadataUpdateEvent {
-      export type InputTuple = [_fromTokenId: BigNumberish, _toTokenId: BigNumberish];
-      export type OutputTuple = [_fromTokenId: bigint, _toTokenId: bigint];
-      export interface OutputObject {_fromTokenId: bigint, _toTokenId: bigint };
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
     export namespace ContractURIUpdatedEvent {
       export type InputTuple = [];
       export type OutputTuple = [];
@@ -160,18 +150,6 @@ decodeFunctionResult(functionFragment: 'uri', data: BytesLike): Result;
       export type InputTuple = [];
       export type OutputTuple = [];
       export interface OutputObject {};
-      export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
-      export type Filter = TypedDeferredTopicFilter<Event>
-      export type Log = TypedEventLog<Event>
-      export type LogDescription = TypedLogDescription<Event>
-    }
-
-  
-
-    export namespace MetadataUpdateEvent {
-      export type InputTuple = [_tokenId: BigNumberish];
-      export type OutputTuple = [_tokenId: bigint];
-      export interface OutputObject {_tokenId: bigint };
       export type Event = TypedContractEvent<InputTuple, OutputTuple, OutputObject>
       export type Filter = TypedDeferredTopicFilter<Event>
       export type Log = TypedEventLog<Event>
@@ -360,6 +338,14 @@ decodeFunctionResult(functionFragment: 'uri', data: BytesLike): Result;
     
     burnBatch: TypedContractMethod<
       [from: AddressLike, ids: BigNumberish[], amounts: BigNumberish[], ],
+      [void],
+      'nonpayable'
+    >
+    
+
+    
+    burnWithAuthorization: TypedContractMethod<
+      [from: AddressLike, id: BigNumberish, amount: BigNumberish, r: BytesLike, vs: BytesLike, ],
       [void],
       'nonpayable'
     >
@@ -675,6 +661,11 @@ getFunction(nameOrSignature: 'burnBatch'): TypedContractMethod<
       [void],
       'nonpayable'
     >;
+getFunction(nameOrSignature: 'burnWithAuthorization'): TypedContractMethod<
+      [from: AddressLike, id: BigNumberish, amount: BigNumberish, r: BytesLike, vs: BytesLike, ],
+      [void],
+      'nonpayable'
+    >;
 getFunction(nameOrSignature: 'contractURI'): TypedContractMethod<
       [],
       [string],
@@ -848,11 +839,9 @@ getFunction(nameOrSignature: 'uri'): TypedContractMethod<
 
     getEvent(key: 'ApprovalForAll'): TypedContractEvent<ApprovalForAllEvent.InputTuple, ApprovalForAllEvent.OutputTuple, ApprovalForAllEvent.OutputObject>;
 getEvent(key: 'BaseURIUpdated'): TypedContractEvent<BaseURIUpdatedEvent.InputTuple, BaseURIUpdatedEvent.OutputTuple, BaseURIUpdatedEvent.OutputObject>;
-getEvent(key: 'BatchMetadataUpdate'): TypedContractEvent<BatchMetadataUpdateEvent.InputTuple, BatchMetadataUpdateEvent.OutputTuple, BatchMetadataUpdateEvent.OutputObject>;
 getEvent(key: 'ContractURIUpdated'): TypedContractEvent<ContractURIUpdatedEvent.InputTuple, ContractURIUpdatedEvent.OutputTuple, ContractURIUpdatedEvent.OutputObject>;
 getEvent(key: 'EIP712DomainChanged'): TypedContractEvent<EIP712DomainChangedEvent.InputTuple, EIP712DomainChangedEvent.OutputTuple, EIP712DomainChangedEvent.OutputObject>;
 getEvent(key: 'MetadataFrozen'): TypedContractEvent<MetadataFrozenEvent.InputTuple, MetadataFrozenEvent.OutputTuple, MetadataFrozenEvent.OutputObject>;
-getEvent(key: 'MetadataUpdate'): TypedContractEvent<MetadataUpdateEvent.InputTuple, MetadataUpdateEvent.OutputTuple, MetadataUpdateEvent.OutputObject>;
 getEvent(key: 'MinterSet'): TypedContractEvent<MinterSetEvent.InputTuple, MinterSetEvent.OutputTuple, MinterSetEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferStarted'): TypedContractEvent<OwnershipTransferStartedEvent.InputTuple, OwnershipTransferStartedEvent.OutputTuple, OwnershipTransferStartedEvent.OutputObject>;
 getEvent(key: 'OwnershipTransferred'): TypedContractEvent<OwnershipTransferredEvent.InputTuple, OwnershipTransferredEvent.OutputTuple, OwnershipTransferredEvent.OutputObject>;
@@ -872,10 +861,6 @@ getEvent(key: 'URI'): TypedContractEvent<URIEvent.InputTuple, URIEvent.OutputTup
       BaseURIUpdated: TypedContractEvent<BaseURIUpdatedEvent.InputTuple, BaseURIUpdatedEvent.OutputTuple, BaseURIUpdatedEvent.OutputObject>;
     
 
-      'BatchMetadataUpdate(uint256,uint256)': TypedContractEvent<BatchMetadataUpdateEvent.InputTuple, BatchMetadataUpdateEvent.OutputTuple, BatchMetadataUpdateEvent.OutputObject>;
-      BatchMetadataUpdate: TypedContractEvent<BatchMetadataUpdateEvent.InputTuple, BatchMetadataUpdateEvent.OutputTuple, BatchMetadataUpdateEvent.OutputObject>;
-    
-
       'ContractURIUpdated()': TypedContractEvent<ContractURIUpdatedEvent.InputTuple, ContractURIUpdatedEvent.OutputTuple, ContractURIUpdatedEvent.OutputObject>;
       ContractURIUpdated: TypedContractEvent<ContractURIUpdatedEvent.InputTuple, ContractURIUpdatedEvent.OutputTuple, ContractURIUpdatedEvent.OutputObject>;
     
@@ -886,10 +871,6 @@ getEvent(key: 'URI'): TypedContractEvent<URIEvent.InputTuple, URIEvent.OutputTup
 
       'MetadataFrozen()': TypedContractEvent<MetadataFrozenEvent.InputTuple, MetadataFrozenEvent.OutputTuple, MetadataFrozenEvent.OutputObject>;
       MetadataFrozen: TypedContractEvent<MetadataFrozenEvent.InputTuple, MetadataFrozenEvent.OutputTuple, MetadataFrozenEvent.OutputObject>;
-    
-
-      'MetadataUpdate(uint256)': TypedContractEvent<MetadataUpdateEvent.InputTuple, MetadataUpdateEvent.OutputTuple, MetadataUpdateEvent.OutputObject>;
-      MetadataUpdate: TypedContractEvent<MetadataUpdateEvent.InputTuple, MetadataUpdateEvent.OutputTuple, MetadataUpdateEvent.OutputObject>;
     
 
       'MinterSet(address,bool)': TypedContractEvent<MinterSetEvent.InputTuple, MinterSetEvent.OutputTuple, MinterSetEvent.OutputObject>;

@@ -37,15 +37,6 @@ interface ICollection {
     /// @param newOwner The account that can accept; zero withdraws the offer.
     event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
 
-    /// @notice ERC-4906: emitted when the metadata of one token changes.
-    /// @param _tokenId The token.
-    event MetadataUpdate(uint256 _tokenId);
-
-    /// @notice ERC-4906: emitted when the metadata of consecutive tokens changes.
-    /// @param _fromTokenId The first token.
-    /// @param _toTokenId The last token.
-    event BatchMetadataUpdate(uint256 _fromTokenId, uint256 _toTokenId);
-
     /// @notice ERC-7572: emitted when the collection's own metadata changes.
     event ContractURIUpdated();
 
@@ -99,7 +90,7 @@ interface ICollection {
     /// @param toTokenId The last token.
     error CollectionInvalidRange(uint256 fromTokenId, uint256 toTokenId);
 
-    /// @notice Thrown when a transfer is not signed by the wallet that holds the token.
+    /// @notice Thrown when a transfer or a burn is not signed by the wallet that is named as the holder.
     /// @param wallet The wallet that had to sign.
     /// @param signer The account recovered from the signature; zero if the signature is malformed.
     /// @param number The request number that the relay appended to the calldata.
@@ -123,8 +114,9 @@ interface ICollection {
     /// @param basisPoints The royalty in basis points (1/10,000) of the sale price, at most 10,000.
     function setRoyalty(address recipient, uint256 basisPoints) external;
 
-    /// @notice Emits the ERC-4906 event for consecutive tokens, so that marketplaces read their metadata again. The
-    /// owner can call this, and so can the service while the relay's owner owns the collection by default.
+    /// @notice Announces changed metadata of consecutive tokens, so that marketplaces read it again. ERC721: one event
+    /// of ERC-4906. ERC1155: the event `URI` for each id. The owner can call this, and so can the service while the
+    /// relay's owner owns the collection by default.
     /// @param fromTokenId The first token.
     /// @param toTokenId The last token.
     function announceMetadataUpdate(uint256 fromTokenId, uint256 toTokenId) external;

@@ -55,6 +55,16 @@ interface IERC1155Collection is ICollection {
         bytes32 vs
     ) external;
 
+    /// @notice Burns copies with a signature of the wallet that holds them. Only the relay can call this. It appends
+    /// the request number to the calldata; the signature covers that number. Reverts unless the wallet itself holds the
+    /// copies: an approval is not enough.
+    /// @param from The wallet that holds the copies and signed.
+    /// @param id The token id.
+    /// @param amount The number of copies.
+    /// @param r The first half of the EIP-712 signature of `BurnAuthorization`.
+    /// @param vs The second half, in the compact form of ERC-2098.
+    function burnWithAuthorization(address from, uint256 id, uint256 amount, bytes32 r, bytes32 vs) external;
+
     /// @notice Burns copies. Their holder and the holder's approved operators can call this.
     /// @param from The holder.
     /// @param id The token id.

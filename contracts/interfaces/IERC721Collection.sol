@@ -16,6 +16,15 @@ interface IERC721Collection is ICollection {
     /// @param tokenId The token.
     event Locked(uint256 tokenId);
 
+    /// @notice ERC-4906: emitted when the metadata of one token changes.
+    /// @param _tokenId The token.
+    event MetadataUpdate(uint256 _tokenId);
+
+    /// @notice ERC-4906: emitted when the metadata of consecutive tokens changes.
+    /// @param _fromTokenId The first token.
+    /// @param _toTokenId The last token.
+    event BatchMetadataUpdate(uint256 _fromTokenId, uint256 _toTokenId);
+
     /// @notice Thrown when a mint would exceed the maximum supply.
     /// @param maxSupply The maximum supply.
     error ERC721ExceededMaxSupply(uint256 maxSupply);
@@ -47,6 +56,15 @@ interface IERC721Collection is ICollection {
     /// @param r The first half of the EIP-712 signature of `TransferAuthorization`, with an amount of 1.
     /// @param vs The second half, in the compact form of ERC-2098.
     function transferWithAuthorization(address from, address to, uint256 tokenId, bytes32 r, bytes32 vs) external;
+
+    /// @notice Burns a token with a signature of the wallet that holds it. Only the relay can call this. It appends the
+    /// request number to the calldata; the signature covers that number. Reverts unless the wallet itself holds the
+    /// token: an approval is not enough.
+    /// @param from The wallet that holds the token and signed.
+    /// @param tokenId The token.
+    /// @param r The first half of the EIP-712 signature of `BurnAuthorization`, with an amount of 1.
+    /// @param vs The second half, in the compact form of ERC-2098.
+    function burnWithAuthorization(address from, uint256 tokenId, bytes32 r, bytes32 vs) external;
 
     /// @notice Burns a token. Its holder and the accounts that the holder approved can call this.
     /// @param tokenId The token.

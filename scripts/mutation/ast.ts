@@ -24,7 +24,7 @@ const output = z.object({
 export function parseContracts(root: string, files: string[]): Map<string, AstNode> {
   const compiler = createRequire(import.meta.url)("solc") as Compiler;
   const sources = Object.fromEntries(files.map((file) => [file, { content: readFileSync(join(root, file), "utf8") }]));
-  const settings = { evmVersion: "prague", outputSelection: { "*": { "": ["ast"] } } };
+  const settings = { evmVersion: "cancun", outputSelection: { "*": { "": ["ast"] } } };
   const text = compiler.compile(JSON.stringify({ language: "Solidity", sources, settings }), {
     import: (path) => readImport(root, path),
   });

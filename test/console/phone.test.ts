@@ -46,6 +46,8 @@ function screensOf({
     [`${token}/change`, "form"],
     [`/transfer/${stranger}/${hosted}/1`, "form"],
     [`/transfer/${wallet}/${editions}/${COPIES_ID}`, "form"],
+    [`/burn/${stranger}/${hosted}/1`, "form"],
+    [`/burn/${wallet}/${editions}/${COPIES_ID}`, "form"],
     ["/requests", "table"],
     [`/requests/wallet/${wallet}`, "table"],
     [`/requests/collection/${hosted}`, "table"],

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { expect } from "chai";
 
 import type { Shape } from "../../client/client.ts";
-import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
 const PNG = Buffer.from(
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
@@ -180,6 +180,37 @@ describe("forms of the console that write", () => {
     await page.getByText(DONE).waitFor();
     const token = await console.moneta.api.ok<Shape<"Erc721Nft">>("GET", `/v1/collections/${collection}/1`);
     expect(token.owner).to.equal(bob);
+  });
+
+  it("burn a token only after a dialog that says what it means, and list the request by its type", async () => {
+    const { api } = console.moneta;
+    const minted = await api.completed("/v1/nfts", { collection_address: collection, to_address: bob, name: "Ash" });
+    const id = String(minted.nft_token_id);
+    const page = await console.open({ screen: `/collections/${collection}/${id}` });
+    await page.getByRole("link", { name: "Burn" }).click();
+    await page.getByText("This can never be undone.").waitFor();
+    await expectNoAxeViolations(page);
+    const ask = page.getByRole("button", { name: "Burn for ever" });
+    const dialog = page.getByRole("dialog", { name: "This cannot be undone" });
+    await ask.click();
+    await dialog.waitFor();
+    await expectNoAxeViolations(page);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    expect((await api.ok<Shape<"RequestsPage">>("GET", "/v1/requests?type=burn")).requests).to.deep.equal([]);
+
+    await ask.click();
+    await dialog.getByRole("button", { name: "Burn for ever" }).click();
+    await page.getByText(DONE).waitFor();
+    await page.getByRole("link", { name: "Open the token" }).click();
+    await page.getByText("Nobody: the token was burned.").waitFor();
+    expect(await page.getByRole("link", { name: "Burn" }).count()).to.equal(0);
+    const { requests } = await api.ok<Shape<"RequestsPage">>("GET", "/v1/requests?type=burn");
+    expect(requests.map((request) => String(request.nft_token_id))).to.deep.equal([id]);
+    await goTo(page, "/requests");
+    await page.getByLabel(/^Type/).selectOption({ label: "Burn" });
+    await page.getByRole("button", { name: "Find" }).click();
+    await page.getByRole("row").filter({ hasText: "Burn" }).first().waitFor();
   });
 
   it("change a collection, and freeze it only after its name is typed", async () => {

@@ -7,9 +7,9 @@ import hre from "hardhat";
  */
 const MAX_CODE_SIZE = {
   Relay: 5_500,
-  ERC721Collection: 20_000,
+  ERC721Collection: 20_300,
   ERC1155Collection: 22_500,
-  CompactERC721Collection: 21_200,
+  CompactERC721Collection: 21_500,
   CollectionFactory: 4_200,
   WalletDelegate: 3_700,
 };

@@ -1,6 +1,6 @@
 import { getAddress, type Interface, type TransactionDescription } from "ethers";
 
-import type { CollectionType, Command } from "../../domain/command.ts";
+import { type CollectionType, type Command, isOfWallet, receiverOf } from "../../domain/command.ts";
 import { abi } from "../abi.ts";
 import { type ContractAddresses, factoryAt } from "../contracts.ts";
 import { decodeCloneArguments } from "./clone-arguments.ts";
@@ -38,9 +38,9 @@ export function usesUnknownFactory(call: ExecutedCall, contracts: ContractAddres
 
 /** A key that is equal for commands with the same effect on chain. Null: the command cannot be encoded as a call. */
 export function effectOf(command: Command, contracts: ContractAddresses): string | null {
-  if (command.kind === "transfer") {
-    const { contract, from, to, tokenId, quantity } = command;
-    return ["transfer", contract, from, to, tokenId, quantity].join("/");
+  if (isOfWallet(command)) {
+    const { kind, contract, from, tokenId, quantity } = command;
+    return [kind, contract, from, receiverOf(command) ?? "", tokenId, quantity].join("/");
   }
   if (command.kind === "create-erc1155") return ["create", command.collection, command.tokenId].join("/");
   try {
@@ -83,6 +83,11 @@ function decodeErc721({ target, data }: ExecutedCall): Command | null {
       const token = { contract: target, tokenId: tokenId.toString(), quantity: "1" };
       return { kind: "transfer", contractType: "ERC721", foreign: false, from, to, ...token };
     }
+    case "burnWithAuthorization": {
+      const [from, tokenId] = parsed.args as unknown as [string, bigint];
+      const token = { contract: target, tokenId: tokenId.toString(), quantity: "1" };
+      return { kind: "burn", contractType: "ERC721", foreign: false, from, ...token };
+    }
     default:
       return null;
   }
@@ -105,12 +110,17 @@ function decodeErc1155({ target, data }: ExecutedCall): Command | null {
       const token = { contract: target, tokenId: id.toString(), quantity: quantity.toString() };
       return { kind: "transfer", contractType: "ERC1155", foreign: false, from, to, ...token };
     }
+    case "burnWithAuthorization": {
+      const [from, id, quantity] = parsed.args as unknown as [string, bigint, bigint];
+      const token = { contract: target, tokenId: id.toString(), quantity: quantity.toString() };
+      return { kind: "burn", contractType: "ERC1155", foreign: false, from, ...token };
+    }
     default:
       return null;
   }
 }
 
-/** A wallet's call to a foreign contract, through its delegate. */
+/** A wallet's call to a contract, through its delegate. */
 function decodeForeign({ target: wallet, data }: ExecutedCall): Command | null {
   const outer = parse(abi.delegate, data);
   if (outer?.name !== "execute") return null;
@@ -121,7 +131,17 @@ function decodeForeign({ target: wallet, data }: ExecutedCall): Command | null {
     const token = { contract, tokenId: tokenId.toString(), quantity: "1" };
     return { kind: "transfer", contractType: "ERC721", foreign: true, from, to, ...token };
   }
+  if (single?.name === "burn") {
+    const [tokenId] = single.args as unknown as [bigint];
+    const token = { contract, tokenId: tokenId.toString(), quantity: "1" };
+    return { kind: "burn", contractType: "ERC721", foreign: true, from: wallet, ...token };
+  }
   const many = parse(abi.erc1155, inner);
+  if (many?.name === "burn") {
+    const [, id, quantity] = many.args as unknown as [string, bigint, bigint];
+    const token = { contract, tokenId: id.toString(), quantity: quantity.toString() };
+    return { kind: "burn", contractType: "ERC1155", foreign: true, from: wallet, ...token };
+  }
   if (many?.name !== "safeTransferFrom") return null;
   const [, to, id, quantity] = many.args as unknown as [string, string, bigint, bigint];
   const token = { contract, tokenId: id.toString(), quantity: quantity.toString() };

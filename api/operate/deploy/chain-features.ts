@@ -1,4 +1,4 @@
-import { Wallet } from "ethers";
+import { delegatingCalls, delegationSupport } from "../../chain/delegation.ts";
 
 /** What a chain can do. "unknown": the node gave no usable answer. */
 type Support = "yes" | "no" | "unknown";
@@ -28,8 +28,6 @@ const OPCODES = [
 ];
 /** Opcodes that all chains have: PUSH1, PUSH1, RETURN. */
 const CONTROL = "0x60006000f3";
-/** A delegation costs at least this much gas in addition (EIP-7702). */
-const DELEGATION_GAS = 12_500n;
 
 /** Asks the node what the chain supports. Sends no transaction and needs no funds. */
 export async function probeChain(rpc: Rpc, chainId: bigint, from: string): Promise<Feature[]> {
@@ -52,7 +50,7 @@ export async function probeChain(rpc: Rpc, chainId: bigint, from: string): Promi
     {
       name: "delegation (EIP-7702)",
       support: await probeDelegation(rpc, chainId, from),
-      note: "without it, tokens of foreign contracts cannot be transferred; everything else works",
+      note: "without it, tokens of foreign contracts cannot be transferred or burnt; everything else works",
       required: false,
     },
     {
@@ -83,24 +81,9 @@ async function probeOpcode(rpc: Rpc, code: string): Promise<Support> {
   return (await accepts(rpc, "eth_call", [{ data: CONTROL }, "latest"])) ? "no" : "unknown";
 }
 
-/** The node charges for a valid authorization if it knows EIP-7702, refuses it if it does not, or ignores the field. */
 async function probeDelegation(rpc: Rpc, chainId: bigint, from: string): Promise<Support> {
-  const wallet = Wallet.createRandom();
-  const { address, nonce, signature } = wallet.authorizeSync({ address: from, chainId, nonce: 0 });
-  const authorization = {
-    chainId: quantity(chainId),
-    address,
-    nonce: quantity(nonce),
-    yParity: quantity(signature.yParity),
-    r: signature.r,
-    s: signature.s,
-  };
-  const call = { from, to: wallet.address };
-  const plain = await estimate(rpc, call);
-  if (plain === null) return "unknown";
-  const delegating = await estimate(rpc, { ...call, authorizationList: [authorization] });
-  if (delegating === null) return "no";
-  return delegating - plain >= DELEGATION_GAS ? "yes" : "unknown";
+  const { plain, delegating } = delegatingCalls(chainId, from);
+  return delegationSupport(await estimate(rpc, plain), await estimate(rpc, delegating));
 }
 
 async function probeTransactionCap(rpc: Rpc, from: string): Promise<Support> {
@@ -128,6 +111,6 @@ async function estimate(rpc: Rpc, call: object): Promise<bigint | null> {
   }
 }
 
-function quantity(value: bigint | number): string {
+function quantity(value: bigint): string {
   return `0x${value.toString(16)}`;
 }

@@ -50,6 +50,7 @@ export async function deployContracts(plan: Plan, deployer: Signer, say: Say): P
   const relay = required(placed.relay);
   const factory = {
     storage: journal.storage,
+    signedBurns: true,
     address: required(placed.factory),
     erc721Implementation: required(placed.erc721Implementation),
     erc1155Implementation: required(placed.erc1155Implementation),
@@ -94,12 +95,12 @@ async function useDeployed(plan: Plan, known: Deployment | null, say: Say): Prom
   if (known === null) throw new Error("nothing is deployed, and nothing is to be deployed");
   say(`Already deployed: ${fileOf(plan)}`);
   if (plan.dryRun) return sentNothing(say);
-  const { ofOneFactory, factories, ...others } = known;
+  const { factories, ...others } = known;
   const storage = plan.storage ?? chosenStorage(known);
-  const wanted = factories.find((factory) => factory.storage === storage);
+  const wanted = factories.find((factory) => factory.storage === storage && factory.signedBurns);
   if (wanted === undefined) throw new Error(`there is no factory for ${storage} storage`);
   const deployment: Deployment = { ...others, factories: [wanted, ...factories.filter((one) => one !== wanted)] };
-  if (wanted === factories[0] && ofOneFactory === undefined) return deployment;
+  if (wanted === factories[0]) return deployment;
   await writeDeploymentFile(plan, deployment);
   say(`Wrote ${fileOf(plan)}`);
   if (wanted !== factories[0]) say(restartFor(storage));

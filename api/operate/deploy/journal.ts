@@ -17,6 +17,8 @@ const journal = z.object({
   hostedBase: z.string(),
   /** Of the ERC721 collections of the factory that is deployed. 0.2.0 had only OpenZeppelin's. */
   storage: z.enum(STORAGES).default("standard"),
+  /** Whether its collections have `burnWithAuthorization`. Absent: 0.2.0 began it. */
+  signedBurns: z.boolean().default(false),
   /** Contracts of an earlier deployment, to which a factory is added. */
   placed: z.partialRecord(z.enum(STEPS), z.string()).default({}),
   /** Each step is recorded before its transaction is sent, so that a run after a crash finds the transaction. */
@@ -41,7 +43,15 @@ export async function writeDeploymentFile(place: Place, content: Deployment): Pr
 
 async function readJournal(place: Place): Promise<Journal | null> {
   const text = await readIfThere(journalFile(place));
-  return text === null ? null : parse(journalFile(place), text, journal);
+  return text === null ? null : withSignedBurns(parse(journalFile(place), text, journal));
+}
+
+/** What 0.2.0 began is finished with the present collections: of its own contracts, those that have not changed are kept. */
+function withSignedBurns(begun: Journal): Journal {
+  if (begun.signedBurns) return begun;
+  const { relay, delegate } = begun.steps;
+  const steps = { ...(relay === undefined ? {} : { relay }), ...(delegate === undefined ? {} : { delegate }) };
+  return { ...begun, signedBurns: true, steps };
 }
 
 export async function writeJournal(place: Place, content: Journal): Promise<void> {
@@ -56,13 +66,16 @@ export async function writeJournal(place: Place, content: Journal): Promise<void
  */
 export async function planWork(plan: Plan, known: Deployment | null, startBlock: number): Promise<Journal | null> {
   const begun = await readJournal(plan);
-  const isThere = (storage: string) => known?.factories.some((factory) => factory.storage === storage) ?? false;
+  // The factory of 0.2.0 makes collections without `burnWithAuthorization`, so it makes no new ones.
+  const isThere = (storage: string) =>
+    known?.factories.some((factory) => factory.storage === storage && factory.signedBurns) ?? false;
   // After a crash between the two last steps, the file is complete and the journal is left over.
   const unfinished = begun === null || isThere(begun.storage) ? null : begun;
   const storage = plan.storage ?? unfinished?.storage ?? chosenStorage(known);
   if (isThere(storage)) return null;
   const { owner, hostedBase } = plan;
-  if (unfinished === null) return { startBlock, owner, hostedBase, storage, placed: keptOf(known), steps: {} };
+  if (unfinished === null)
+    return { startBlock, owner, hostedBase, storage, signedBurns: true, placed: keptOf(known), steps: {} };
   if (unfinished.placed.relay !== known?.relay)
     throw new OperatorError(
       `${journalFile(plan)} is of a deployment ${unfinished.placed.relay === undefined ? "with a relay of its own" : `beside the relay ${unfinished.placed.relay}`}, and ` +
@@ -90,7 +103,8 @@ export function chosenStorage(known: Deployment | null): CollectionStorage {
 function keptOf(known: Deployment | null): Placed {
   if (known === null) return {};
   const { relay, delegate, factories } = known;
-  return { relay, delegate, erc1155Implementation: factories[0].erc1155Implementation };
+  const erc1155Implementation = factories.find(({ signedBurns }) => signedBurns)?.erc1155Implementation;
+  return { relay, delegate, ...(erc1155Implementation === undefined ? {} : { erc1155Implementation }) };
 }
 
 function journalFile({ folder, chainId }: Place): string {

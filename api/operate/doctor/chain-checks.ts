@@ -11,7 +11,7 @@ import {
   unknownTransaction,
   wrongBase,
 } from "../../domain/conditions.ts";
-import { MAX_TRANSACTION_GAS } from "../../domain/gas-estimate.ts";
+import { MAX_TRANSACTION_GAS, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
 import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
@@ -100,6 +100,28 @@ export const fees: Check = {
     const words = `gas costs ${formatUnits(now, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
     if (now <= BigInt(maxFeeGwei) * 10n ** 9n) return [ok(words)];
     return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)];
+  },
+};
+
+/** What the relay needs beside two new words of its bitmap to end a batch: a cold account, events, a failure's reason. */
+const RELAY_WORK = 70_000;
+
+/** A new storage slot costs no more than the relay's reserve was planned for. */
+export const reserve: Check = {
+  name: "reserve",
+  asksChain: false,
+  run: async ({ database }) => {
+    const { measurement } = await readGasMeasurement(database.read);
+    if (measurement === null) return [ok("what a new storage slot costs was not measured yet")];
+    const most = Math.floor((RELAY_GAS_RESERVE - RELAY_WORK) / 2);
+    const words = `a new storage slot costs ${Math.round(measurement.newSlot).toString()} gas, and the relay's reserve was planned for ${most.toString()}`;
+    if (measurement.newSlot <= most) return [ok(words)];
+    return [
+      warning(
+        `A${words.slice(1)}. A transaction that ends early can then revert as a whole: nothing is lost, its requests are sent ` +
+          "again, and the transaction is paid for nothing. If the fees rise, use smaller batches, or deploy a relay with a higher GAS_RESERVE.",
+      ),
+    ];
   },
 };
 

@@ -1,7 +1,7 @@
 import { ChainUnavailable, RpcError, describeError } from "../../chain/errors.ts";
 import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
 import { backlog, effects, followed, indexer, outbox, parked, pins } from "./work-checks.ts";
-import { chain, contracts, fees, funds, lanes, numbers } from "./chain-checks.ts";
+import { chain, contracts, fees, funds, lanes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
 
 /** All checks, in the order of the report. Add a new check here. */
@@ -12,6 +12,7 @@ export const CHECKS: readonly Check[] = [
   sealed,
   lanes,
   fees,
+  reserve,
   funds,
   numbers,
   backlog,

@@ -1,4 +1,5 @@
 import { effectOf } from "../../chain/codec/decode-call.ts";
+import { isOfWallet } from "../../domain/command.ts";
 import { lockLedger } from "../../store/db/sql.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import {
@@ -181,7 +182,7 @@ function numbersOf(batches: LostBatch[]): bigint[] {
 async function lostWallets(deps: ReconcileDeps, batches: LostBatch[]): Promise<string[]> {
   const signers = batches
     .flatMap((batch) => batch.calls)
-    .flatMap(({ command, happened }) => (happened && command.kind === "transfer" ? [command.from] : []));
+    .flatMap(({ command, happened }) => (happened && isOfWallet(command) ? [command.from] : []));
   const unique = [...new Set(signers)];
   const known = await walletPaths(deps.database.read, unique);
   return unique.filter((address) => !known.has(address));

@@ -23,6 +23,7 @@ import * as searches from "./migrations/0013-v0.3.0-searches.ts";
 import * as filters from "./migrations/0014-v0.3.0-filters.ts";
 import * as answersAndNames from "./migrations/0015-v0.3.0-answers-and-names.ts";
 import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.ts";
+import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -49,6 +50,7 @@ export const MIGRATIONS: Migrations = {
   "0014-v0.3.0-filters": filters,
   "0015-v0.3.0-answers-and-names": answersAndNames,
   "0016-v0.3.0-collection-storage": collectionStorage,
+  "0017-v0.3.0-signed-burns": signedBurns,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -243,6 +243,8 @@ interface CollectionsTable {
   soulbound: number;
   /** How an ERC721 collection stores owners and balances; `standard` for ERC1155. */
   storage: CollectionStorage;
+  /** 1 if it has `burnWithAuthorization`. */
+  signed_burns: number;
   /** Tokens (ERC721) or distinct ids (ERC1155) ever minted on chain. */
   minted: number;
   /** Accepted ERC721 mints that are not on chain yet. */

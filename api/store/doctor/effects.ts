@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { isOfWallet } from "../../domain/command.ts";
 import { type Db, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
@@ -25,7 +26,7 @@ export async function correctedSince(db: Db, since: number): Promise<string[]> {
 
 /**
  * Completed requests whose effect is missing, page by page, oldest first. The cause is a reorg deeper than CONFIRMATIONS.
- * Transfers of foreign contracts are left out, because those contracts need not log them.
+ * Transfers and burns through a wallet's delegate are left out, because those contracts need not log them.
  */
 export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
   let after = 0;
@@ -69,7 +70,10 @@ function lossOf({ command, nft_collection, nft_token_id }: StoredRequest): strin
     case "mint-erc1155":
       return `its copies of token ${command.tokenId} of ${command.collection} were never minted`;
     case "transfer":
-      return command.foreign ? null : `token ${command.tokenId} of ${command.contract} was never moved by it`;
+    case "burn":
+      return command.foreign
+        ? null
+        : `token ${command.tokenId} of ${command.contract} was never ${command.kind === "burn" ? "burnt" : "moved"} by it`;
     default:
       return null;
   }
@@ -107,7 +111,7 @@ async function movedBy(db: Db, page: StoredRequest[]): Promise<string[]> {
   const rows = page.flatMap(({ id, command, block_number }) => {
     if (command.kind === "mint-erc1155")
       return [{ id, contract: command.collection, token_id: command.tokenId, block_number }];
-    if (command.kind !== "transfer" || command.foreign) return [];
+    if (!isOfWallet(command) || command.foreign) return [];
     return [{ id, contract: command.contract, token_id: command.tokenId, block_number }];
   });
   const inTheirBlocks = await movedInBlocks(db, rows);

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionStorage, CollectionType } from "../../domain/command.ts";
+import type { CollectionKind, CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
@@ -71,8 +71,8 @@ const NOTHING_LEFT_OUT: Without = { metadata: new Set(), settling: new Set() };
 /** Data of a new collection that only the chain client knows. */
 export interface CreationFacts {
   relayOwner: string;
-  /** Storage of ERC721 collections, by address. */
-  storages: ReadonlyMap<string, CollectionStorage>;
+  /** What their factories decided, by address. */
+  kinds: ReadonlyMap<string, CollectionKind>;
 }
 
 /**
@@ -183,6 +183,9 @@ async function storeOutcomes(
   return new Set(stored.map(({ id }) => id));
 }
 
+/** Only where nobody asks: a scratch copy of the ledger. */
+const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false };
+
 async function addCollection(
   trx: Trx,
   { request, outcome }: SettledRequest,
@@ -194,7 +197,7 @@ async function addCollection(
   await insertCollection(trx, request, command, {
     address: outcome.collection,
     owner: command.newOwner ?? made.facts.relayOwner,
-    storage: made.facts.storages.get(outcome.collection) ?? "standard",
+    kind: made.facts.kinds.get(outcome.collection) ?? UNKNOWN_KIND,
     blockNumber: made.batch.blockNumber,
     createdAt: made.batch.timestamp,
   });

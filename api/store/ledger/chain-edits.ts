@@ -12,7 +12,8 @@ export interface ChainEdit {
 }
 
 /** Stores the change, and the previous value for a rollback. */
-export async function applyEdit(trx: Trx, edit: ChainEdit): Promise<void> {
+export async function applyEdit(trx: Trx, change: ChainEdit): Promise<void> {
+  const edit = { ...change, value: await valueOf(trx, change) };
   const previous = await readColumn(trx, edit);
   if (previous === undefined || previous === edit.value) return;
   await trx
@@ -26,6 +27,18 @@ export async function applyEdit(trx: Trx, edit: ChainEdit): Promise<void> {
     })
     .execute();
   await writeColumn(trx, edit, edit.value);
+}
+
+/**
+ * The event `URI` also announces changed metadata behind the collection's template, and an owner can take a token's own URI away.
+ * The token then has none, and follows the template.
+ */
+async function valueOf(trx: Trx, { column, contract, value }: ChainEdit): Promise<ChainEdit["value"]> {
+  if (column !== "token_uri" || typeof value !== "string") return value;
+  const hostedTemplate = value.endsWith(`/${contract}/{id}`);
+  return hostedTemplate || value === (await readColumn(trx, { column: "base_uri", contract, tokenId: null }))
+    ? null
+    : value;
 }
 
 /** Restores the values from before the blocks above `fork`, newest change first. */

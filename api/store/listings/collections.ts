@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import type { CollectionMetadata, CollectionStorage, CreateCollection } from "../../domain/command.ts";
+import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
@@ -106,7 +106,7 @@ export async function insertCollection(
   trx: Trx,
   request: { id: string; app_id: string },
   command: CreateCollection,
-  made: { address: string; owner: string; storage: CollectionStorage; blockNumber: number; createdAt: number },
+  made: { address: string; owner: string; kind: CollectionKind; blockNumber: number; createdAt: number },
 ): Promise<void> {
   await trx
     .insertInto("collections")
@@ -120,7 +120,8 @@ export async function insertCollection(
       symbol: command.symbol,
       max_supply: command.maxSupply,
       soulbound: command.soulbound ? 1 : 0,
-      storage: command.type === "ERC721" ? made.storage : "standard",
+      storage: command.type === "ERC721" ? made.kind.storage : "standard",
+      signed_burns: made.kind.signedBurns ? 1 : 0,
       minted: 0,
       reserved: 0,
       owner: made.owner,

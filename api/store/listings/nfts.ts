@@ -112,42 +112,44 @@ async function metadataOf(db: Db, { contract, tokenId }: Pick<MetadataColumns, "
 
 /** Tokens that are on chain and not burnt. */
 function collectionNfts(db: Db, contract: string) {
-  return (
-    db
-      .selectFrom("nfts")
-      .innerJoin("collections", "collections.address", "nfts.contract")
-      .select((eb) => [
-        "nfts.seq as seq",
-        "nfts.contract as contract",
-        "nfts.token_id as tokenId",
-        "collections.type as type",
-        "collections.name as collectionName",
-        "collections.hosting as hosting",
-        "collections.base_uri as baseUri",
-        "nfts.token_uri as tokenUri",
-        ...METADATA,
-        "nfts.minted_at as mintedAt",
-        "nfts.supply as supply",
-        // An ERC1155 id can have many holders. They have a listing of their own.
-        eb
-          .case()
-          .when("collections.type", "=", "ERC721")
-          .then(
-            eb
-              .selectFrom("holdings")
-              .select("holdings.owner")
-              .whereRef("holdings.contract", "=", "nfts.contract")
-              .whereRef("holdings.token_id", "=", "nfts.token_id")
-              .limit(1),
-          )
-          .end()
-          .as("owner"),
-      ])
-      .where("nfts.contract", "=", contract)
-      .where("nfts.minted_block", "is not", null)
-      // A literal, not a parameter, so that the partial index is used.
-      .where("nfts.supply", "<>", sql.lit("0"))
-  );
+  // A literal, not a parameter, so that the partial index is used.
+  return mintedNfts(db, contract).where("nfts.supply", "<>", sql.lit("0"));
+}
+
+/** Tokens that were ever minted. */
+function mintedNfts(db: Db, contract: string) {
+  return db
+    .selectFrom("nfts")
+    .innerJoin("collections", "collections.address", "nfts.contract")
+    .select((eb) => [
+      "nfts.seq as seq",
+      "nfts.contract as contract",
+      "nfts.token_id as tokenId",
+      "collections.type as type",
+      "collections.name as collectionName",
+      "collections.hosting as hosting",
+      "collections.base_uri as baseUri",
+      "nfts.token_uri as tokenUri",
+      ...METADATA,
+      "nfts.minted_at as mintedAt",
+      "nfts.supply as supply",
+      // An ERC1155 id can have many holders. They have a listing of their own.
+      eb
+        .case()
+        .when("collections.type", "=", "ERC721")
+        .then(
+          eb
+            .selectFrom("holdings")
+            .select("holdings.owner")
+            .whereRef("holdings.contract", "=", "nfts.contract")
+            .whereRef("holdings.token_id", "=", "nfts.token_id")
+            .limit(1),
+        )
+        .end()
+        .as("owner"),
+    ])
+    .where("nfts.contract", "=", contract)
+    .where("nfts.minted_block", "is not", null);
 }
 
 /** In the order of their creation. */
@@ -250,8 +252,9 @@ export async function listSomeNfts(
   return pageOf(rows.map(toNft), list.total, fitting, (row) => row.place);
 }
 
+/** Burnt tokens are included: they have no owner. */
 export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {
-  const found = await collectionNfts(db, contract).where("nfts.token_id", "=", tokenId).execute();
+  const found = await mintedNfts(db, contract).where("nfts.token_id", "=", tokenId).execute();
   const { rows } = await withLargeMetadata(db, found, { limit: 1, offset: 0, after: null });
   return rows.map(toNft)[0];
 }

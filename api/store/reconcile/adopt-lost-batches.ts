@@ -213,7 +213,7 @@ async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise
 
 function typeOf({ kind }: Command): RequestType {
   if (kind === "create-collection") return "collection";
-  if (kind === "transfer") return "transfer";
+  if (kind === "transfer" || kind === "burn") return kind;
   if (kind === "announce-metadata") return "metadata";
   return kind === "freeze-metadata" ? "freeze" : "mint";
 }

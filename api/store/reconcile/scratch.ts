@@ -45,7 +45,7 @@ export async function openScratch(file: string, run: string, startAt: number): P
       return { number, hash: (await storedBlock(writer, number))?.hash ?? null };
     },
     apply: (range) =>
-      write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "", storages: new Map() }, 0)) !== null),
+      write(writer, async (trx) => (await applyRange(trx, range, { relayOwner: "", kinds: new Map() }, 0)) !== null),
     takeCollections: async (from) => {
       newest = await takeCollections(writer, from, newest);
     },
@@ -136,7 +136,8 @@ async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> 
       if (request?.command.kind !== "create-collection")
         throw new Error(`request ${row.request_id} made no collection`);
       const { address, owner, storage, block_number: blockNumber, created_at: createdAt } = row;
-      await insertCollection(trx, request, request.command, { address, owner, storage, blockNumber, createdAt });
+      const kind = { storage, signedBurns: row.signed_burns === 1 };
+      await insertCollection(trx, request, request.command, { address, owner, kind, blockNumber, createdAt });
     }
   });
 }

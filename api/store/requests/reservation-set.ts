@@ -1,6 +1,12 @@
 import { sql } from "kysely";
 
-import type { CreateErc1155, Mint, MintErc1155, Transfer } from "../../domain/command.ts";
+import {
+  type CreateErc1155,
+  isOfWallet,
+  type Mint,
+  type MintErc1155,
+  type WalletCommand,
+} from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/numbers.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search-name.ts";
@@ -16,7 +22,7 @@ import { isOpen } from "./freezing.ts";
  * failed.
  */
 
-export type ReservingCommand = Mint | Transfer;
+export type ReservingCommand = Mint | WalletCommand;
 
 /** Why a reservation is refused. */
 export type ReservationRefusal =
@@ -36,11 +42,10 @@ export class ReservationSet {
 
   static async read(trx: Trx, commands: readonly ReservingCommand[]): Promise<ReservationSet> {
     const set = new ReservationSet();
-    const mints = commands.filter((command) => command.kind !== "transfer");
-    const transfers = commands.filter((command) => command.kind === "transfer");
+    const mints = commands.filter((command) => !isOfWallet(command));
     await set.#readCollections(trx, new Set(mints.map(({ collection }) => collection)));
     await set.#readTokens(trx, commands.flatMap(tokenOf));
-    await set.#readHoldings(trx, transfers);
+    await set.#readHoldings(trx, commands.filter(isOfWallet));
     return set;
   }
 
@@ -80,9 +85,9 @@ export class ReservationSet {
     }
   }
 
-  async #readHoldings(trx: Trx, transfers: readonly Transfer[]): Promise<void> {
-    if (transfers.length === 0) return;
-    const wanted = transfers.map(({ contract, tokenId, from }) => ({ contract, tokenId, owner: from }));
+  async #readHoldings(trx: Trx, taken: readonly WalletCommand[]): Promise<void> {
+    if (taken.length === 0) return;
+    const wanted = taken.map(({ contract, tokenId, from }) => ({ contract, tokenId, owner: from }));
     const { rows } = await sql<{
       seq: number;
       contract: string;
@@ -119,7 +124,7 @@ export class ReservationSet {
 
   /** Reserves what a request needs. @returns `ok`, or why it was refused; nothing is reserved then. */
   take(requestId: string, command: ReservingCommand): "ok" | ReservationRefusal {
-    if (command.kind === "transfer") return this.#takeCopies(command);
+    if (isOfWallet(command)) return this.#takeCopies(command);
     const collection = this.#collections.get(command.collection);
     // Frozen metadata has no place for a new token.
     if (command.kind !== "mint-erc1155" && command.metadata !== null && !isOpen(collection)) return "metadata_frozen";
@@ -158,8 +163,8 @@ export class ReservationSet {
     return "ok";
   }
 
-  /** Takes copies of what the wallet holds and has not promised to an earlier transfer. */
-  #takeCopies({ contract, tokenId, from, quantity, contractType }: Transfer): "ok" | ReservationRefusal {
+  /** Takes copies of what the wallet holds and has not promised to an earlier transfer or burn. */
+  #takeCopies({ contract, tokenId, from, quantity, contractType }: WalletCommand): "ok" | ReservationRefusal {
     const holding = this.#holdings.get(keyOf(contract, tokenId, from));
     if (holding === undefined) {
       const key = keyOf(contract, tokenId);
@@ -191,7 +196,7 @@ function takePlace(collection: CollectionState | undefined): "ok" | ReservationR
 
 function tokenOf(command: ReservingCommand): { contract: string; token_id: string }[] {
   if (command.kind === "mint-erc721") return [];
-  const contract = command.kind === "transfer" ? command.contract : command.collection;
+  const contract = isOfWallet(command) ? command.contract : command.collection;
   return [{ contract, token_id: command.tokenId }];
 }
 

@@ -47,7 +47,8 @@ export async function releaseReservations(trx: Trx, releases: readonly Release[]
       case "freeze-metadata":
         if (!happened) await stopFreezing(trx, command.collection);
         break;
-      case "transfer": {
+      case "transfer":
+      case "burn": {
         const { contract, tokenId, from: owner, quantity } = command;
         holdings.push(copiesOf(contract, tokenId, owner, quantity));
         break;
@@ -103,6 +104,7 @@ export async function reserveAgain(
         supplies.push(copiesOf(command.collection, command.tokenId, null, command.quantity));
         break;
       case "transfer":
+      case "burn":
         holdings.push(copiesOf(command.contract, command.tokenId, command.from, command.quantity));
         break;
     }

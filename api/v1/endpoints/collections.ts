@@ -200,7 +200,8 @@ export function getNft() {
     path: "/collections/:address/:token_id",
     summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
     name: "getNft",
-    description: "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id.",
+    description:
+      "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burned token is shown, too: it has no owner, and its history says who burned it.",
     examples: { answer: collectionNftExample },
     scope: "read",
     params: tokenParams,
@@ -253,7 +254,7 @@ export function changeToken(limits: Limits) {
     summary: "Change the metadata of a hosted token",
     name: "changeToken",
     description:
-      "Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC-4906), unless the collection has its own owner.",
+      "Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.",
     examples: {
       bodies: { "Another colour": { attributes: [{ trait_type: "fur", value: "blue" }], background_color: null } },
       answer: {

@@ -60,6 +60,7 @@ export function transferNft(limits: Limits) {
       "quota_exceeded",
       "wallet_not_found",
       "contract_not_supported",
+      "not_supported_by_chain",
       "too_many_contracts",
       "token_not_found",
       "insufficient_balance",
@@ -107,21 +108,26 @@ export function transferNfts(limits: Limits) {
   });
 }
 
+/** The fields that name copies of a token in a wallet of the app. */
+export const tokenOfWallet = {
+  from_address: address.meta({ description: "The wallet of the app that holds the token." }),
+  contract_address: address.meta({ description: "The contract of the token." }),
+  token_id: tokenId.meta({ description: "The token." }),
+  amount: z
+    .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
+    .meta({
+      description: "Number of copies. ERC721: blank or 1.",
+      override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
+    }),
+  reference,
+};
+
 function transferBody(limits: Limits) {
   return z
     .strictObject({
-      from_address: address.meta({ description: "The wallet of the app that holds the token." }),
+      ...tokenOfWallet,
       to_address: optional(destination).meta({ description: "Who gets the token: any address that can hold it." }),
       to_user: toUser(limits.userIdentifier, "`to_address`"),
-      contract_address: address.meta({ description: "The contract of the token." }),
-      token_id: tokenId.meta({ description: "The token." }),
-      amount: z
-        .preprocess((value) => (value === "" ? undefined : value), optional(quantity))
-        .meta({
-          description: "Number of copies. ERC721: blank or 1.",
-          override: { anyOf: [...integerForms(1), { type: "string", maxLength: 0 }, { type: "null" }] },
-        }),
-      reference,
     })
     .check(oneDestination())
     .meta({ id: "Transfer" });

@@ -32,7 +32,7 @@ export function requestsQuery(limits: Limits) {
         .optional()
         .meta({ description: `Only requests that concern this collection or its tokens. ${BOUND}` }),
       wallet: anyAddress.optional().meta({
-        description: `Only mints to this address, and transfers from it or to it. ${BOUND}`,
+        description: `Only mints to this address, transfers from it or to it, and burns of its tokens. ${BOUND}`,
       }),
       user: userIdentifier(limits.userIdentifier).optional().meta({
         description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",

@@ -72,6 +72,12 @@ export function transferVariant(type: CollectionKind["type"]): Variant {
     : { omit, require: ["to_address", "amount"] };
 }
 
+/** As a transfer, without a receiver. */
+export function burnVariant(type: CollectionKind["type"]): Variant {
+  const omit = ["from_address", "contract_address", "token_id"];
+  return type === "ERC721" ? { omit: [...omit, "amount"], require: [] } : { omit, require: ["amount"] };
+}
+
 /** The fields of a variant, in the order of the schema. */
 export function fieldsOfVariant(fields: readonly Field[], { omit, require }: Variant): Field[] {
   return fields

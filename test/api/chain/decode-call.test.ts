@@ -1,14 +1,16 @@
 import { expect } from "chai";
+import { computeAddress, id, SigningKey } from "ethers";
 
 import { decodeCommand, effectOf, usesUnknownFactory } from "../../../api/chain/codec/decode-call.ts";
-import { encodeServiceCall } from "../../../api/chain/codec/encode.ts";
+import { encodeServiceCall, encodeWalletCall } from "../../../api/chain/codec/encode.ts";
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
-import { creation, randomAddress } from "../support/rows.ts";
+import type { WalletCommand } from "../../../api/domain/command.ts";
+import { creation, randomAddress, randomContracts } from "../support/rows.ts";
 
 describe("a creation on chain, with several factories", () => {
   const [newest, old] = [
-    { storage: "compact", address: randomAddress() } as const,
-    { storage: "standard", address: randomAddress() } as const,
+    { storage: "compact", signedBurns: true, address: randomAddress() } as const,
+    { storage: "standard", signedBurns: true, address: randomAddress() } as const,
   ];
   const before: ContractAddresses = {
     relay: randomAddress(),
@@ -36,4 +38,39 @@ describe("a creation on chain, with several factories", () => {
     const mint = { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata: null } as const;
     expect(usesUnknownFactory({ number: 2n, ...encodeServiceCall(mint, before) }, before)).to.equal(false);
   });
+});
+
+describe("what a wallet signed, as it is on chain", () => {
+  const contracts = randomContracts();
+  const key = new SigningKey(id("a wallet"));
+  const [from, to, contract] = [computeAddress(key), randomAddress(), randomAddress()];
+
+  for (const contractType of ["ERC721", "ERC1155"] as const) {
+    for (const foreign of [false, true]) {
+      const token = {
+        contract,
+        contractType,
+        foreign,
+        from,
+        tokenId: "7",
+        quantity: contractType === "ERC721" ? "1" : "3",
+      };
+      const commands: WalletCommand[] = [
+        { kind: "burn", ...token },
+        { kind: "transfer", ...token, to },
+      ];
+      for (const command of commands) {
+        it(`is the ${command.kind} of ${contractType} tokens, ${foreign ? "through the delegate" : "by signature"}`, () => {
+          const call = { number: 5n, ...encodeWalletCall(command, key, { chainId: 1n, contracts, number: 5n }) };
+          const decoded = decodeCommand(call, contracts);
+          expect(decoded).to.deep.equal(command);
+          expect(effectOf(decoded, contracts)).to.equal(effectOf({ ...command, foreign: !foreign }, contracts));
+        });
+      }
+      it(`is something else for a burn and a transfer of ${contractType}, ${foreign ? "delegated" : "signed"}`, () => {
+        const effects = commands.map((command) => effectOf(command, contracts));
+        expect(new Set(effects).size).to.equal(2);
+      });
+    }
+  }
 });

@@ -14,9 +14,11 @@ import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
 import {
+  BURN_AUTHORIZATION_TYPES,
+  burnAuthorizationDigest,
   encodeBatch,
   encodeServiceCall,
-  encodeTransfer,
+  encodeWalletCall,
   EXECUTION_TYPES,
   executionDigest,
   monetaDomain,
@@ -28,7 +30,7 @@ import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
 
 const CONTRACTS = {
   relay: ZeroAddress,
-  factories: [{ storage: "compact", address: ZeroAddress }],
+  factories: [{ storage: "compact", signedBurns: true, address: ZeroAddress }],
   delegate: ZeroAddress,
   deployedAt: 0,
 } as const;
@@ -98,7 +100,7 @@ describe("encoding by hand", () => {
     });
   });
 
-  describe("encodeTransfer", () => {
+  describe("encodeWalletCall", () => {
     const transfers = fc.record({ from: addresses, to: addresses, tokenId: uints, amount: uints, number: uints });
 
     it("encodes and signs the calls that ethers encodes and signs", () => {
@@ -117,11 +119,31 @@ describe("encoding by hand", () => {
             foreign: false,
           } as const;
           const site = { chainId, contracts: CONTRACTS, number };
-          expect(encodeTransfer({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
+          expect(encodeWalletCall({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
             abi.erc721.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, r, yParityAndS]),
           );
-          expect(encodeTransfer({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
+          expect(encodeWalletCall({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
             abi.erc1155.encodeFunctionData("transferWithAuthorization", [from, to, tokenId, amount, r, yParityAndS]),
+          );
+        }),
+      );
+    });
+
+    it("does the same for burns", () => {
+      fc.assert(
+        fc.property(keys, uints, addresses, transfers, (key, chainId, contract, { to: _to, ...burn }) => {
+          const { from, tokenId, amount, number } = burn;
+          const digest = TypedDataEncoder.hash(monetaDomain(chainId, contract), BURN_AUTHORIZATION_TYPES, burn);
+          expect(burnAuthorizationDigest(chainId, contract, burn)).to.equal(digest);
+          const { r, yParityAndS } = key.sign(digest);
+          const [id, quantity] = [tokenId.toString(), amount.toString()];
+          const command = { kind: "burn", contract, from, tokenId: id, quantity, foreign: false } as const;
+          const site = { chainId, contracts: CONTRACTS, number };
+          expect(encodeWalletCall({ ...command, contractType: "ERC721" }, key, site).data).to.equal(
+            abi.erc721.encodeFunctionData("burnWithAuthorization", [from, tokenId, r, yParityAndS]),
+          );
+          expect(encodeWalletCall({ ...command, contractType: "ERC1155" }, key, site).data).to.equal(
+            abi.erc1155.encodeFunctionData("burnWithAuthorization", [from, tokenId, amount, r, yParityAndS]),
           );
         }),
       );

@@ -3,7 +3,9 @@ import { readFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
+import { UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
 import { CHECKS } from "../../../api/operate/doctor/examine.ts";
+import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { describeOn } from "../../support/engine.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
@@ -41,6 +43,26 @@ describe("doctor", () => {
     it("counts one warning in the singular", async () => {
       const { output } = await runCli({ ...moneta.env, PUBLIC_URL: "https://nft.example" }, "doctor");
       expect(output).to.match(/\n0 problems, 1 warning\n$/);
+    });
+  });
+
+  describe("given a chain on which a new storage slot costs twice as much as the relay was planned for", () => {
+    it("warns, and says what happens then", async () => {
+      const { database } = moneta.service;
+      const { measurement } = await readGasMeasurement(database.read);
+      const store = (newSlot: number) =>
+        doctor.change((one) =>
+          one.write((trx) => writeGasMeasurement(trx, { ...(measurement ?? UNMEASURED_GAS), newSlot }, null)),
+        );
+      await store(2 * 108_000);
+      const warned = worstOf(await doctor.examine(), "reserve");
+      await store(108_000);
+      expect(worstOf(await doctor.examine(), "reserve").result).to.equal("ok");
+      await store(measurement?.newSlot ?? 0);
+      expect(warned.result).to.equal("warning");
+      expect(warned.words).to.match(
+        /^A new storage slot costs 216000 gas, and the relay's reserve was planned for 115000\. .* nothing is lost/,
+      );
     });
   });
 

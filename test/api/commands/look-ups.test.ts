@@ -74,10 +74,10 @@ describe("look-ups of calls that arrive together", () => {
       source({ appId: me, wallet: randomAddress(), contract }),
     ]);
     expect(found).to.deep.equal([
-      { ownsWallet: true, collectionType: null, soulbound: false },
-      { ownsWallet: false, collectionType: "ERC721", soulbound: false },
-      { ownsWallet: true, collectionType: "ERC721", soulbound: false },
-      { ownsWallet: false, collectionType: "ERC721", soulbound: false },
+      { ownsWallet: true, collectionType: null, soulbound: false, signedBurns: false },
+      { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
+      { ownsWallet: true, collectionType: "ERC721", soulbound: false, signedBurns: true },
+      { ownsWallet: false, collectionType: "ERC721", soulbound: false, signedBurns: true },
     ]);
     expect(statements()).to.equal(1);
   });

@@ -8,7 +8,12 @@ import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBatch, fillBasics } from "../store/retention/support.ts";
 
 const HASH = "hash-1-a";
-const CONTRACTS = { relay: "", factories: [{ storage: "compact", address: "" }], delegate: "", deployedAt: 0 } as const;
+const CONTRACTS = {
+  relay: "",
+  factories: [{ storage: "compact", signedBurns: true, address: "" }],
+  delegate: "",
+  deployedAt: 0,
+} as const;
 
 /** The transaction of a batch that calls these numbers. */
 function transactionOf(...numbers: bigint[]): Transaction {

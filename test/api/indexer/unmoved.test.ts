@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import type { Held, HoldingQuery } from "../../../api/chain/foreign.ts";
 import type { CollectionType, Transfer } from "../../../api/domain/command.ts";
-import { unmovedAmong } from "../../../api/indexer/foreign-moves.ts";
+import { type RanCommand, unmovedAmong } from "../../../api/indexer/foreign-moves.ts";
 import { randomAddress } from "../support/rows.ts";
 
 const [CONTRACT, FROM, TO] = [randomAddress(), randomAddress(), randomAddress()];
@@ -39,6 +39,22 @@ describe("transfers in contracts of others, without an event", () => {
     });
     const transfers = ["same", "sent", "burnt", "forwarded", "refilled"].map((id) => transferOf(id, id));
     expect([...(await unmovedAmong(transfers, read))]).to.deep.equal(["same"]);
+  });
+
+  it("burnt nothing when the wallet has what it had before", async () => {
+    const read = chain({
+      same: { before: [5n, 1n], after: [5n, 1n] },
+      burnt: { before: [5n, 1n], after: [4n, 1n] },
+      sent: { before: [5n, 1n], after: [4n, 2n] },
+      unread: { before: [5n, 1n], after: ["failed", 1n] },
+    });
+    const burnOf = (id: string): RanCommand => {
+      const { command, ...ran } = transferOf(id, id);
+      const { to: _to, ...burn } = command;
+      return { ...ran, command: { ...burn, kind: "burn" } };
+    };
+    const commands = [burnOf("same"), burnOf("burnt"), transferOf("sent", "sent"), burnOf("unread")];
+    expect([...(await unmovedAmong(commands, read))]).to.deep.equal(["same"]);
   });
 
   it("count as moved when a balance cannot be read", async () => {

@@ -33,8 +33,10 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
   let bob: string;
 
   before("start with the deployment file of 0.2.0", async () => {
-    addresses = await withLocalOwner(moneta.node.url, (owner) => deployLocally(owner, HOSTED_BASE, "standard"));
-    const { relay, factories, delegate, deployedAt } = addresses;
+    const deployed = await withLocalOwner(moneta.node.url, (owner) => deployLocally(owner, HOSTED_BASE, "standard"));
+    const { relay, factories, delegate, deployedAt } = deployed;
+    // The collections of 0.2.0 have no signed burns.
+    addresses = { ...deployed, factories: [{ ...factories[0], signedBurns: false }] };
     const factory = CollectionFactory__factory.connect(factories[0].address, moneta.provider);
     const content = JSON.stringify({
       relay,
@@ -73,6 +75,12 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     const rows = moneta.service.database.read.selectFrom("collections").select("storage");
     return (await rows.where("address", "=", address).executeTakeFirstOrThrow()).storage;
   };
+  /** Whether the wallet burnt its token through its delegate. */
+  const delegated = async (request: string) => {
+    const rows = moneta.service.database.read.selectFrom("requests").select("command").where("id", "=", request);
+    const { command } = await rows.executeTakeFirstOrThrow();
+    return (JSON.parse(command) as { foreign: boolean }).foreign;
+  };
   const storages = async () =>
     ((await readContracts(moneta.service.database.read)) as ContractAddresses).factories.map(({ storage }) => storage);
 
@@ -88,6 +96,10 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     await api.completed("/v1/transfers", moved);
     expect(await contract.ownerOf(ids[0] ?? 0)).to.equal(bob);
     expect(await contract.ownerOf(ids[2] ?? 0)).to.equal(alice);
+    const burnt = { contract_address: address, from_address: bob, token_id: ids[1] ?? 0 };
+    const { request_id: burn } = await api.completed("/v1/burns", burnt);
+    expect(await delegated(burn)).to.equal(address === collection);
+    expect(await contract.totalSupply()).to.equal((await contract.totalMinted()) - 1n);
     for (const wallet of [alice, bob]) {
       const { nfts } = await api.ok<{ nfts: { contract_address: string }[] }>("GET", `/v1/accounts/${wallet}`);
       const held = nfts.filter(({ contract_address: at }) => at === address).length;
@@ -138,6 +150,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
       initial_owner: alice,
       initial_supply: 2,
     });
+    await api.completed("/v1/burns", { contract_address: editions, from_address: alice, token_id: 1, amount: 2 });
     // Each kind is measured: two new slots, and one.
     const { measurement } = await readGasMeasurement(moneta.service.database.read);
     expect(measurement?.mintErc721).to.be.within(50_000, 51_500);
@@ -187,7 +200,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
 describe("withDeployedFactories", () => {
   const folder = useFolder();
   const address = (digit: string) => `0x${digit.repeat(40)}`;
-  const factory = (digit: string) => ({ storage: "compact", address: address(digit) }) as const;
+  const factory = (digit: string) => ({ storage: "compact", signedBurns: true, address: address(digit) }) as const;
   const known: ContractAddresses = {
     relay: address("1"),
     factories: [factory("2")],

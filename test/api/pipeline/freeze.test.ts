@@ -40,6 +40,19 @@ describe("metadata changes and the freeze on a real node", () => {
     expect(await api.ok("GET", `/metadata/31337/${address}/1`)).to.deep.equal({ name: "Dog" });
   });
 
+  it("announces changes of an ERC1155 token by the event of its standard, and the token keeps no URI of its own", async () => {
+    const address = await api.collection({ type: "ERC1155" });
+    const created = { collection_address: address, token_id: 7, initial_owner: await api.wallet(), initial_supply: 2 };
+    await api.completed("/v1/nfts", { ...created, name: "Cat" });
+    const collection = ERC1155Collection__factory.connect(address, moneta.provider);
+    const changed = await change(`${address}/7`, { name: "Dog" });
+    const updates = await collection.queryFilter(collection.filters.URI(), changed.block_number ?? 0);
+    expect(updates.map(({ args: [uri, id] }) => [uri, id])).to.deep.equal([[await collection.uri(7), 7n]]);
+    const { read } = moneta.service.database;
+    const rows = read.selectFrom("nfts").select("token_uri").where("contract", "=", address);
+    expect(await rows.execute()).to.deep.equal([{ token_uri: null }]);
+  });
+
   it("freezes an ERC721 collection, including pending mints", async () => {
     const address = await api.collection({ type: "ERC721", description: "cats" });
     const to = await api.wallet();

@@ -85,6 +85,10 @@ class FullBatches {
     return this.#settle(() => this.#acceptBatch("/v1/transfers/batch", items));
   }
 
+  async burn(items: Body[]): Promise<RequestBody[]> {
+    return this.#settle(() => this.#acceptBatch("/v1/burns/batch", items));
+  }
+
   async call(calls: { method: string; path: string; body: Body }[]): Promise<RequestBody[]> {
     const accept = async ({ method, path, body }: (typeof calls)[number]) =>
       (await this.#moneta.api.ok<{ request_id: string }>(method, path, body)).request_id;
@@ -159,6 +163,8 @@ function itSettlesFullBatches(moneta: OwnService): void {
     });
     await full.transfer(NUMBERS.map((id) => move(id, alice, bob)));
     await full.transfer(NUMBERS.map((id, index) => move(id, bob, newHolders[index] ?? "")));
+    const burn = (id: number, from: string) => ({ contract_address: collection, from_address: from, token_id: id });
+    await full.burn(NUMBERS.map((id, index) => burn(id, newHolders[index] ?? "")));
   });
 
   it("settles new ERC1155 ids with URIs, copies for new holders, for known ones and for one, and transfers", async () => {
@@ -174,6 +180,8 @@ function itSettlesFullBatches(moneta: OwnService): void {
     expect(transactionsOf(copied), "transactions").to.have.length.below(4);
     const move = { contract_address: collection, from_address: alice, to_address: bob, amount: 1 };
     await full.transfer(NUMBERS.map((id) => ({ ...move, token_id: id })));
+    const burn = { contract_address: collection, from_address: alice, amount: 1 };
+    await full.burn(NUMBERS.map((id) => ({ ...burn, token_id: id })));
   });
 }
 
@@ -192,7 +200,15 @@ function itSettlesFullBatchesOfContracts(moneta: OwnService): void {
     await full.call(created.map((request) => ({ method: "POST", path: pathOf(request), body: {} })));
   });
 
-  it("settles transfers of tokens of other contracts", async () => {
+  it("settles changes of the metadata of ERC1155 tokens", async () => {
+    const collection = await api.collection({ type: "ERC1155" });
+    const created = { collection_address: collection, initial_owner: await api.wallet(), initial_supply: 2, name: "A" };
+    await full.mint(NUMBERS.map((id) => ({ ...created, token_id: id })));
+    const pathOf = (id: number) => `/v1/collections/${collection}/${id.toString()}`;
+    await full.call(NUMBERS.map((id) => ({ method: "PATCH", path: pathOf(id), body: { name: "B" } })));
+  });
+
+  it("settles transfers and burns of tokens of other contracts", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const outsider = await moneta.provider.getSigner(3);
     const deploy = { gasLimit: 16_000_000 };
@@ -209,6 +225,9 @@ function itSettlesFullBatchesOfContracts(moneta: OwnService): void {
     await full.transfer(NUMBERS.map((id) => ({ ...copies, token_id: id })));
     expect(await erc721.balanceOf(bob)).to.equal(BigInt(MAX_BATCH));
     expect(await erc1155.balanceOf(alice, MAX_BATCH)).to.equal(1n);
+    const burn = { contract_address: await erc721.getAddress(), from_address: bob };
+    await full.burn(NUMBERS.map((id) => ({ ...burn, token_id: id })));
+    expect(await erc721.balanceOf(bob)).to.equal(0n);
   });
 }
 

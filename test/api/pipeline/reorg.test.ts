@@ -76,6 +76,46 @@ describe("a reorganization of the chain", () => {
     });
   });
 
+  describe("given a burn in a block that is dropped before its confirmation depth", () => {
+    it("gives the token back, keeps it reserved, and burns it once when the same transaction is mined again", async () => {
+      const wallet = await api.wallet();
+      const { nft_collection: collection } = await final(
+        await api.accept("/v1/collections", { type: "ERC721", name: "Burnt", symbol: "BRN" }),
+      );
+      if (collection === null) throw new Error("no collection");
+      const secret = { name: "Box", unlockable_content: "in the attic" };
+      await final(await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet, ...secret }));
+      const held = () =>
+        api.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", `/v1/accounts/${wallet}/${collection}`);
+      expect((await held()).nfts.map((nft) => nft.unlockable_content)).to.deep.equal(["in the attic"]);
+      const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
+      const token = { from_address: wallet, contract_address: collection, token_id: 1 };
+      const id = await api.accept("/v1/burns", token);
+      const seen = await inBlock(id);
+      expect((await held()).nfts).to.deep.equal([]);
+
+      await moneta.provider.send("evm_setAutomine", [false]);
+      await moneta.provider.send("evm_revert", [snapshot]);
+      await mine(1);
+      await eventually(async () => ((await held()).nfts.length === 1 ? true : undefined));
+      expect(await request(id)).to.include({ status: "processing" });
+      const refused = await api.send("POST", "/v1/transfers", { ...token, to_address: outsider.address });
+      expect(refused.body).to.include({ error_code: "token_busy" });
+
+      await moneta.provider.send("evm_setAutomine", [true]);
+      await mine(1);
+      expect(await final(id)).to.include({ status: "completed", transaction_hash: seen.transaction_hash });
+      expect((await held()).nfts).to.deep.equal([]);
+      const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+      expect(await contract.totalSupply()).to.equal(0n);
+      const { history } = await api.ok<{ history: { type: string }[] }>(
+        "GET",
+        `/v1/collections/${collection}/1/history`,
+      );
+      expect(history.map(({ type }) => type)).to.deep.equal(["burn", "mint"]);
+    });
+  });
+
   describe("given a transfer outside the service that the chain drops", () => {
     it("gives the token back to its owner in every listing", async () => {
       const wallet = await api.wallet();

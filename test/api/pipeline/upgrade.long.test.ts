@@ -103,13 +103,13 @@ for (const released of Released.all()) {
 }
 
 /**
- * Mints and moves tokens of an old collection and of a new one.
+ * Mints, moves and burns tokens of an old collection and of a new one.
  * @returns their storages, once it is clear that each collection is by the factory that the database names: the old version had
  *   signed some creations and not others.
  */
 async function storagesUsed(upgraded: Upgraded): Promise<unknown[]> {
   const [old, fresh] = [await standardCollection(upgraded), await compactCollection(upgraded)];
-  for (const collection of [old, fresh]) await mintAndMove(upgraded, collection);
+  for (const collection of [old, fresh]) await mintMoveAndBurn(upgraded, collection);
   const stored = await rawSql(upgraded.parts.url, "select address, storage from collections where type = 'ERC721'");
   const storages = new Map(stored.map((row) => [row["address"], row["storage"]]));
   for (const [address, storage] of storages) {
@@ -143,8 +143,8 @@ async function compactCollection(upgraded: Upgraded): Promise<string> {
   return String((await completed(upgraded, "/v1/collections", fields)).nft_collection);
 }
 
-/** Two wallets get tokens, and one moves to the other. */
-async function mintAndMove(upgraded: Upgraded, collection: string): Promise<void> {
+/** Two wallets get tokens, one moves to the other, and one is burnt: in a collection of 0.2.0 through the wallet's delegate. */
+async function mintMoveAndBurn(upgraded: Upgraded, collection: string): Promise<void> {
   const { shop, node } = upgraded.parts;
   const [alice, bob] = [await shop.wallet(), await shop.wallet()];
   const ids: string[] = [];
@@ -159,6 +159,8 @@ async function mintAndMove(upgraded: Upgraded, collection: string): Promise<void
   const owners = await Promise.all([first, second, third].map((id) => contract.ownerOf(id)));
   expect(owners).to.deep.equal([bob, bob, alice]);
   expect(await contract.balanceOf(bob)).to.equal(2n);
+  await completed(upgraded, "/v1/burns", { contract_address: collection, from_address: alice, token_id: third });
+  expect(await contract.balanceOf(alice)).to.equal(0n);
 }
 
 /** A request from its acceptance to its success. */

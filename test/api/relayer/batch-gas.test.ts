@@ -24,8 +24,8 @@ for (const storage of STORAGES) {
     const { api } = moneta;
 
     /** Sends the calls in one batch. @returns the transactions, with the gas that they were expected to use. */
-    async function send(items: Record<string, unknown>[]) {
-      const { results } = (await api.ok("POST", "/v1/nfts/batch", { items })) as unknown as Batch;
+    async function send(items: Record<string, unknown>[], path = "/v1/nfts/batch") {
+      const { results } = (await api.ok("POST", path, { items })) as unknown as Batch;
       const requests = [];
       for (const { request_id: id } of results) requests.push(await api.settled(id));
       expect(requests.filter(({ status }) => status !== "completed")).to.deep.equal([]);
@@ -101,6 +101,39 @@ for (const storage of STORAGES) {
         it("is close to what mints to wallets use that have tokens", () => expectClose(wallets.map(mint)));
       });
     }
+
+    describe("given burns", () => {
+      /**
+       * Every call fits. A burn is counted as a transfer without a receiver, to a new slot for each: those of one holder share
+       * their slots, and the chain gives gas back for each slot that they clear.
+       */
+      async function expectBurnt(items: Record<string, unknown>[]) {
+        const transactions = await send(items, "/v1/burns/batch");
+        expect(transactions.reduce((sum, one) => sum + one.items, 0)).to.equal(items.length);
+        for (const { counted, used } of transactions) {
+          expect(used).to.be.at.most(counted);
+          expect(used / counted).to.be.at.least(0.3);
+        }
+      }
+
+      it("counts enough for single tokens, and for copies", async () => {
+        const burns = 40;
+        const holder = await api.wallet();
+        const single = await api.collection({ type: "ERC721" });
+        await send(Array.from({ length: burns }, () => ({ collection_address: single, to_address: holder })));
+        const ids = Array.from({ length: burns }, (_, index) => index + 1);
+        const token = { from_address: holder, contract_address: single };
+        await expectBurnt(ids.map((token_id) => ({ ...token, token_id })));
+        const copies = await api.collection({ type: "ERC1155" });
+        const created = { collection_address: copies, initial_owner: holder, initial_supply: 2 };
+        await send(ids.map((token_id) => ({ ...created, token_id })));
+        const some = { from_address: holder, contract_address: copies, amount: 1 };
+        for (let times = 0; times < 2; times++) await expectBurnt(ids.map((token_id) => ({ ...some, token_id })));
+        const { read } = moneta.service.database;
+        const rows = read.selectFrom("requests").select("returns").where("type", "=", "burn");
+        expect((await rows.execute()).filter(({ returns }) => returns > 0)).to.deep.equal([]);
+      });
+    });
 
     describe("given mints of an ERC1155 collection", () => {
       let collection: string;

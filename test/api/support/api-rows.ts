@@ -27,6 +27,8 @@ interface CollectionOptions {
   mayMint?: boolean;
   /** Whether the service may still announce and freeze. */
   steward?: boolean;
+  /** Whether it has `burnWithAuthorization`. */
+  signedBurns?: boolean;
 }
 
 /** A collection on chain, with the completed request that created it. @returns its address. */
@@ -38,6 +40,7 @@ export function addCollection(api: TestApi, options: CollectionOptions = {}): Pr
     listed = true,
     mayMint = true,
     steward = true,
+    signedBurns = true,
   } = options;
   const selfHostedBase = type === "ERC721" ? "ipfs://base/" : "ipfs://base/{id}.json";
   const fields = {
@@ -50,7 +53,7 @@ export function addCollection(api: TestApi, options: CollectionOptions = {}): Pr
     metadata: options.metadata ?? {},
     soulbound: options.soulbound ?? false,
   };
-  return addCollectionRow(api.database, fields, { app, listed, mayMint, steward, block: 1 });
+  return addCollectionRow(api.database, fields, { app, listed, mayMint, steward, signedBurns, block: 1 });
 }
 
 interface MintOptions {

@@ -1,4 +1,4 @@
-import type { CollectionStorage } from "../../../api/domain/command.ts";
+import type { CollectionKind } from "../../../api/domain/command.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { applyRange } from "../../../api/store/ledger/apply-range.ts";
@@ -10,7 +10,7 @@ import { hashOf, requestRow } from "./rows.ts";
 
 /** Stores one block. @returns whether it was taken. */
 export async function apply(database: Database, fields: RangeFields): Promise<boolean> {
-  const facts = { relayOwner: "0xowner", storages: new Map<string, CollectionStorage>() };
+  const facts = { relayOwner: "0xowner", kinds: new Map<string, CollectionKind>() };
   return (await database.write((trx) => applyRange(trx, rangeOf(fields), facts, fields.block * 1000))) !== null;
 }
 

@@ -1,6 +1,6 @@
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import type { ForeignContracts, Held, HoldingQuery, InspectedContract } from "../../../api/chain/foreign.ts";
-import type { CollectionType } from "../../../api/domain/command.ts";
+import type { Burn, CollectionType } from "../../../api/domain/command.ts";
 
 /** A fake of the chain reader for contracts that the service did not deploy. */
 export class FakeForeign implements ForeignContracts {
@@ -12,6 +12,10 @@ export class FakeForeign implements ForeignContracts {
   readonly failing = new Set<string>();
   /** Runs before balances are answered. */
   beforeHoldings: (() => Promise<void>) | null = null;
+  /** Contracts without a function for burns. */
+  readonly unburnable = new Set<string>();
+  /** Whether the chain has EIP-7702. */
+  delegates = true;
   calls = 0;
 
   give(contract: string, tokenId: string, owner: string, quantity = 1n): void {
@@ -30,6 +34,16 @@ export class FakeForeign implements ForeignContracts {
     this.calls += queries.length;
     await this.beforeHoldings?.();
     return queries.map((query) => (this.down ? undefined : this.#held(query)));
+  }
+
+  async burnable(burns: readonly Burn[]): Promise<boolean[]> {
+    this.calls += burns.length;
+    await Promise.resolve();
+    return burns.map(({ contract }) => !this.unburnable.has(contract));
+  }
+
+  canDelegate(): Promise<boolean> {
+    return Promise.resolve(this.delegates);
   }
 
   #held({ contract, type, tokenId, owner }: HoldingQuery): Held {

@@ -21,7 +21,7 @@ import { findRequest, insertRequest, type StoredRequest } from "../../../api/sto
 export const APP = "app-1";
 
 export function randomContracts(): ContractAddresses {
-  const factories = [{ storage: "compact", address: randomAddress() }] as const;
+  const factories = [{ storage: "compact", signedBurns: true, address: randomAddress() }] as const;
   return { relay: randomAddress(), factories, delegate: randomAddress(), deployedAt: 0 };
 }
 
@@ -91,6 +91,8 @@ interface CollectionState {
   mayMint?: boolean;
   /** Whether the service may still announce and freeze. */
   steward?: boolean;
+  /** Whether it has `burnWithAuthorization`. */
+  signedBurns?: boolean;
   block?: number;
 }
 
@@ -98,12 +100,13 @@ interface CollectionState {
 export async function addCollection(
   database: Database,
   fields: Partial<CreateCollection> = {},
-  { app = APP, listed = true, mayMint = true, steward = true, block = 0 }: CollectionState = {},
+  { app = APP, listed = true, mayMint = true, steward = true, block = 0, signedBurns = true }: CollectionState = {},
 ): Promise<string> {
   const command = creation(fields);
   const request = await addRequest(database, command, { app });
   const [address, owner] = [randomAddress(), randomAddress()];
-  const made = { address, owner, storage: "compact", blockNumber: block, createdAt: 1_700_000_000_000 } as const;
+  const kind = { storage: "compact", signedBurns } as const;
+  const made = { address, owner, kind, blockNumber: block, createdAt: 1_700_000_000_000 };
   await database.write(async (trx) => {
     await trx
       .updateTable("requests")

@@ -73,6 +73,8 @@ describe("authentication", () => {
     ["collections", "POST", "/v1/collections"],
     ["mint", "POST", "/v1/nfts"],
     ["transfer", "POST", "/v1/transfers"],
+    ["transfer", "POST", "/v1/burns"],
+    ["transfer", "POST", "/v1/burns/batch"],
     ["webhooks", "PUT", "/v1/webhook"],
     ["webhooks", "GET", "/v1/webhook"],
     ["webhooks", "DELETE", "/v1/webhook"],

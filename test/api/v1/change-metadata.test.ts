@@ -44,6 +44,7 @@ describe("changing metadata", () => {
       const request = await stored(id);
       expect(toCommand(request.command)).to.deep.equal({
         kind: "announce-metadata",
+        type: "ERC721",
         collection: contract,
         tokenId: null,
       });

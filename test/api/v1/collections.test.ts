@@ -182,8 +182,26 @@ describe("collections", () => {
       const { body, text } = await api.get(`/v1/collections/${contract}/1`);
       expect(body).to.include({ token_id: 1, owner, type: "ERC721" });
       expect(text).to.not.contain("secret");
+    });
+
+    it("shows a burnt token without an owner, and nobody its unlockable content", async () => {
+      const contract = await addCollection(api);
+      const owner = await addWallet(api);
+      await addMint(api, { contract, to: owner, tokenId: 1, unlockable: "secret", metadata: { name: "Ash" } });
       await addMove(api, { contract, tokenId: 1, from: owner, to: null });
-      expectRefusal(await api.get(`/v1/collections/${contract}/1`), 404, "not_found");
+      const { body, text } = await api.get(`/v1/collections/${contract}/1`);
+      expect(body).to.deep.include({ token_id: 1, owner: null, type: "ERC721", metadata: { name: "Ash" } });
+      const held = await api.get(`/v1/accounts/${owner}`);
+      expect(held.body.total).to.equal(0);
+      for (const answer of [text, held.text]) expect(answer).to.not.contain("secret");
+      // An id whose mint is not on chain yet is still unknown.
+      expectRefusal(await api.get(`/v1/collections/${contract}/2`), 404, "not_found");
+
+      const copies = await addCollection(api, { type: "ERC1155" });
+      await addMint(api, { contract: copies, to: owner, tokenId: 3, quantity: 2, type: "ERC1155" });
+      await addMove(api, { contract: copies, tokenId: 3, from: owner, to: null, quantity: 2 });
+      const id = await api.get(`/v1/collections/${copies}/3`);
+      expect(id.body).to.deep.include({ token_id: 3, quantity: 0, owners: [], total: 0 });
     });
 
     it("shows an ERC1155 token with a page of its owners", async () => {

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 
+import { measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
+import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { RELAY, type TestApi, startApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -26,6 +28,23 @@ describe("POST /v1/collections", () => {
     expect(row.ready_at).to.equal(0);
     return JSON.parse(row.command) as Record<string, unknown>;
   }
+
+  describe("given texts that need more gas than a transaction of the chain has", () => {
+    const uri = (characters: number) => `ipfs://${"ü".repeat(characters - 7)}`;
+    const body = { ...SELF_HOSTED, base_uri: uri(2_000), collection_uri: uri(2_048) };
+    const bytes = 7 + 2 * (2_041 - 48) + 7 + 2 * 2_041 + 7;
+
+    it("refuses them with the number of bytes, and accepts them where code costs less", async () => {
+      await api.database.write((trx) => writeGasMeasurement(trx, measurementFromSlotPrice(108_000), null));
+      const answer = await api.post("/v1/collections", body);
+      expectInvalid(answer, { collection_uri: "too_long" });
+      expect(answer.text).to.match(
+        new RegExp(`have ${bytes.toString()} bytes together\\. A new collection on this chain can have \\d+:`),
+      );
+      await api.database.write((trx) => writeGasMeasurement(trx, UNMEASURED_GAS, null));
+      expectAccepted(await api.post("/v1/collections", body));
+    });
+  });
 
   it("accepts a hosted collection and notifies the relayer", async () => {
     const before = api.notified;

@@ -56,6 +56,10 @@ function transferOf(things: Things) {
   };
 }
 
+function burnOf(things: Things) {
+  return { from_address: things.wallet, contract_address: things.collection, token_id: 1 };
+}
+
 /** Calls that name resources. Another app's resources must look as if they did not exist. */
 const NAMING: Record<string, Naming> = {
   getAccountOfUser: { path: ({ user }) => ({ user_identifier: user }) },
@@ -78,6 +82,8 @@ const NAMING: Record<string, Naming> = {
   mintNfts: { body: (things) => ({ items: [mintOf(things)] }), batch: true },
   transferNft: { body: transferOf },
   transferNfts: { body: (things) => ({ items: [transferOf(things)] }), batch: true },
+  burnNft: { body: burnOf },
+  burnNfts: { body: (things) => ({ items: [burnOf(things)] }), batch: true },
 };
 
 /** Calls that name no resource, with a body where they take one. They must read and change only the caller's app. */

@@ -173,7 +173,7 @@ describe("requests", () => {
     });
 
     it("refuses unknown filters", async () => {
-      expectInvalid(await api.get("/v1/requests?status=done&type=burn"), { status: "invalid", type: "invalid" });
+      expectInvalid(await api.get("/v1/requests?status=done&type=melt"), { status: "invalid", type: "invalid" });
     });
   });
 

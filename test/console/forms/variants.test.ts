@@ -5,6 +5,7 @@ import { bodyOf } from "../../../console/forms/model/body.ts";
 import { fieldsOf } from "../../../console/forms/model/fields.ts";
 import { initialValues } from "../../../console/forms/model/values.ts";
 import {
+  burnVariant,
   type CollectionKind,
   createVariant,
   fieldsOfVariant,
@@ -25,6 +26,7 @@ describe("variants of a form", () => {
       "post /v1/nfts": KINDS.flatMap((kind) => [mintVariant(kind, "new"), mintVariant(kind, "copies")]),
       "post /v1/collections": KINDS.map(createVariant),
       "post /v1/transfers": KINDS.map(({ type }) => transferVariant(type)),
+      "post /v1/burns": KINDS.map(({ type }) => burnVariant(type)),
     };
     for (const [call, variants] of Object.entries(all)) {
       const names = fieldsOf(document, call).map(({ name }) => name);
@@ -45,6 +47,7 @@ describe("variants of a form", () => {
       expect(leftOut("post /v1/nfts", mintVariant(kind, "new"))).to.deep.equal(["collection_address"]);
       const known = ["from_address", "contract_address", "token_id"];
       expect(leftOut("post /v1/transfers", transferVariant(kind.type))).to.deep.equal(known);
+      expect(leftOut("post /v1/burns", burnVariant(kind.type))).to.deep.equal(known);
     }
   });
 

@@ -19,6 +19,9 @@ export interface Transfer {
   readonly number: bigint;
 }
 
+/** A burn that a wallet authorizes. */
+export type Burn = Omit<Transfer, "to">;
+
 /** Two ERC721 collections; a wallet holds token 1 of each. */
 export async function deployErc721Pair(storage: Storage) {
   const system = await deploySystemWith(storage);
@@ -31,8 +34,14 @@ export async function deployErc721Pair(storage: Storage) {
     ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, s.r, s.vs)),
     number: t.number,
   });
+  const burnItem = async (index: 0 | 1, b: Burn, s: CompactSignature) => ({
+    ...(await item(collections[index], "burnWithAuthorization", b.from, b.tokenId, s.r, s.vs)),
+    number: b.number,
+  });
+  const another = async (to: string) => run(system.relay, await item(collections[0], "mint", to));
+  const supply = async () => collections[0].totalSupply();
   const pair = collections as unknown as readonly [ICollection, ICollection];
-  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
+  return { ...system, wallet, collections: pair, holds, giveBack, transferItem, burnItem, another, supply };
 }
 
 /** Two ERC1155 collections; a wallet holds one copy of id 1 of each. */
@@ -50,6 +59,12 @@ export async function deployErc1155Pair() {
     ...(await item(collections[index], "transferWithAuthorization", t.from, t.to, t.tokenId, t.amount, s.r, s.vs)),
     number: t.number,
   });
+  const burnItem = async (index: 0 | 1, b: Burn, s: CompactSignature) => ({
+    ...(await item(collections[index], "burnWithAuthorization", b.from, b.tokenId, b.amount, s.r, s.vs)),
+    number: b.number,
+  });
+  const another = async (to: string) => run(system.relay, await item(collections[0], "mint", to, 1n, 1n));
+  const supply = async () => collections[0].totalSupply(1n);
   const pair = collections as unknown as readonly [ICollection, ICollection];
-  return { ...system, wallet, collections: pair, holds, giveBack, transferItem };
+  return { ...system, wallet, collections: pair, holds, giveBack, transferItem, burnItem, another, supply };
 }

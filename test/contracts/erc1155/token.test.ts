@@ -137,7 +137,7 @@ describe("ERC1155Collection", () => {
       ["ERC-173, whose transferOwnership(0) renounces", "0x7f5828d0", false],
       ["ERC-5192", "0xb45a3c0e", false],
       ["ERC-2981", "0x2a55205a", true],
-      ["ERC-4906", "0x49064906", true],
+      ["ERC-4906, which is for ERC721 only", "0x49064906", false],
       ["ERC-7572", "0xe8a3d485", true],
       ["ERC-721", "0x80ac58cd", false],
       ["the invalid id 0xffffffff", "0xffffffff", false],

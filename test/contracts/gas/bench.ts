@@ -2,7 +2,11 @@ import { Signature, Wallet, id, type BaseWallet, type ContractTransactionRespons
 import { network } from "hardhat";
 
 import { encodeErc1155Arguments, encodeErc721Arguments } from "../../../api/chain/codec/clone-arguments.ts";
-import { executionDigest, transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
+import {
+  burnAuthorizationDigest,
+  executionDigest,
+  transferAuthorizationDigest,
+} from "../../../api/chain/codec/encode.ts";
 
 export type Hardfork = "prague" | "osaka" | "amsterdam";
 
@@ -46,6 +50,7 @@ export async function openBench(hardfork: Hardfork, storage: Storage) {
     wallet: walletSource(),
     transaction,
     signTransfer,
+    signBurn,
     execution: (from: BaseWallet, target: string, data: string, delegating: boolean) =>
       execute(chain, batches.nextNumber(), { from, target, data, delegating }),
   };
@@ -187,6 +192,12 @@ function signTransfer(
     amount,
     number,
   });
+  const signature = Signature.from(from.signingKey.sign(digest));
+  return [signature.r, signature.yParityAndS] as const;
+}
+
+function signBurn(from: BaseWallet, collection: string, tokenId: bigint, amount: bigint, number: bigint) {
+  const digest = burnAuthorizationDigest(CHAIN_ID, collection, { from: from.address, tokenId, amount, number });
   const signature = Signature.from(from.signingKey.sign(digest));
   return [signature.r, signature.yParityAndS] as const;
 }

@@ -1,5 +1,7 @@
 import type { BaseWallet } from "ethers";
 
+import { ERC1155Collection__factory } from "../../../contracts/generated/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import type { Bench } from "./bench.ts";
 import { measureForwarding } from "./forwarding.ts";
 import type { Row, Rows } from "./rows.ts";
@@ -14,6 +16,8 @@ export async function measureTransfers(bench: Bench): Promise<Rows> {
   const holders = Array.from({ length: 101 }, () => bench.wallet());
   const authorized721 = await prepareErc721(bench, holders);
   const authorized1155 = await prepareErc1155(bench, holders);
+  const burns721 = await prepareErc721(bench, holders, burnErc721);
+  const burns1155 = await prepareErc1155(bench, holders, burnErc1155);
   return {
     "transfer ERC721 directly, by its holder": await measureDirect721(bench),
     "transfer ERC1155 directly, by its holder": await measureDirect1155(bench),
@@ -27,42 +31,79 @@ export async function measureTransfers(bench: Bench): Promise<Rows> {
     },
     "transfer ERC1155 by authorization, batch of 1": { moneta: await bench.batch(1, authorized1155(0)) },
     "transfer ERC1155 by authorization, batch of 100, per item": { moneta: await bench.batch(100, authorized1155(1)) },
+    "burn ERC721 by authorization, batch of 1": { moneta: await bench.batch(1, burns721(0)) },
+    "burn ERC721 by authorization, batch of 100, per item": { moneta: await bench.batch(100, burns721(1)) },
+    "burn ERC1155 by authorization, batch of 1": { moneta: await bench.batch(1, burns1155(0)) },
+    "burn ERC1155 by authorization, batch of 100, per item": { moneta: await bench.batch(100, burns1155(1)) },
     ...(await measureDelegated(bench)),
   };
 }
 
 /** Gas of transfers of ERC721 tokens, without those of the reference contracts. */
 export async function measureErc721Transfers(bench: Bench): Promise<Rows> {
-  const authorized = await prepareErc721(
-    bench,
-    Array.from({ length: 101 }, () => bench.wallet()),
-  );
+  const holders = Array.from({ length: 101 }, () => bench.wallet());
+  const authorized = await prepareErc721(bench, holders);
+  const burns = await prepareErc721(bench, holders, burnErc721);
   return {
     "transfer ERC721 directly, by its holder": await measureDirect721(bench),
     "transfer ERC721 by authorization, batch of 1": { moneta: await bench.batch(1, authorized(0)) },
     "transfer ERC721 by authorization, batch of 100, per item": { moneta: await bench.batch(100, authorized(1)) },
+    "burn ERC721 by authorization, batch of 1": { moneta: await bench.batch(1, burns(0)) },
+    "burn ERC721 by authorization, batch of 100, per item": { moneta: await bench.batch(100, burns(1)) },
   };
 }
 
-/** Mints a token for each holder. Returns the transfers of their tokens, starting with the holder at `first`. */
-async function prepareErc721(bench: Bench, holders: BaseWallet[]): Promise<(first: number) => MakeItem> {
+/** Makes the calldata of a signed call for a holder's token. */
+type Encode = (bench: Bench, target: string, from: BaseWallet, tokenId: bigint, number: bigint) => string;
+
+const erc721 = ERC721Collection__factory.createInterface();
+const erc1155 = ERC1155Collection__factory.createInterface();
+
+const transferErc721: Encode = (bench, target, from, tokenId, number) => {
+  const to = bench.wallet().address;
+  const [r, vs] = bench.signTransfer(from, target, to, tokenId, 1n, number);
+  return erc721.encodeFunctionData("transferWithAuthorization", [from.address, to, tokenId, r, vs]);
+};
+
+const burnErc721: Encode = (bench, target, from, tokenId, number) => {
+  const [r, vs] = bench.signBurn(from, target, tokenId, 1n, number);
+  return erc721.encodeFunctionData("burnWithAuthorization", [from.address, tokenId, r, vs]);
+};
+
+const transferErc1155: Encode = (bench, target, from, tokenId, number) => {
+  const to = bench.wallet().address;
+  const [r, vs] = bench.signTransfer(from, target, to, tokenId, 4n, number);
+  return erc1155.encodeFunctionData("transferWithAuthorization", [from.address, to, tokenId, 4n, r, vs]);
+};
+
+const burnErc1155: Encode = (bench, target, from, tokenId, number) => {
+  const [r, vs] = bench.signBurn(from, target, tokenId, 4n, number);
+  return erc1155.encodeFunctionData("burnWithAuthorization", [from.address, tokenId, 4n, r, vs]);
+};
+
+/** Mints a token for each holder. Returns the signed calls for their tokens, starting with the holder at `first`. */
+async function prepareErc721(
+  bench: Bench,
+  holders: BaseWallet[],
+  encode = transferErc721,
+): Promise<(first: number) => MakeItem> {
   const { collection, target } = await bench.erc721();
   await bench.prepare(holders.length, (_number, index) => ({
     target,
     data: collection.interface.encodeFunctionData("mint", [holders[index]!.address]),
   }));
   return (first) => (number, index) => {
-    const from = holders[first + index]!;
     const tokenId = BigInt(first + index) + 1n;
-    const to = bench.wallet().address;
-    const [r, vs] = bench.signTransfer(from, target, to, tokenId, 1n, number);
-    const transfer = [from.address, to, tokenId, r, vs] as const;
-    return { target, data: collection.interface.encodeFunctionData("transferWithAuthorization", [...transfer]) };
+    return { target, data: encode(bench, target, holders[first + index]!, tokenId, number) };
   };
 }
 
-/** Mints copies of id 1 for each holder. Returns the transfers of their copies, starting with the holder at `first`. */
-async function prepareErc1155(bench: Bench, holders: BaseWallet[]): Promise<(first: number) => MakeItem> {
+/** Mints copies of id 1 for each holder. Returns the signed calls for their copies, starting with the holder at `first`. */
+async function prepareErc1155(
+  bench: Bench,
+  holders: BaseWallet[],
+  encode = transferErc1155,
+): Promise<(first: number) => MakeItem> {
   const { collection, target } = await bench.erc1155();
   await bench.prepare(1, () => ({
     target,
@@ -73,11 +114,7 @@ async function prepareErc1155(bench: Bench, holders: BaseWallet[]): Promise<(fir
     data: collection.interface.encodeFunctionData("mint", [holders[index]!.address, 1n, 10n]),
   }));
   return (first) => (number, index) => {
-    const from = holders[first + index]!;
-    const to = bench.wallet().address;
-    const [r, vs] = bench.signTransfer(from, target, to, 1n, 4n, number);
-    const transfer = [from.address, to, 1n, 4n, r, vs] as const;
-    return { target, data: collection.interface.encodeFunctionData("transferWithAuthorization", [...transfer]) };
+    return { target, data: encode(bench, target, holders[first + index]!, 1n, number) };
   };
 }
 

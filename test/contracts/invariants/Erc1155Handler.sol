@@ -106,6 +106,18 @@ contract Erc1155Handler is TestSystem {
         if (_walletOf(signer) == from && amount <= balanceOf[id][from]) _move(id, from, to, amount);
     }
 
+    function authorizeBurn(uint256 id, uint256 holder, uint256 signer, uint256 amount) external {
+        id %= IDS;
+        address from = _walletOf(holder);
+        amount = _part(amount, balanceOf[id][from]);
+        uint256 number = _nextNumber();
+        (bytes32 r, bytes32 vs) = _signBurn(_keyOf(signer), address(COLLECTION), id, amount, number);
+        bytes memory data = abi.encodeCall(ERC1155Collection.burnWithAuthorization, (from, id, amount, r, vs));
+        (_lastAuthorization, _lastAuthorizationNumber) = (data, number);
+        _run(number, address(COLLECTION), data);
+        if (_walletOf(signer) == from && amount <= balanceOf[id][from]) _take(id, from, amount);
+    }
+
     function replay(bool sameNumber) external {
         if (_lastAuthorization.length == 0) return;
         _run(sameNumber ? _lastAuthorizationNumber : _nextNumber(), address(COLLECTION), _lastAuthorization);
@@ -116,7 +128,8 @@ contract Erc1155Handler is TestSystem {
         id %= IDS;
         address from = _walletOf(holder);
         address to = _walletOf(receiver);
-        bytes[4] memory attacks = [
+        bytes[5] memory attacks = [
+            abi.encodeCall(ERC1155Collection.burnWithAuthorization, (from, id, 1, r, vs)),
             abi.encodeCall(ERC1155Collection.transferWithAuthorization, (from, to, id, 1, r, vs)),
             abi.encodeWithSignature("safeTransferFrom(address,address,uint256,uint256,bytes)", from, to, id, 1, ""),
             abi.encodeWithSignature("burn(address,uint256,uint256)", from, id, 1),

@@ -100,6 +100,20 @@ contract Erc721Handler is TestSystem {
         if (now_) _deliver(data, number, id, VM.addr(key), to);
     }
 
+    /// @notice A wallet signs a burn, perhaps of a token of another holder. The relay delivers it at once.
+    function authorizeBurn(uint256 tokenSeed, uint256 signer) external {
+        uint256 id = _tokenOf(tokenSeed);
+        address from = _walletOf(signer);
+        uint256 number = _nextNumber();
+        (bytes32 r, bytes32 vs) = _signBurn(_keyOf(signer), address(COLLECTION), id, 1, number);
+        bytes memory data = abi.encodeCall(ERC721Collection.burnWithAuthorization, (from, id, r, vs));
+        _authorizations.push(Authorization(data, number));
+        _run(number, address(COLLECTION), data);
+        if (holderOf[id] != from) return;
+        delete holderOf[id];
+        ++burnt;
+    }
+
     /// @notice Delivers an old authorization again: under its own number if it was used, or under another number.
     function replay(uint256 seed, bool sameNumber) external {
         if (_authorizations.length == 0) return;
@@ -114,7 +128,8 @@ contract Erc721Handler is TestSystem {
         uint256 id = _tokenOf(tokenSeed);
         address from = holderOf[id];
         address to = _walletOf(receiver);
-        bytes[7] memory attacks = [
+        bytes[8] memory attacks = [
+            abi.encodeCall(ERC721Collection.burnWithAuthorization, (from, id, r, vs)),
             abi.encodeCall(ERC721Collection.transferWithAuthorization, (from, to, id, r, vs)),
             abi.encodeWithSignature("transferFrom(address,address,uint256)", from, to, id),
             abi.encodeWithSignature("safeTransferFrom(address,address,uint256)", from, to, id),

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 
-import { BATCH_GAS, ethers, item, networkHelpers, nextNumber, toCall } from "../support/deploy.ts";
+import { BATCH_GAS, ethers, IN_AMSTERDAM, item, networkHelpers, nextNumber, toCall } from "../support/deploy.ts";
 import { shortOrLong } from "../support/runs.ts";
 import { setUp } from "./set-up.ts";
 
@@ -92,6 +92,62 @@ describe("Relay", () => {
           seen.add(executed.toString());
         }
         expect([...seen].sort()).to.deep.equal(["0", "1"]);
+      }).timeout(60_000);
+    });
+
+    describe("given a call with 450,000 bytes of data", () => {
+      it("either gives it its whole limit or does not start it: copying the data costs more than the reserve", async function () {
+        // Its floor price is above the gas limit of a transaction there (EIP-7976).
+        if (IN_AMSTERDAM) this.skip();
+        const { relay, probe } = await setUp();
+        const selector = probe.interface.encodeFunctionData("burnAllGas");
+        const data = selector.padEnd(2 + 2 * 450_000, "0");
+        const item = { target: await probe.getAddress(), data, gasLimit: 4_000_000n };
+        const seen = new Set<bigint>();
+        for (let gasLimit = 6_350_000n; gasLimit <= 7_350_000n; gasLimit += 10n * STEP) {
+          const call = toCall(item);
+          // Without the price of the data in the check, some of these revert as a whole.
+          const receipt = await (await relay.execute([call], { gasLimit })).wait();
+          const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
+          const executed = events.at(-1)!.args["executed"] as bigint;
+          expect(events.map((event) => event.name)).to.deep.equal(
+            executed === 0n ? ["BatchExecuted"] : ["CallFailed", "BatchExecuted"],
+          );
+          expect(await relay.isConsumed(call.number)).to.equal(executed === 1n);
+          seen.add(executed);
+        }
+        expect([...seen].sort()).to.deep.equal([0n, 1n]);
+      }).timeout(60_000);
+    });
+
+    describe("given a new slot costs twice what the reserve was planned for", () => {
+      it("at worst reverts a batch as a whole, which can be sent again; no call fails for lack of gas", async function () {
+        // The small reserve is half of two new slots at the prices before Amsterdam.
+        if (IN_AMSTERDAM) this.skip();
+        const { admin, operator, probe } = await setUp();
+        const relay = (await ethers.deployContract("LowReserveRelay", [admin.address])).connect(operator);
+        await relay.connect(admin).setOperator(operator.address, true);
+        const spend = await item(probe, "spend", 92_000n);
+        await probe.spend(1n);
+        // Each number has a word of the bitmap of its own.
+        const numbers = [1n, 2n].map((k) => (nextNumber() << 40n) + k * 256n);
+        const batch = numbers.map((number) => toCall({ ...spend, number, gasLimit: 100_000n }));
+        const outcomes = new Set<string>();
+        for (let gasLimit = 160_000n; gasLimit <= 340_000n; gasLimit += 2_000n) {
+          const snapshot = await networkHelpers.takeSnapshot();
+          const sent = await relay.execute(batch, { gasLimit }).catch(() => null);
+          const receipt = sent === null ? null : await sent.wait().catch(() => null);
+          const names = (receipt?.logs ?? []).map((log) => relay.interface.parseLog(log)?.name);
+          expect(names).to.not.include("CallFailed");
+          const consumed = await Promise.all(numbers.map((number) => relay.isConsumed(number)));
+          const executed = names.length === 0 ? 0 : consumed.filter(Boolean).length;
+          if (names.length === 0) expect(consumed).to.deep.equal([false, false]);
+          outcomes.add(names.length === 0 ? "reverted" : `executed ${executed.toString()}`);
+          await snapshot.restore();
+        }
+        expect([...outcomes]).to.include.members(["reverted", "executed 2"]);
+        await (await relay.execute(batch, { gasLimit: BATCH_GAS })).wait();
+        expect(await Promise.all(numbers.map((number) => relay.isConsumed(number)))).to.deep.equal([true, true]);
       }).timeout(60_000);
     });
 

@@ -256,7 +256,7 @@ function compilerLayout(): Variable[] {
   const input = {
     language: "Solidity",
     sources: { [file]: { content: read(file).contents } },
-    settings: { evmVersion: "prague", outputSelection: { "*": { "*": ["storageLayout"] } } },
+    settings: { evmVersion: "cancun", outputSelection: { "*": { "*": ["storageLayout"] } } },
   };
   const output = JSON.parse(compiler.compile(JSON.stringify(input), { import: read })) as {
     contracts: Record<string, Record<string, { storageLayout: { storage: Variable[] } }>>;

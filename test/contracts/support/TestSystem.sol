@@ -106,6 +106,19 @@ abstract contract TestSystem {
         return _sign(key, keccak256(abi.encodePacked(hex"1901", _domainSeparator(collection), structHash)));
     }
 
+    /// @dev Signs a burn, in the compact form of ERC-2098.
+    function _signBurn(
+        uint256 key,
+        address collection,
+        uint256 tokenId,
+        uint256 amount,
+        uint256 number
+    ) internal view returns (bytes32 r, bytes32 vs) {
+        bytes32 typeHash = keccak256("BurnAuthorization(address from,uint256 tokenId,uint256 amount,uint256 number)");
+        bytes32 structHash = keccak256(abi.encode(typeHash, VM.addr(key), tokenId, amount, number));
+        return _sign(key, keccak256(abi.encodePacked(hex"1901", _domainSeparator(collection), structHash)));
+    }
+
     function _sign(uint256 key, bytes32 digest) internal pure returns (bytes32 r, bytes32 vs) {
         (uint8 v, bytes32 r_, bytes32 s) = VM.sign(key, digest);
         return (r_, bytes32(uint256(s) | (uint256(v - 27) << 255)));

@@ -1,8 +1,10 @@
 import { Signature, type BaseWallet } from "ethers";
 
 import {
+  burnAuthorizationDigest,
   executionDigest,
   transferAuthorizationDigest,
+  type BurnAuthorization,
   type Execution,
   type TransferAuthorization,
 } from "../../../api/chain/codec/encode.ts";
@@ -34,6 +36,15 @@ export function signTransfer(
   chainId = CHAIN_ID,
 ): CompactSignature {
   return signDigest(wallet, transferAuthorizationDigest(chainId, collection, authorization));
+}
+
+export function signBurn(
+  wallet: BaseWallet,
+  collection: string,
+  authorization: BurnAuthorization,
+  chainId = CHAIN_ID,
+): CompactSignature {
+  return signDigest(wallet, burnAuthorizationDigest(chainId, collection, authorization));
 }
 
 export function signExecution(wallet: BaseWallet, execution: Execution, chainId = CHAIN_ID): CompactSignature {

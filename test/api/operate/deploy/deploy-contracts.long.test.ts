@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import { type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
+import { getAddress, type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
 
 import { CollectionFactory__factory } from "../../../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
@@ -122,80 +122,102 @@ describe("deployContracts", () => {
   });
 
   describe("given an installation of 0.2.0", () => {
+    /** Transactions that add a factory: both implementations and the factory itself. */
+    const ADDED = 3;
+
+    /** Its contracts have other bytes than those of 0.2.0, so they must not be where the present ones will be. */
+    async function moveAway(address: string): Promise<string> {
+      const moved = address.replace(/.{4}$/, (end) => (end === "0020" ? "0021" : "0020"));
+      await node.provider.send("anvil_setCode", [moved, await node.provider.getCode(address)]);
+      await node.provider.send("anvil_setCode", [address, "0x"]);
+      await node.provider.send("anvil_setNonce", [address, "0x0"]);
+      return getAddress(moved.toLowerCase());
+    }
+
     /** The file that 0.2.0 wrote, after the same five transactions. */
     async function deployOld(): Promise<Record<string, unknown>> {
       await deploy({ storage: "standard" });
       const { relay, factories, delegate, deployedAt } = (await readDeploymentFile(plan()))!;
-      const [{ address: factory, erc721Implementation, erc1155Implementation }] = factories;
+      const factory = await moveAway(factories[0].address);
+      const erc721Implementation = await moveAway(factories[0].erc721Implementation);
+      const erc1155Implementation = await moveAway(factories[0].erc1155Implementation);
       const old = { relay, erc721Implementation, erc1155Implementation, factory, delegate, deployedAt };
       await writeFile(fileOf(), JSON.stringify(old));
       return old;
     }
 
-    it("adds only the factory for compact storage, and keeps everything else", async () => {
+    it("adds only a factory whose collections have signed burns, and keeps everything else", async () => {
       const old = await deployOld();
       const dry = await deploy({ dryRun: true });
       expect(dry.result).to.equal(null);
-      expect(dry.output).to.match(/erc721Implementation about \d+ gas.*\n {2}factory about \d+ gas.*\n {2}total/);
-      expect(dry.output).to.not.match(/relay about|delegate about|erc1155Implementation about/);
+      expect(dry.output).to.match(
+        /erc721Implementation about \d+ gas.*\n {2}erc1155Implementation about .*\n {2}factory about \d+ gas.*\n {2}total/,
+      );
+      expect(dry.output).to.not.match(/relay about|delegate about/);
       expect(await sent()).to.equal(STEPS.length);
 
       const { output } = await deploy();
       expect(output).to.match(
         /New ERC721 collections have compact storage after a restart of the service with this file/,
       );
-      expect(await sent()).to.equal(STEPS.length + 2);
+      expect(await sent()).to.equal(STEPS.length + ADDED);
       const { relay, factories, delegate, deployedAt } = (await readDeploymentFile(plan()))!;
       expect({ relay, delegate, deployedAt }).to.deep.equal({
         relay: old["relay"],
         delegate: old["delegate"],
         deployedAt: old["deployedAt"],
       });
-      expect(factories.map(({ storage, address }) => [storage, address === old["factory"]])).to.deep.equal([
-        ["compact", false],
-        ["standard", true],
+      expect(
+        factories.map(({ storage, signedBurns, address }) => [storage, signedBurns, address === old["factory"]]),
+      ).to.deep.equal([
+        ["compact", true, false],
+        ["standard", false, true],
       ]);
       const added = CollectionFactory__factory.connect(factories[0].address, node.provider);
       expect(await added.relay()).to.equal(relay);
-      expect(await added.erc1155Implementation()).to.equal(old["erc1155Implementation"]);
+      expect(await added.erc1155Implementation()).to.equal(factories[0].erc1155Implementation);
       expect(await added.erc721Implementation()).to.equal(factories[0].erc721Implementation);
 
       expect((await deploy()).output).to.match(/^Already deployed/);
-      expect(await sent()).to.equal(STEPS.length + 2);
+      expect(await sent()).to.equal(STEPS.length + ADDED);
     });
 
-    for (const step of ["erc721Implementation", "factory"] as const) {
+    for (const [index, step] of (["erc721Implementation", "erc1155Implementation", "factory"] as const).entries()) {
       it(`continues after it was interrupted right after it sent the ${step}`, async () => {
         await deployOld();
-        deployer.left = step === "factory" ? 2 : 1;
+        deployer.left = index + 1;
         expect(String(await deploy().catch((error: unknown) => error))).to.equal("Error: interrupted");
         deployer.left = Infinity;
         expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
         await deploy();
         expect((await readDeploymentFile(plan()))!.factories).to.have.length(2);
-        expect(await sent()).to.equal(STEPS.length + 2);
+        expect(await sent()).to.equal(STEPS.length + ADDED);
       });
     }
 
-    it("adds nothing when standard storage is wanted, also later", async () => {
+    it("adds a factory for standard storage when that is wanted, and keeps to it later", async () => {
       await deployOld();
-      expect((await deploy({ storage: "standard" })).output).to.match(/^Already deployed/);
+      expect((await deploy({ storage: "standard" })).output).to.match(/New ERC721 collections have standard storage/);
       expect((await deploy()).output).to.match(/^Already deployed/);
-      expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
-      expect(await sent()).to.equal(STEPS.length);
+      const { factories } = (await readDeploymentFile(plan()))!;
+      expect(factories.map(({ storage, signedBurns }) => [storage, signedBurns])).to.deep.equal([
+        ["standard", true],
+        ["standard", false],
+      ]);
+      expect(await sent()).to.equal(STEPS.length + ADDED);
     });
 
-    it("changes which factory makes new collections without a transaction", async () => {
+    it("adds a second kind with the same ERC1155 implementation, and changes between them without a transaction", async () => {
       await deployOld();
       await deploy();
       const order = async () => (await readDeploymentFile(plan()))!.factories.map(({ storage }) => storage);
       expect((await deploy({ storage: "standard" })).output).to.match(/New ERC721 collections have standard storage/);
-      expect(await order()).to.deep.equal(["standard", "compact"]);
+      expect(await order()).to.deep.equal(["standard", "compact", "standard"]);
       await deploy();
-      expect(await order()).to.deep.equal(["standard", "compact"]);
+      expect(await order()).to.deep.equal(["standard", "compact", "standard"]);
       await deploy({ storage: "compact" });
-      expect(await order()).to.deep.equal(["compact", "standard"]);
-      expect(await sent()).to.equal(STEPS.length + 2);
+      expect(await order()).to.deep.equal(["compact", "standard", "standard"]);
+      expect(await sent()).to.equal(STEPS.length + ADDED + 2);
     });
   });
 

@@ -28,6 +28,7 @@ const JOURNAL: Journal = {
   owner: PLAN.owner,
   hostedBase: PLAN.hostedBase,
   storage: PLAN.storage,
+  signedBurns: true,
   placed: {},
   steps: {},
 };

@@ -1,4 +1,4 @@
-import type { CollectionStorage, Command } from "../../../../api/domain/command.ts";
+import type { CollectionKind, Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
@@ -58,7 +58,7 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => recordForeignHoldings(trx, [holding], LARGE));
 }
 
-const FACTS = { relayOwner: "owner", storages: new Map<string, CollectionStorage>() };
+const FACTS = { relayOwner: "owner", kinds: new Map<string, CollectionKind>() };
 
 async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
   const stored = await write((trx) => applyRange(trx, rangeOf(range), FACTS, NOW));

@@ -80,8 +80,8 @@ contract Erc1155Watch is Watch {
     function _checkLoss(address actor, address from, address to, uint256 id, uint256 amount) private {
         _require(!_SOULBOUND || to == address(0), "soulbound tokens never move");
         if (actor == from || _operators[from][actor]) return;
-        _require(actor == RELAY_ADDRESS && to != address(0), "only the holder and operators move and burn");
-        _require(_useSignature(from, to, id, amount), "the relay moves only with a signature");
+        _require(actor == RELAY_ADDRESS, "only the holder and operators move and burn");
+        _require(_useSignature(from, to, id, amount), "the relay moves and burns only with a signature");
     }
 
     function _compareFrozen() private {

@@ -61,8 +61,8 @@ contract Erc721Watch is Watch {
         }
         _require(!_SOULBOUND || to == address(0), "soulbound tokens never move");
         if (actor == from || actor == _approvedFor[id] || _operators[from][actor]) return;
-        _require(actor == RELAY_ADDRESS && to != address(0), "only the holder and approved accounts move and burn");
-        _require(_useSignature(from, to, id, 1), "the relay moves only with a signature");
+        _require(actor == RELAY_ADDRESS, "only the holder and approved accounts move and burn");
+        _require(_useSignature(from, to, id, 1), "the relay moves and burns only with a signature");
     }
 
     function _checkApproval(address actor, address holder, address approved) private {

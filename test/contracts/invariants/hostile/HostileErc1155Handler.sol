@@ -43,6 +43,13 @@ contract HostileErc1155Handler is HostileHandler {
         if (kind < 38) return abi.encodeCall(ERC1155Collection.burn, (holder, id, amount));
         if (kind < 40) return _batchBurn(holder, amount);
         if (kind < 46) return _mintCall(seed);
+        if (kind < 47) {
+            return
+                abi.encodeCall(
+                    ERC1155Collection.burnWithAuthorization,
+                    (holder, id, amount, bytes32(seed), bytes32(seed))
+                );
+        }
         if (kind < 48) {
             return
                 abi.encodeCall(
@@ -81,6 +88,11 @@ contract HostileErc1155Handler is HostileHandler {
         uint256 amount = _part(seed, id, from);
         if (from == to || amount == 0) return ("", 0);
         number = _nextNumber();
+        if ((seed >> 64) % 3 == 0) {
+            (bytes32 r_, bytes32 vs_) = _signBurn(_keyOf(signer), address(COLLECTION), id, amount, number);
+            _watch.sign(from, address(0), id, amount);
+            return (abi.encodeCall(ERC1155Collection.burnWithAuthorization, (from, id, amount, r_, vs_)), number);
+        }
         (bytes32 r, bytes32 vs) = _signTransfer(_keyOf(signer), address(COLLECTION), to, id, amount, number);
         _watch.sign(from, to, id, amount);
         data = abi.encodeCall(ERC1155Collection.transferWithAuthorization, (from, to, id, amount, r, vs));

@@ -37,6 +37,9 @@ contract HostileErc721Handler is HostileHandler {
         if (kind < 39) return abi.encodeWithSignature("approve(address,uint256)", address(RELAY), id);
         if (kind < 42) return abi.encodeCall(ERC721Collection.burn, (id));
         if (kind < 46) return _mintCall(seed);
+        if (kind < 47) {
+            return abi.encodeCall(ERC721Collection.burnWithAuthorization, (holder, id, bytes32(seed), bytes32(seed)));
+        }
         if (kind < 48) {
             return
                 abi.encodeCall(
@@ -73,6 +76,11 @@ contract HostileErc721Handler is HostileHandler {
         address from = _walletOf(signer);
         if (from == to) return ("", 0);
         number = _nextNumber();
+        if ((seed >> 64) % 3 == 0) {
+            (bytes32 r_, bytes32 vs_) = _signBurn(_keyOf(signer), address(COLLECTION), id, 1, number);
+            _watch.sign(from, address(0), id, 1);
+            return (abi.encodeCall(ERC721Collection.burnWithAuthorization, (from, id, r_, vs_)), number);
+        }
         (bytes32 r, bytes32 vs) = _signTransfer(_keyOf(signer), address(COLLECTION), to, id, 1, number);
         _watch.sign(from, to, id, 1);
         data = abi.encodeCall(ERC721Collection.transferWithAuthorization, (from, to, id, r, vs));

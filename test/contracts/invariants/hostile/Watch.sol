@@ -15,7 +15,7 @@ abstract contract Watch {
     /// @dev The accounts that act now. The last one was called by a hook during a call of the one before it.
     address[] private _acting;
 
-    /// @dev The transfers that wallets signed and that were not seen yet.
+    /// @dev The transfers and burns that wallets signed and that were not seen yet.
     mapping(bytes32 transfer => uint256) private _signed;
 
     address[] private _accounts;
@@ -29,7 +29,7 @@ abstract contract Watch {
         _accounts.push(account);
     }
 
-    /// @notice A wallet signed this transfer.
+    /// @notice A wallet signed this transfer; a burn has no receiver.
     function sign(address from, address to, uint256 id, uint256 amount) external {
         ++_signed[keccak256(abi.encode(from, to, id, amount))];
     }
@@ -59,7 +59,7 @@ abstract contract Watch {
     /// @param actor The account that made all changes since the last comparison.
     function _compare(address actor) internal virtual;
 
-    /// @dev Tells whether a wallet signed this transfer. Each signature counts once.
+    /// @dev Tells whether a wallet signed this transfer or burn. Each signature counts once.
     function _useSignature(address from, address to, uint256 id, uint256 amount) internal returns (bool) {
         bytes32 transfer = keccak256(abi.encode(from, to, id, amount));
         if (_signed[transfer] == 0) return false;

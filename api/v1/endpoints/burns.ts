@@ -1,0 +1,82 @@
+import { z } from "zod";
+
+import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
+import { burn } from "../../commands/transfer.ts";
+import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
+import { defineEndpoint, Verbatim } from "../endpoint.ts";
+import { acceptedExample, ALICE, batchExample, COLLECTION, REFERENCE } from "../examples.ts";
+import { accepted } from "../schemas/outputs.ts";
+import { none, noQuery } from "../schemas/params.ts";
+import { tokenOfWallet } from "./transfers.ts";
+
+const burnBody = z.strictObject(tokenOfWallet).meta({ id: "Burn" });
+
+export const burnNft = defineEndpoint({
+  method: "post",
+  path: "/burns",
+  summary: "Burn a token of a wallet",
+  name: "burnNft",
+  description:
+    "Destroys the token, or copies of it. This cannot be undone: the id is never minted again, and a supply cap still counts the token. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.",
+  examples: {
+    bodies: {
+      ERC721: { from_address: ALICE, contract_address: COLLECTION, token_id: 12 },
+      "ERC1155, three copies": {
+        from_address: ALICE,
+        contract_address: COLLECTION,
+        token_id: 7,
+        amount: 3,
+        reference: REFERENCE,
+      },
+    },
+    answer: acceptedExample,
+  },
+  scope: "transfer",
+  params: none,
+  query: noQuery,
+  body: burnBody,
+  response: accepted,
+  idempotent: true,
+  errors: [
+    "quota_exceeded",
+    "wallet_not_found",
+    "contract_not_supported",
+    "not_supported_by_chain",
+    "too_many_contracts",
+    "token_not_found",
+    "insufficient_balance",
+    "token_busy",
+  ],
+  handle: async (deps, call) => new Verbatim((await burn(deps, call, [call.body], singleAnswer)).json),
+});
+
+export const burnNfts = defineEndpoint({
+  method: "post",
+  path: "/burns/batch",
+  summary: "Burn up to 1,000 tokens with one call",
+  name: "burnNfts",
+  description: BATCH_RULES,
+  examples: {
+    bodies: {
+      "Two tokens": {
+        items: [
+          { from_address: ALICE, contract_address: COLLECTION, token_id: 12 },
+          { from_address: ALICE, contract_address: COLLECTION, token_id: 13 },
+        ],
+      },
+    },
+    answer: batchExample("token_busy", "token_id"),
+  },
+  scope: "transfer",
+  params: none,
+  query: noQuery,
+  body: batchBody("Burn"),
+  response: batchResults,
+  idempotent: true,
+  batch: true,
+  handle: async (deps, call, exchange) => {
+    const items = await readItems(deps, call, exchange, burnBody);
+    const { json, retryAfter } = await burn(deps, call, items, batchAnswer);
+    return new Verbatim(json, retryAfter);
+  },
+});

@@ -1,0 +1,189 @@
+import { expect } from "chai";
+import { JsonRpcSigner, parseEther } from "ethers";
+
+import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
+import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
+import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
+import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
+import { YardstickForwardedERC721__factory } from "../../../types/ethers-contracts/factories/mocks/YardstickForwarding.sol/YardstickForwardedERC721__factory.ts";
+import type { RequestBody } from "../../support/api-client.ts";
+import { eventually } from "../../support/eventually.ts";
+import { readContract } from "../../support/read-contract.ts";
+import { useService } from "../../support/use-service.ts";
+
+const SECRET = "The cat sleeps in the attic.";
+
+interface Held {
+  nfts: { token_id: string | number; quantity?: string | number; unlockable_content?: string | null }[];
+  total: number;
+}
+interface Collections {
+  collections: { address: string; copies?: number | string }[];
+}
+interface History {
+  history: { type: string; to_address: string | null; quantity: string | number; request_id: string | null }[];
+}
+
+describe("burning on a real node", () => {
+  const moneta = useService();
+  const { api } = moneta;
+  let outsider: JsonRpcSigner;
+
+  before(async () => {
+    outsider = await moneta.provider.getSigner(3);
+  });
+
+  const held = (wallet: string) => api.ok<Held>("GET", `/v1/accounts/${wallet}`);
+  const historyOf = (contract: string, id: number) =>
+    api.ok<History>("GET", `/v1/collections/${contract}/${id}/history`);
+
+  it("burns an ERC721 token: it leaves the lists, its secret is shown to nobody, and its history says so", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
+    const fields = { collection_address: collection, to_address: alice, name: "Box", unlockable_content: SECRET };
+    await api.completed("/v1/nfts", fields);
+    expect((await held(alice)).nfts.map((nft) => nft.unlockable_content)).to.deep.equal([SECRET]);
+
+    const token = { from_address: alice, contract_address: collection, token_id: 1 };
+    const burnt = await api.completed("/v1/burns", { ...token, reference: "order 7" });
+    expect(burnt).to.include({ type: "burn", nft_collection: collection, nft_token_id: 1, reference: "order 7" });
+    expect(burnt.gas_used).to.be.greaterThan(0);
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.totalSupply()).to.equal(0n);
+
+    expect(await held(alice)).to.include({ total: 0 });
+    expect((await api.ok<Held>("GET", `/v1/collections/${collection}`)).nfts).to.deep.equal([]);
+    const nft = await api.ok<{ owner: string | null }>("GET", `/v1/collections/${collection}/1`);
+    expect(nft.owner).to.equal(null);
+    expect(JSON.stringify(nft)).to.not.include(SECRET);
+    const { history } = await historyOf(collection, 1);
+    expect(history.map(({ type }) => type)).to.deep.equal(["burn", "mint"]);
+    expect(history[0]).to.include({ to_address: null, request_id: burnt.request_id });
+    // The id is gone for ever, and so is its place under the cap.
+    const again = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: alice });
+    expect(again.body).to.include({ error_code: "supply_exceeded" });
+    for (const path of ["/v1/burns", "/v1/transfers"]) {
+      const to = path === "/v1/burns" ? {} : { to_address: await api.wallet() };
+      const refused = await api.send("POST", path, { ...token, ...to });
+      expect(refused.status).to.equal(422);
+      expect(refused.body).to.include({ error_code: "insufficient_balance" });
+    }
+  });
+
+  it("burns copies of a soulbound ERC1155 id, until none is left", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC1155", soulbound: true });
+    const created = { token_id: 7, initial_supply: 5, initial_owner: alice };
+    await api.completed("/v1/nfts", { collection_address: collection, ...created });
+    const token = { from_address: alice, contract_address: collection, token_id: 7 };
+    const contract = ERC1155Collection__factory.connect(collection, moneta.provider);
+    for (const [amount, left] of [
+      [2, 3],
+      [3, 0],
+    ] as const) {
+      await api.completed("/v1/burns", { ...token, amount });
+      expect(await contract.totalSupply(7)).to.equal(BigInt(left));
+      const { nfts } = await held(alice);
+      expect(nfts.map(({ quantity }) => Number(quantity))).to.deep.equal(left === 0 ? [] : [left]);
+      const { collections } = await api.ok<Collections>("GET", "/v1/collections");
+      expect(Number(collections.find(({ address }) => address === collection)?.copies)).to.equal(left);
+    }
+    const { history } = await historyOf(collection, 7);
+    expect(history.map(({ type, quantity }) => [type, Number(quantity)])).to.deep.equal([
+      ["burn", 3],
+      ["burn", 2],
+      ["mint", 5],
+    ]);
+  });
+
+  it("burns a batch of tokens in few transactions, beside transfers and mints", async () => {
+    const [alice, bob] = [await api.wallet(), await api.wallet()];
+    const collection = await api.collection({ type: "ERC721" });
+    const mint = { collection_address: collection, to_address: alice };
+    const minted = await Promise.all(Array.from({ length: 12 }, () => api.completed("/v1/nfts", mint)));
+    const ids = minted.map((request) => Number(request.nft_token_id));
+    const items = ids.slice(0, 8).map((token_id) => ({ from_address: alice, contract_address: collection, token_id }));
+    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", "/v1/burns/batch", { items });
+    const others = await Promise.all(
+      ids.slice(8).map((token_id) => {
+        const moved = { from_address: alice, to_address: bob, contract_address: collection, token_id };
+        return api.accept("/v1/transfers", moved);
+      }),
+    );
+    const all = [...results.map((result) => result.request_id), ...others, await api.accept("/v1/nfts", mint)];
+    const settled = await Promise.all(all.map((id) => api.settled(id)));
+    expect(settled.map(({ status }) => status)).to.deep.equal(Array(13).fill("completed"));
+    expect(await held(alice)).to.include({ total: 1 });
+    expect(await held(bob)).to.include({ total: 4 });
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect([await contract.totalMinted(), await contract.totalSupply()]).to.deep.equal([13n, 5n]);
+  });
+
+  it("fails with the contract's reason when the holder moved its token meanwhile", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    // The wallet's key, used outside of the service: the block with the move comes before that of the burn.
+    await moneta.provider.send("hardhat_impersonateAccount", [alice]);
+    await (await outsider.sendTransaction({ to: alice, value: parseEther("1") })).wait();
+    const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(moneta.provider, alice));
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const options = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
+    await contract.transferFrom(alice, outsider.address, 1, options);
+    const id = await api.accept("/v1/burns", { from_address: alice, contract_address: collection, token_id: 1 });
+    await eventually(async () => {
+      const { status } = await api.ok<RequestBody>("GET", `/v1/requests/${id}`);
+      return status === "processing" ? true : undefined;
+    });
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    const failed = await api.settled(id);
+    expect(failed).to.include({ status: "failed", error_code: "insufficient_balance" });
+    expect(await contract.ownerOf(1)).to.equal(outsider.address);
+  });
+
+  describe("given a contract of others", () => {
+    it("burns single tokens and copies through the wallet's delegate", async () => {
+      const wallet = await api.wallet();
+      const single = await (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
+      await (await single.mint(wallet, 5)).wait();
+      const copies = await (await new PlainERC1155__factory(outsider).deploy()).waitForDeployment();
+      await (await copies.mint(wallet, 6, 10)).wait();
+      const [erc721, erc1155] = [await single.getAddress(), await copies.getAddress()];
+      const burn = (contract_address: string, token_id: number, fields: object = {}) =>
+        api.completed("/v1/burns", { from_address: wallet, contract_address, token_id, ...fields });
+      await burn(erc721, 5);
+      await burn(erc1155, 6, { amount: 4 });
+      expect(await copies.balanceOf(wallet, 6)).to.equal(6n);
+      const rest = await readContract(api, wallet, erc1155, await moneta.provider.getBlockNumber());
+      expect(
+        rest.nfts.map((nft) => [Number(nft.token_id), Number("quantity" in nft ? nft.quantity : 0)]),
+      ).to.deep.equal([[6, 6]]);
+      const none = await readContract(api, wallet, erc721, await moneta.provider.getBlockNumber());
+      expect(none.nfts).to.deep.equal([]);
+      const { history } = await api.ok<History>("GET", `/v1/accounts/${wallet}/history`);
+      expect(history.map(({ type }) => type).filter((type) => type === "burn")).to.have.length(2);
+    });
+
+    it("refuses one without the function, and fails with nothing_moved if it accepts the call and burns nothing", async () => {
+      const wallet = await api.wallet();
+      const hostile = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
+      const address = await hostile.getAddress();
+      await (await hostile.claim(1, wallet)).wait();
+      const body = { from_address: wallet, contract_address: address, token_id: 1 };
+      for (let times = 0; times < 2; times++) {
+        const request = await api.done("/v1/burns", body);
+        expect(request).to.include({ status: "failed", error_code: "nothing_moved" });
+      }
+      const forwarder = outsider.address;
+      const without = await (
+        await new YardstickForwardedERC721__factory(outsider).deploy(forwarder)
+      ).waitForDeployment();
+      await (await without.mint(wallet, 1)).wait();
+      const refused = await api.send("POST", "/v1/burns", { ...body, contract_address: await without.getAddress() });
+      expect(refused.status).to.equal(422);
+      expect(refused.body).to.include({ error_code: "contract_not_supported" });
+    });
+  });
+});

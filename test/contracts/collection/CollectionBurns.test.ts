@@ -1,0 +1,286 @@
+import { expect } from "chai";
+import { type BaseWallet, ZeroAddress } from "ethers";
+
+import {
+  createErc1155,
+  createErc721,
+  deploySystemWith,
+  describeStorages,
+  ethers,
+  fixtures,
+  type Item,
+  item,
+  networkHelpers,
+  nextNumber,
+  run,
+} from "../support/deploy.ts";
+import { CHAIN_ID, newWallet, signBurn, signTransfer, type CompactSignature } from "../support/sign.ts";
+import { deployErc1155Pair, deployErc721Pair, type Burn } from "./authorization-pairs.ts";
+
+const ERC721 = fixtures(deployErc721Pair);
+
+for (const { kind, deploy, single } of [
+  { kind: "ERC721Collection", deploy: ERC721.standard, single: true },
+  { kind: "CompactERC721Collection", deploy: ERC721.compact, single: true },
+  { kind: "CompactERC721Collection with a weak hash", deploy: ERC721.weak, single: true },
+  { kind: "ERC1155Collection", deploy: deployErc1155Pair, single: false },
+]) {
+  describe(`${kind}: burnWithAuthorization`, () => {
+    async function setUp() {
+      const system = await networkHelpers.loadFixture<Awaited<ReturnType<typeof deployErc721Pair>>>(deploy);
+      const { relay, collections, wallet, burnItem, holds } = system;
+      const [collection] = collections;
+      const address = await collection.getAddress();
+      const intent = (): Burn => ({ from: wallet.address, tokenId: 1n, amount: 1n, number: nextNumber() });
+      const sign = (burn: Burn, signer: BaseWallet = wallet, chainId = CHAIN_ID) =>
+        signBurn(signer, address, burn, chainId);
+
+      /** Sends the item and asserts that it fails with the error of the collection. */
+      async function expectFailed(call: Item, name: string, args?: unknown[]) {
+        const receipt = await (await run(relay, call)).wait();
+        const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
+        expect(failure?.args["number"]).to.equal(call.number);
+        const { interface: abi } = await ethers.getContractAt(
+          single ? "ERC721Collection" : "ERC1155Collection",
+          address,
+        );
+        const error = abi.parseError(failure!.args["reason"] as string);
+        expect(error?.name).to.equal(name);
+        if (args !== undefined) expect([...error!.args]).to.deep.equal(args);
+      }
+      const expectRefused = async (burn: Burn, signature: CompactSignature, index: 0 | 1 = 0) => {
+        await expectFailed(await burnItem(index, burn, signature), "CollectionInvalidAuthorization");
+        expect(await holds(index, wallet.address)).to.equal(true);
+      };
+      return { ...system, collection, address, intent, sign, expectFailed, expectRefused };
+    }
+
+    describe("given the wallet's signature", () => {
+      it("burns the token, and emits the event of the standard", async () => {
+        const { relay, intent, sign, burnItem, address, wallet, supply } = await setUp();
+        const burn = intent();
+        const burnt = run(relay, await burnItem(0, burn, sign(burn)));
+        const events = await ethers.getContractAt(single ? "ERC721Collection" : "ERC1155Collection", address);
+        await expect(burnt).not.to.emit(relay, "CallFailed");
+        if (single) await expect(burnt).to.emit(events, "Transfer").withArgs(wallet.address, ZeroAddress, 1n);
+        else {
+          await expect(burnt)
+            .to.emit(events, "TransferSingle")
+            .withArgs(await relay.getAddress(), wallet.address, ZeroAddress, 1n, 1n);
+        }
+        expect(await supply()).to.equal(0n);
+      });
+
+      it("burns the token of a wallet that delegated its code (EIP-7702)", async () => {
+        const { relay, delegate, intent, sign, burnItem, wallet, supply } = await setUp();
+        await networkHelpers.setCode(wallet.address, ethers.concat(["0xef0100", await delegate.getAddress()]));
+        const burn = intent();
+        await expect(run(relay, await burnItem(0, burn, sign(burn)))).not.to.emit(relay, "CallFailed");
+        expect(await supply()).to.equal(0n);
+      });
+    });
+
+    describe("given the caller is not the relay", () => {
+      it("reverts with CollectionUnauthorizedRelay, even with the wallet's signature", async () => {
+        const { collection, intent, sign, burnItem, stranger } = await setUp();
+        const burn = intent();
+        const { target, data } = await burnItem(0, burn, sign(burn));
+        await expect(
+          stranger.sendTransaction({ to: target, data: ethers.concat([data, ethers.toBeHex(burn.number, 32)]) }),
+        )
+          .to.be.revertedWithCustomError(collection, "CollectionUnauthorizedRelay")
+          .withArgs(stranger.address);
+      });
+    });
+
+    describe("given a used or cancelled authorization", () => {
+      it("is skipped under its own number, and fails under another one", async () => {
+        const { relay, intent, sign, burnItem, another, expectFailed, wallet, supply } = await setUp();
+        await another(wallet.address);
+        const burn = intent();
+        const used = await burnItem(0, burn, sign(burn));
+        await run(relay, used);
+        await expect(run(relay, used)).to.emit(relay, "CallSkipped").withArgs(burn.number);
+        await expectFailed({ ...used, number: nextNumber() }, "CollectionInvalidAuthorization");
+        const cancelled = intent();
+        await relay.cancel([cancelled.number]);
+        await expect(run(relay, await burnItem(0, cancelled, sign(cancelled)))).to.emit(relay, "CallSkipped");
+        expect(await supply()).to.equal(1n);
+      });
+    });
+
+    describe("given a signature of something else", () => {
+      it("fails for a transfer's signature, and a transfer fails with a burn's", async () => {
+        const { intent, sign, transferItem, expectFailed, expectRefused, wallet, bob, address } = await setUp();
+        const burn = intent();
+        for (const to of [bob.address, ZeroAddress])
+          await expectRefused({ ...burn, number: nextNumber() }, signTransfer(wallet, address, { ...burn, to }));
+        const same = intent();
+        await expectRefused(same, signTransfer(wallet, address, { ...same, to: ZeroAddress }));
+        for (const to of [bob.address, ZeroAddress]) {
+          const transfer = { ...intent(), to };
+          const call = await transferItem(0, transfer, sign(transfer));
+          await expectFailed(call, "CollectionInvalidAuthorization");
+        }
+      });
+
+      it("fails for another token, amount, number, collection or chain", async () => {
+        const { intent, sign, expectRefused, wallet } = await setUp();
+        for (const change of [{ tokenId: 2n }, { amount: 2n }, { number: nextNumber() }]) {
+          const burn = intent();
+          await expectRefused(burn, sign({ ...burn, ...change }));
+        }
+        const [elsewhere, onAnotherChain] = [intent(), intent()];
+        await expectRefused(elsewhere, sign(elsewhere), 1);
+        await expectRefused(onAnotherChain, sign(onAnotherChain, wallet, 1n));
+      });
+    });
+
+    describe("given an account that the holder approved", () => {
+      it("fails with the account's signature, whoever is named as the holder", async () => {
+        const { collection, intent, sign, burnItem, expectFailed, expectRefused, holds, wallet } = await setUp();
+        const approved = newWallet();
+        await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
+        await networkHelpers.setBalance(wallet.address, 10n ** 20n);
+        const holder = await ethers.getSigner(wallet.address);
+        const approvals = await ethers.getContractAt("ERC721Collection", collection.target, holder);
+        await approvals.setApprovalForAll(approved.address, true);
+        if (single) await approvals.approve(approved.address, 1n);
+
+        const burn = intent();
+        await expectRefused(burn, sign(burn, approved));
+        const own = { ...intent(), from: approved.address };
+        const call = await burnItem(0, own, sign(own, approved));
+        if (single) await expectFailed(call, "ERC721IncorrectOwner", [approved.address, 1n, wallet.address]);
+        else await expectFailed(call, "ERC1155InsufficientBalance", [approved.address, 0n, 1n, 1n]);
+        expect(await holds(0, wallet.address)).to.equal(true);
+      });
+    });
+
+    describe("given the wallet does not hold the token any more", () => {
+      it("fails, also if nobody does", async () => {
+        const { relay, intent, sign, burnItem, transferItem, expectFailed, wallet, bob, address } = await setUp();
+        const transfer = { ...intent(), to: bob.address };
+        await run(relay, await transferItem(0, transfer, signTransfer(wallet, address, transfer)));
+        const late = intent();
+        const call = await burnItem(0, late, sign(late));
+        if (single) await expectFailed(call, "ERC721IncorrectOwner", [wallet.address, 1n, bob.address]);
+        else await expectFailed(call, "ERC1155InsufficientBalance", [wallet.address, 0n, 1n, 1n]);
+        const missing = { ...intent(), tokenId: 99n };
+        const other = await burnItem(0, missing, sign(missing));
+        if (single) await expectFailed(other, "ERC721NonexistentToken", [99n]);
+        else await expectFailed(other, "ERC1155InsufficientBalance", [wallet.address, 0n, 1n, 99n]);
+      });
+
+      it("fails for the second of two burns, and of a burn and a transfer, in one batch", async () => {
+        const { relay, intent, sign, burnItem, transferItem, another, wallet, bob, address, supply } = await setUp();
+        const [first, second] = [intent(), intent()];
+        await expect(run(relay, await burnItem(0, first, sign(first)), await burnItem(0, second, sign(second))))
+          .to.emit(relay, "CallFailed")
+          .withArgs(second.number, (reason: string) => reason.length > 10);
+        expect(await supply()).to.equal(0n);
+        await another(wallet.address);
+        const tokenId = single ? 2n : 1n;
+        const [burn, transfer] = [
+          { ...intent(), tokenId },
+          { ...intent(), tokenId, to: bob.address },
+        ];
+        const moved = await transferItem(0, transfer, signTransfer(wallet, address, transfer));
+        await expect(run(relay, await burnItem(0, burn, sign(burn)), moved))
+          .to.emit(relay, "CallFailed")
+          .withArgs(transfer.number, (reason: string) => reason.length > 10);
+        expect(await supply()).to.equal(0n);
+      });
+    });
+  });
+}
+
+describeStorages("burnWithAuthorization of an ERC721Collection", (storage) => {
+  async function deploy() {
+    const system = await deploySystemWith(storage);
+    const wallet = newWallet();
+    const capped = await createErc721(system, { maxSupply: 2n });
+    const soulbound = await createErc721(system, { soulbound: true });
+    for (const collection of [capped, soulbound])
+      await run(system.relay, await item(collection, "mintToWallet", wallet.address));
+    const burn = async (collection: typeof capped, tokenId: bigint) => {
+      const number = nextNumber();
+      const authorization = { from: wallet.address, tokenId, amount: 1n, number };
+      const { r, vs } = signBurn(wallet, await collection.getAddress(), authorization);
+      return { ...(await item(collection, "burnWithAuthorization", wallet.address, tokenId, r, vs)), number };
+    };
+    return { ...system, wallet, capped, soulbound, burn };
+  }
+  const setUp = () => networkHelpers.loadFixture(deploy);
+
+  it("never frees an id or a place under the supply cap", async () => {
+    const { relay, capped, burn, wallet } = await setUp();
+    const mint = await item(capped, "mintToWallet", wallet.address);
+    await run(relay, await burn(capped, 1n), mint);
+    expect(await capped.ownerOf(2n)).to.equal(wallet.address);
+    expect([await capped.totalMinted(), await capped.totalSupply()]).to.deep.equal([2n, 1n]);
+    const number = nextNumber();
+    await expect(run(relay, await burn(capped, 2n), { ...mint, number }))
+      .to.emit(relay, "CallFailed")
+      .withArgs(number, capped.interface.encodeErrorResult("ERC721ExceededMaxSupply", [2n]));
+    expect([await capped.totalMinted(), await capped.totalSupply()]).to.deep.equal([2n, 0n]);
+  });
+
+  it("clears the approval, and leaves a neighbouring token as it is", async () => {
+    const { relay, capped, burn, wallet, bob } = await setUp();
+    await run(relay, await item(capped, "mintToWallet", wallet.address));
+    await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
+    await networkHelpers.setBalance(wallet.address, 10n ** 20n);
+    await capped.connect(await ethers.getSigner(wallet.address)).approve(bob.address, 1n);
+    await run(relay, await burn(capped, 1n));
+    await expect(capped.getApproved(1n)).to.be.revertedWithCustomError(capped, "ERC721NonexistentToken");
+    expect(await capped.ownerOf(2n)).to.equal(wallet.address);
+    expect(await capped.balanceOf(wallet.address)).to.equal(1n);
+  });
+
+  it("burns a soulbound token", async () => {
+    const { relay, soulbound, burn } = await setUp();
+    await expect(run(relay, await burn(soulbound, 1n))).not.to.emit(relay, "CallFailed");
+    expect(await soulbound.totalSupply()).to.equal(0n);
+  });
+});
+
+describe("burnWithAuthorization of an ERC1155Collection", () => {
+  async function deploy() {
+    const system = await deploySystemWith("standard");
+    const wallet = newWallet();
+    const collection = await createErc1155(system, { soulbound: true });
+    await run(system.relay, await item(collection, "create", wallet.address, 7n, 10n, ""));
+    const burn = async (amount: bigint) => {
+      const number = nextNumber();
+      const authorization = { from: wallet.address, tokenId: 7n, amount, number };
+      const { r, vs } = signBurn(wallet, await collection.getAddress(), authorization);
+      return { ...(await item(collection, "burnWithAuthorization", wallet.address, 7n, amount, r, vs)), number };
+    };
+    return { ...system, wallet, collection, burn };
+  }
+
+  it("burns some copies, then all, of a soulbound id, which is never created again", async () => {
+    const { relay, collection, burn, wallet } = await networkHelpers.loadFixture(deploy);
+    await run(relay, await burn(4n));
+    expect([await collection.totalSupply(7n), await collection.balanceOf(wallet.address, 7n)]).to.deep.equal([6n, 6n]);
+    await run(relay, await burn(6n));
+    expect([await collection.totalSupply(7n), await collection.exists(7n)]).to.deep.equal([0n, true]);
+    const number = nextNumber();
+    await expect(run(relay, { ...(await item(collection, "create", wallet.address, 7n, 1n, "")), number }))
+      .to.emit(relay, "CallFailed")
+      .withArgs(number, collection.interface.encodeErrorResult("ERC1155AlreadyCreated", [7n]));
+  });
+
+  it("calls no code of the holder, so there is nothing to re-enter", async () => {
+    const { relay, collection, burn, wallet } = await networkHelpers.loadFixture(deploy);
+    const receiver = await ethers.deployContract("ProgrammableReceiver");
+    await receiver.programCall(
+      collection.target,
+      collection.interface.encodeFunctionData("burn", [wallet.address, 7n, 6n]),
+    );
+    await networkHelpers.setCode(wallet.address, ethers.concat(["0xef0100", await receiver.getAddress()]));
+    await run(relay, await burn(4n));
+    expect(await collection.totalSupply(7n)).to.equal(6n);
+  });
+});
