@@ -31,6 +31,15 @@ export function setOperatorCall(operator: string, allowed: boolean): RelayCall {
   };
 }
 
+/** @param base URI of the metadata of hosted tokens, with a slash at its end. */
+export function setHostedBaseCall(base: string): RelayCall {
+  return {
+    text: `setHostedBaseURI("${base}")`,
+    data: relayAbi.encodeFunctionData("setHostedBaseURI", [base]),
+    isDone: async (relay) => (await relay.hostedBaseURI()) === base,
+  };
+}
+
 /** @param numbers of requests that must never run. */
 export function cancelCall(numbers: bigint[]): RelayCall {
   return {

@@ -64,6 +64,12 @@ export const NOUNS: readonly Noun[] = [
     "Set up Moneta on a chain: keys, coins, contracts, settings. Then start it.",
     async () => (await import("./init/init.ts")).init,
   ),
+  single(
+    "deploy",
+    "",
+    "Deploy the contracts; running it again is safe.",
+    async () => (await import("./deploy.ts")).deploy,
+  ),
   group("app", "Create, list and remove apps (tenants); set their quotas.", async () => {
     const verbs = await import("./app.ts");
     return [verbs.appCreate, verbs.appList, verbs.appQuota, verbs.appRemove];

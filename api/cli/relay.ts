@@ -3,9 +3,6 @@ import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { Wallet } from "ethers";
 
-import { ChainClient } from "../chain/client.ts";
-import { RpcProvider } from "../chain/rpc-provider.ts";
-import { Rpc } from "../chain/rpc.ts";
 import { parseSettings, type Settings } from "../config/settings.ts";
 import { deployerKeyOf } from "../keys/keyring.ts";
 import { readSeedFile, SeedFileError } from "../keys/seed-file.ts";
@@ -18,11 +15,9 @@ import {
   type RelayResult,
 } from "../operate/deploy/relay.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
-import { givenDeployerKey } from "./deployer-key.ts";
+import { givenDeployerKey, type KeyPlace } from "./deployer-key.ts";
+import { withNode } from "./node.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
-
-/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
-const COMMAND_WAIT = 60_000;
 
 const EXAMPLES: Readonly<Record<string, string>> = {
   "add-operator": " 0x5FbDB2315678afecb367f032d93F642f64180aa3",
@@ -34,9 +29,8 @@ const NOTES = `The owner of the relay signs. Its key is that of DEPLOYER_PRIVATE
 made from the seed (SEED_FILE, SEED_PASSPHRASE). If the owner is another account, such as a multisig, the command prints what
 the owner must send, sends nothing, and ends with exit code 1. It needs the node (RPC_URL) and no database.`;
 
-interface Options {
+interface Options extends KeyPlace {
   relay?: string;
-  keyFile?: string;
   json?: true;
 }
 
@@ -54,6 +48,7 @@ function relayVerb(name: string, terminal: Terminal): Command {
   return command
     .option("--relay <address>", "address of the relay (default: that of the deployment file)")
     .option("--key-file <file>", "file with the private key of the relay's owner")
+    .option("--key-command <command>", "command of the shell that prints that key")
     .action((...args: unknown[]) => {
       const [given, options] = values === null ? [[], args[0]] : [args[0], args[1]];
       return administer(name, given as string[], options as Options, terminal);
@@ -63,9 +58,7 @@ function relayVerb(name: string, terminal: Terminal): Command {
 async function administer(name: string, values: string[], options: Options, terminal: Terminal): Promise<void> {
   const calls = readAction(name, values);
   const settings = parseSettings({ PUBLIC_URL: "http://localhost", ...terminal.env });
-  const rpc = new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT });
-  const provider = new RpcProvider(rpc, await new ChainClient(rpc).chainId());
-  try {
+  await withNode(settings, async (provider) => {
     const place = await findRelay(options.relay ?? "", settings.deploymentsDir, provider);
     const signerOf = async (owner: string) => {
       const key = await ownerKey(owner, settings, options, terminal);
@@ -76,19 +69,17 @@ async function administer(name: string, values: string[], options: Options, term
     printResult(terminal, options.json, describe(result), relayLines(result).join("\n"));
     // Whoever runs this in a script must know that nothing has changed.
     if (result.toDo.length > 0) terminal.fail?.();
-  } finally {
-    provider.destroy();
-  }
+  });
 }
 
 /** The owner's private key: the given one, or that of the seed, which is opened only if it is needed. Null: neither. */
 async function ownerKey(
   owner: string,
   { seedFile, seedPassphrase }: Settings,
-  { keyFile }: Options,
+  place: KeyPlace,
   terminal: Terminal,
 ): Promise<string | null> {
-  const given = givenDeployerKey(terminal.env, keyFile);
+  const given = givenDeployerKey(terminal.env, place);
   if (given !== null && new Wallet(given).address === owner) return given;
   if (seedPassphrase === null || !existsSync(seedFile)) return null;
   try {

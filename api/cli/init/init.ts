@@ -32,7 +32,7 @@ import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { lockFile } from "../../store/db/sqlite/file-lock.ts";
 import { withDatabase, withNewDatabase } from "../database.ts";
-import { givenDeployerKey } from "../deployer-key.ts";
+import { givenDeployerKey, type KeyPlace } from "../deployer-key.ts";
 import { isHttpUrl, readDuration } from "../options.ts";
 import { PROGRAM, printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { until, waitForCoins } from "./coins.ts";
@@ -325,10 +325,14 @@ interface Ground {
   provider: RpcProvider;
 }
 
+function keyPlaceOf({ deployerKeyFile }: Options): KeyPlace {
+  return deployerKeyFile === undefined ? {} : { keyFile: deployerKeyFile };
+}
+
 /** Everything on the chain: coins, contracts, operators. */
 async function deployAll(options: Options, ground: Ground, terminal: Terminal): Promise<void> {
   const { chain, phrase, settings, provider } = ground;
-  const key = givenDeployerKey(ground.env, options.deployerKeyFile) ?? deployerKeyOf(phrase);
+  const key = givenDeployerKey(ground.env, keyPlaceOf(options)) ?? deployerKeyOf(phrase);
   const deployer = new Wallet(key, provider);
   const keyring = createKeyring(phrase);
   const plan: Plan = {

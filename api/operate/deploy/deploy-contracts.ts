@@ -73,7 +73,7 @@ function sentNothing(say: Say): null {
 }
 
 /** The deployment file; null when there is none, or its local chain is gone. @throws OperatorError for a file of another chain. */
-async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
+export async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
   const known = await readDeploymentFile(plan);
   if (known === null) return null;
   if (plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {

@@ -1,0 +1,151 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+import { Wallet } from "ethers";
+
+import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
+import { anvilBinary } from "../../../scripts/scene/anvil.ts";
+import { NodeProcess } from "../../../scripts/scene/node.ts";
+import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
+import { useFolder } from "../../support/use-folder.ts";
+import { refusalOf } from "./support/refusal.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
+
+const CHAIN = 84_532;
+/** An account whose key is nowhere, as that of a multisig. */
+const MULTISIG = "0x00000000000000000000000000000000000000A9";
+const LANES = ["0x00000000000000000000000000000000000000A1", "0x00000000000000000000000000000000000000A2"];
+
+interface Printed {
+  chain_id: string;
+  deployment_file: string | null;
+  ready: boolean;
+  unsigned: { name: string; to: string; data: string }[];
+}
+
+describe("command line: deploy", () => {
+  const folder = useFolder();
+  let node: TestNode;
+
+  beforeEach(async function () {
+    if (anvilBinary() === null) this.skip();
+    node = await NodeProcess.anvil([], { chainId: CHAIN });
+  });
+  afterEach(async () => {
+    await node.stop();
+  });
+
+  const env = (more: Record<string, string> = {}) => ({
+    RPC_URL: node.url,
+    PUBLIC_URL: "https://nft.example",
+    DATA_DIR: folder.path,
+    DEPLOYMENTS_DIR: folder.path,
+    ...more,
+  });
+  const unsignedWords = () => {
+    const file = join(folder.path, "unsigned.json");
+    return ["deploy", "--unsigned", file, "--from", MULTISIG, "--operators", LANES.join(",")];
+  };
+
+  /** Sends what the file asks for, as the multisig would. */
+  async function sign(): Promise<number> {
+    const file: unknown = JSON.parse(await readFile(join(folder.path, "unsigned.json"), "utf8"));
+    const { version, chainId, transactions } = file as {
+      version: string;
+      chainId: string;
+      transactions: { to: string; value: string; data: string }[];
+    };
+    expect({ version, chainId }).to.deep.equal({ version: "1.0", chainId: CHAIN.toString() });
+    await node.provider.send("anvil_impersonateAccount", [MULTISIG]);
+    await node.provider.send("anvil_setBalance", [MULTISIG, "0x56bc75e2d63100000"]);
+    for (const { to, value, data } of transactions) {
+      expect(value).to.equal("0");
+      const hash = (await node.provider.send("eth_sendTransaction", [{ from: MULTISIG, to, data }])) as string;
+      expect((await node.provider.waitForTransaction(hash))?.status).to.equal(1);
+    }
+    return transactions.length;
+  }
+
+  it("writes what a multisig must sign, goes on when it is mined, and sends nothing itself", async () => {
+    const run = () => jsonOfCli<Printed>(env(), ...unsignedWords());
+    const first = await run();
+    expect(first).to.deep.include({ chain_id: CHAIN.toString(), deployment_file: null, ready: false });
+    expect(first.unsigned.map(({ name }) => name)).to.deep.equal([
+      "relay",
+      "erc721Implementation",
+      "erc1155Implementation",
+      "factory",
+      "delegate",
+    ]);
+    expect(await node.provider.getBlockNumber()).to.equal(0);
+    // Other options would mean another relay.
+    const other = runCli(env({ PUBLIC_URL: "https://other.example" }), ...unsignedWords());
+    expect((await refusalOf(other)).message).to.match(/An unfinished deployment to this chain/);
+    expect(await sign()).to.equal(5);
+
+    const second = await run();
+    expect(second.unsigned.map(({ name }) => name)).to.deep.equal(LANES.map((lane) => `setOperator(${lane}, true)`));
+    expect(await sign()).to.equal(2);
+
+    const { output, failed } = await runCli(env(), ...unsignedWords());
+    expect(failed).to.equal(false);
+    expect(output).to.include("Nothing is left to sign.");
+    const deployed: unknown = JSON.parse(await readFile(join(folder.path, `${CHAIN.toString()}.json`), "utf8"));
+    const relay = Relay__factory.connect((deployed as { relay: string }).relay, node.provider);
+    expect(await relay.owner()).to.equal(MULTISIG);
+    expect(await relay.hostedBaseURI()).to.equal("https://nft.example/metadata/");
+    for (const lane of LANES) expect(await relay.isOperator(lane)).to.equal(true);
+  });
+
+  it("continues after some of the transactions were sent", async () => {
+    await runCli(env(), ...unsignedWords());
+    const file = join(folder.path, "unsigned.json");
+    const all = JSON.parse(await readFile(file, "utf8")) as { transactions: unknown[] };
+    await writeFile(file, JSON.stringify({ ...all, transactions: all.transactions.slice(0, 2) }));
+    await sign();
+    const { unsigned } = await jsonOfCli<Printed>(env(), ...unsignedWords());
+    expect(unsigned.map(({ name }) => name)).to.deep.equal(["erc1155Implementation", "factory", "delegate"]);
+  });
+
+  it("deploys with the key that a command prints, and finds everything the second time", async () => {
+    const file = join(folder.path, "key");
+    await writeFile(file, ANVIL_KEY, { mode: 0o600 });
+    const words = ["deploy", "--key-command", `cat '${file}'`, "--operators", LANES[0] ?? ""];
+    const { chain_id, ready, unsigned } = await jsonOfCli<Printed>(env(), ...words);
+    expect({ chain_id, ready, unsigned }).to.deep.equal({ chain_id: CHAIN.toString(), ready: true, unsigned: [] });
+    const mined = await node.provider.getBlockNumber();
+    const { output } = await runCli(env({ DEPLOYER_PRIVATE_KEY: ANVIL_KEY }), ...words.slice(0, 1));
+    expect(output).to.include("Deploying to Base Sepolia (chain 84532)").and.include("Already deployed");
+    expect(await node.provider.getBlockNumber()).to.equal(mined);
+  });
+
+  it("needs no key for a dry run, and sends and writes nothing", async () => {
+    const { address } = new Wallet(ANVIL_KEY);
+    const { output } = await runCli(env(), "deploy", "--dry-run", "--from", address);
+    expect(output)
+      .to.match(/total {5}about \d{7,8} gas/)
+      .and.include("Nothing was sent: this was a dry run.");
+    expect(await node.provider.getBlockNumber()).to.equal(0);
+  });
+
+  it("says what is missing or does not fit together", async () => {
+    const refusal = async (...words: string[]) => (await refusalOf(runCli(env(), "deploy", ...words))).message;
+    expect(await refusal()).to.match(/^The private key of the account that pays for the deployment is missing/);
+    expect(await refusal("--key-file", "/none")).to.equal("The key's file /none cannot be read (ENOENT).");
+    expect(await refusal("--key-command", "echo 0x12")).to.match(
+      /^The output of the key's command is not a private key/,
+    );
+    expect(await refusal("--key-command", "echo 0x12; exit 3"))
+      .to.match(/^The key's command failed/)
+      .and.not.match(/0x12/);
+    expect(await refusal("--key-file", "a", "--key-command", "b")).to.match(/^Name the key once/);
+    expect(await refusal("--unsigned", "file")).to.match(/^--unsigned needs --from/);
+    expect(await refusal("--from", MULTISIG)).to.match(/^--from is for --unsigned and --dry-run/);
+    expect(await refusal("--from", "0x12", "--dry-run")).to.match(/^--from: 0x12 is not an address/);
+    expect(await refusal("--from", MULTISIG, "--dry-run", "--key-file", "a")).to.match(
+      /^--from is for an account without/,
+    );
+    expect(await refusal("--from", MULTISIG, "--dry-run", "--unsigned", "a")).to.match(/^--unsigned sends nothing/);
+  });
+});
