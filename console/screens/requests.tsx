@@ -150,7 +150,7 @@ function Subject({ request: { nft_collection: address, nft_token_id: token } }: 
   if (token === null) return <a href={href("/collections/:address", { address })}>{collection}</a>;
   return (
     <a href={href("/collections/:address/:token_id", { address, token_id: token })}>
-      {collection} #{shortHex(token.toString())}
+      {collection} <span class="short">#{shortHex(token.toString())}</span>
     </a>
   );
 }
