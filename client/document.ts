@@ -1612,7 +1612,7 @@ export interface components {
     Cursor: string;
     /** @description Which come first, by their creation. The default is `oldest`. */
     Order: "newest" | "oldest";
-    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
@@ -1686,7 +1686,7 @@ export interface operations {
         cursor?: components["parameters"]["Cursor"];
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
         /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;
@@ -1845,7 +1845,7 @@ export interface operations {
         cursor?: components["parameters"]["Cursor"];
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
         /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;
