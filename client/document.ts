@@ -481,7 +481,7 @@ export interface components {
       name: string;
       /** @description Usually three or more capital letters. */
       symbol: string;
-      /** @description The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155. */
+      /** @description The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here. */
       mint_supply_count?: (number | string) | null;
       /** @description Another name for mint_supply_count. */
       mint_supply_account?: (number | string) | null;
@@ -489,7 +489,7 @@ export interface components {
       new_owner?: string | null;
       /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
       soulbound?: boolean | null;
-      /** @description Hosted only, as in ERC-7572. */
+      /** @description Hosted only. Text about the collection. */
       description?: string | null;
       image?: string | null;
       external_link?: string | null;
@@ -559,7 +559,7 @@ export interface components {
       description?: string | null;
       image?: string | null;
       external_url?: string | null;
-      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`. */
+      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them. */
       attributes?: unknown[] | null;
       /** @description Six hexadecimal digits, without #. */
       background_color?: string | null;
