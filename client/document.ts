@@ -500,7 +500,7 @@ export interface components {
       name: string;
       /** @description Usually three or more capital letters. */
       symbol: string;
-      /** @description The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155. */
+      /** @description The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here. */
       mint_supply_count?: (number | string) | null;
       /** @description Another name for mint_supply_count. */
       mint_supply_account?: (number | string) | null;
@@ -508,7 +508,7 @@ export interface components {
       new_owner?: string | null;
       /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
       soulbound?: boolean | null;
-      /** @description Hosted only, as in ERC-7572. */
+      /** @description Hosted only. Text about the collection. */
       description?: string | null;
       image?: string | null;
       external_link?: string | null;
@@ -578,7 +578,7 @@ export interface components {
       description?: string | null;
       image?: string | null;
       external_url?: string | null;
-      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`. */
+      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them. */
       attributes?: unknown[] | null;
       /** @description Six hexadecimal digits, without #. */
       background_color?: string | null;
@@ -1644,7 +1644,7 @@ export interface components {
     Cursor: string;
     /** @description Which come first, by their creation. The default is `oldest`. */
     Order: "newest" | "oldest";
-    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+    /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
     Addresses: string;
     /** @description Address of the wallet or of the contract, in any case. */
     Address: string;
@@ -1718,7 +1718,7 @@ export interface operations {
         cursor?: components["parameters"]["Cursor"];
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
         /** @description Only those whose user identifier begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;
@@ -1877,7 +1877,7 @@ export interface operations {
         cursor?: components["parameters"]["Cursor"];
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
-        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
+        /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
         addresses?: components["parameters"]["Addresses"];
         /** @description Only those whose name or symbol begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or `addresses`. */
         search?: string;

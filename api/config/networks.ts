@@ -8,6 +8,10 @@ export interface KnownNetwork {
   /** The variable with the URL of a node. */
   rpcVariable: string;
   explorerUrl: string;
+  /** The coin that pays for transactions, as people and faucets call it. */
+  coin: string;
+  /** A page that gives or lists where to get coins for nothing. */
+  faucetUrl: string;
   /** Hardhat's kind of chain. */
   kind: "l1" | "op" | "generic";
 }
@@ -20,6 +24,8 @@ export const NETWORKS = [
     title: "Sepolia",
     rpcVariable: "SEPOLIA_RPC_URL",
     explorerUrl: "https://sepolia.etherscan.io",
+    coin: "Sepolia ETH",
+    faucetUrl: "https://ethereum.org/developers/docs/networks/#sepolia",
     kind: "l1",
   },
   {
@@ -28,6 +34,8 @@ export const NETWORKS = [
     title: "Base Sepolia",
     rpcVariable: "BASE_SEPOLIA_RPC_URL",
     explorerUrl: "https://sepolia.basescan.org",
+    coin: "Base Sepolia ETH",
+    faucetUrl: "https://docs.base.org/base-chain/tools/network-faucets",
     kind: "op",
   },
   {
@@ -36,6 +44,8 @@ export const NETWORKS = [
     title: "Polygon Amoy",
     rpcVariable: "POLYGON_AMOY_RPC_URL",
     explorerUrl: "https://amoy.polygonscan.com",
+    coin: "Amoy POL",
+    faucetUrl: "https://faucet.polygon.technology/",
     kind: "generic",
   },
 ] as const satisfies KnownNetwork[];

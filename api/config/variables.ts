@@ -393,7 +393,7 @@ export const VARIABLES = {
     schema: list,
     fallback: "none",
     description:
-      "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused.",
+      "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused. Any app can then call these hosts, and read what they answer: the first KiB of an answer to a webhook, and any file that it copies as media.",
   },
   ...MEDIA_STORE_VARIABLES,
   ...IPFS_VARIABLES,

@@ -53,9 +53,22 @@ const MAX_LIST_LENGTH = 400;
 
 /** What `errors` says of an unknown field. The first one also lists the valid names. */
 function unknownField(name: string, valid: readonly string[], index: number): string {
-  const similar = index < MAX_SUGGESTIONS ? nearest(name, valid) : null;
+  const similar = index < MAX_SUGGESTIONS ? (sameIn(name, valid) ?? nearest(name, valid)) : null;
   const advice = similar === null ? "Remove it, or correct its name." : `Did you mean \`${similar}\`?`;
   return ["There is no such field.", advice, ...(index === 0 ? [listOf(valid)] : [])].join(" ").trimEnd();
+}
+
+/** Names that mean the same in different calls. */
+const SAME: readonly (readonly string[])[] = [
+  ["amount", "quantity", "supply", "initial_supply"],
+  ["to_address", "initial_owner", "to", "owner", "recipient"],
+  ["from_address", "from", "sender"],
+  ["collection_address", "contract_address", "collection", "contract"],
+];
+
+/** What another call calls the same. */
+function sameIn(name: string, valid: readonly string[]): string | null {
+  return SAME.find((names) => names.includes(name))?.find((other) => valid.includes(other)) ?? null;
 }
 
 function listOf(names: readonly string[]): string {

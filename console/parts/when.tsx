@@ -41,5 +41,9 @@ export function Moment({ time }: { time: string }) {
 
 /** An amount of wei. The exact amount is in the title. */
 export function Ether({ wei }: { wei: string }) {
-  return <span title={`${wei} wei`}>{ether(wei)}</span>;
+  return (
+    <span class="short" title={`${wei} wei`}>
+      {ether(wei)}
+    </span>
+  );
 }

@@ -1,37 +1,50 @@
-import type { Order } from "../service/order.ts";
 import type { Request } from "./request-state.ts";
 
-/** What the list shows. null: every request. */
-export type StatusFilter = Request["status"] | null;
+/** Pages that are read again after an event. Of a longer list, the rows below are kept, and those that changed are read again. */
+const MOST_PAGES = 5;
 
-/**
- * The list after events: requests that changed are replaced, new ones come first, or last where the oldest come first, and those
- * that no longer match the filter are gone.
- * @param first the first page, read again
- * @param others requests below it that changed, read again
- */
-export function mergeRequests(
-  shown: readonly Request[],
-  first: readonly Request[],
-  others: readonly Request[],
-  filter: StatusFilter,
-  order: Order = "newest",
-): Request[] {
-  const fresh = new Map([...others, ...first].map((request) => [request.request_id, request]));
-  const known = new Set(shown.map((request) => request.request_id));
-  const added = first.filter((request) => !known.has(request.request_id));
-  const kept = shown.map((request) => fresh.get(request.request_id) ?? request);
-  return (order === "newest" ? [...added, ...kept] : [...kept, ...added]).filter(
-    (request) => filter === null || request.status === filter,
-  );
+interface Shown {
+  items: readonly Request[];
+  /** Cursor of the next page; null at the end. */
+  next: string | null;
 }
 
-/** The requests of the list that changed and are not on the page that is read again anyway. */
-export function toReadAgain(
-  shown: readonly Request[],
-  first: readonly Request[],
-  changed: ReadonlySet<string>,
-): string[] {
-  const read = new Set(first.map((request) => request.request_id));
-  return shown.map((request) => request.request_id).filter((id) => changed.has(id) && !read.has(id));
+interface Reads {
+  /** Reads a page of the listing, as it is now. */
+  page: (cursor: string | undefined) => Promise<Shown>;
+  request: (id: string) => Promise<Request>;
+  /** Whether a request belongs to the list. */
+  belongs: (request: Request) => boolean;
+}
+
+/**
+ * The list after events. A request that changed can come to any place of it, or leave it, so what is shown is read again from the
+ * start, and the next page goes on where that ended.
+ * @param changed the requests of the events
+ */
+export async function readListAgain(shown: Shown, changed: ReadonlySet<string>, reads: Reads): Promise<Shown> {
+  let read = await reads.page(undefined);
+  for (let pages = 1; pages < MOST_PAGES && read.next !== null && read.items.length < shown.items.length; pages++) {
+    const { items, next } = await reads.page(read.next);
+    read = { items: [...read.items, ...items], next };
+  }
+  const seen = new Set(read.items.map(idOf));
+  const places = new Map(shown.items.map((request, place) => [request.request_id, place]));
+  const last = read.items.findLast((request) => places.has(request.request_id));
+  // The rows below would not follow: nothing that was shown is among what was read.
+  if (read.next === null || read.items.length >= shown.items.length || last === undefined) return read;
+  const below = shown.items.slice((places.get(last.request_id) ?? 0) + 1).filter((request) => !seen.has(idOf(request)));
+  const fresh = await Promise.all(
+    below
+      .map(idOf)
+      .filter((id) => changed.has(id))
+      .map(reads.request),
+  );
+  const byId = new Map(fresh.map((request) => [request.request_id, request]));
+  const kept = below.map((request) => byId.get(request.request_id) ?? request);
+  return { items: [...read.items, ...kept.filter(reads.belongs)], next: shown.next };
+}
+
+function idOf(request: Request): string {
+  return request.request_id;
 }

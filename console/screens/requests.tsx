@@ -74,20 +74,16 @@ interface Filter {
 }
 
 function List({ status, query: wanted, order }: Filter) {
-  const pages = useLiveRequests(
-    status,
-    async (cursor) => {
-      const query = {
-        ...wanted,
-        order,
-        ...(status === null ? {} : { status }),
-        ...(cursor === undefined ? {} : { cursor }),
-      };
-      const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
-      return { items: requests, next };
-    },
-    order,
-  );
+  const pages = useLiveRequests(status, async (cursor) => {
+    const query = {
+      ...wanted,
+      order,
+      ...(status === null ? {} : { status }),
+      ...(cursor === undefined ? {} : { cursor }),
+    };
+    const { requests, next } = await answerOf(client().GET("/v1/requests", { params: { query } }));
+    return { items: requests, next };
+  });
   return (
     <CursorList pages={pages} empty={<NoRequests status={status} query={wanted} />}>
       {(requests) => <RequestsTable caption={`Requests, ${order} first`} requests={requests} />}
@@ -150,7 +146,7 @@ function Subject({ request: { nft_collection: address, nft_token_id: token } }: 
   if (token === null) return <a href={href("/collections/:address", { address })}>{collection}</a>;
   return (
     <a href={href("/collections/:address/:token_id", { address, token_id: token })}>
-      {collection} #{shortHex(token.toString())}
+      {collection} <span class="short">#{shortHex(token.toString())}</span>
     </a>
   );
 }

@@ -72,7 +72,7 @@ function TokensTable({ tokens, onRevoke }: { tokens: readonly Token[]; onRevoke:
       keyOf={(token) => token.token_id}
       columns={[
         { head: "Name", cell: ({ name }) => <bdi>{name}</bdi> },
-        { head: "Scopes", cell: ({ scopes }) => <span class="words">{scopes.join(", ")}</span> },
+        { head: "Scopes", cell: ({ scopes }) => scopes.join(", ") },
         { head: "State", cell: (token) => <State token={token} /> },
         { head: "Created", cell: ({ created_at }) => <Age time={created_at} /> },
         { head: "Expires", cell: ({ expires_at: at }) => (at === null ? "never" : <Moment time={at} />) },

@@ -134,7 +134,11 @@ function History({ address }: { address: string }) {
 function TokenLink({ address, id }: { address: string; id: number | string }) {
   const text = id.toString();
   return (
-    <a href={href("/collections/:address/:token_id", { address, token_id: text })} title={`${address} #${text}`}>
+    <a
+      class="short"
+      href={href("/collections/:address/:token_id", { address, token_id: text })}
+      title={`${address} #${text}`}
+    >
       #{text.length > 12 ? `${text.slice(0, 6)}…${text.slice(-4)}` : text}
     </a>
   );

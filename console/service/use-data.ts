@@ -57,10 +57,11 @@ export interface Pages<T> extends Page<T> {
   more: () => void;
   /** Loads the first page again. */
   reload: () => void;
-  /** Replaces items in place, such as one that an event has changed. */
-  update: (change: (item: T) => T) => void;
-  /** Replaces the whole list, such as by one with new items. The next page stays the same. */
-  replace: (change: (items: readonly T[]) => readonly T[]) => void;
+  /**
+   * Replaces what is shown by what `read` answers, such as after events. false: nothing was replaced, because a page is being loaded
+   * or was loaded meanwhile, and the two would not fit together.
+   */
+  readAgain: (read: (shown: Page<T>) => Promise<Page<T>>) => Promise<boolean>;
 }
 
 interface PagesState<T> {
@@ -77,14 +78,20 @@ export function usePages<T>(
 ): Pages<T> {
   const [state, setState] = useState<PagesState<T>>({ items: [], next: null, error: null, loading: true });
   const run = useRef(0);
+  /** The run of the page that is being loaded. */
+  const busy = useRef(0);
   const latest = useRef(load);
   latest.current = load;
+  const shown = useRef(state);
+  shown.current = state;
   const fetchPage = useCallback((cursor: string | undefined) => {
     const own = ++run.current;
+    busy.current = own;
     setState((old) => ({ ...old, error: null, loading: true }));
     latest.current(cursor).then(
       ({ items, next }) => {
         if (own !== run.current) return;
+        busy.current = 0;
         setState((old) => ({
           items: cursor === undefined ? items : [...old.items, ...items],
           next,
@@ -93,7 +100,9 @@ export function usePages<T>(
         }));
       },
       (error: unknown) => {
-        if (own === run.current) setState((old) => ({ ...old, error, loading: false }));
+        if (own !== run.current) return;
+        busy.current = 0;
+        setState((old) => ({ ...old, error, loading: false }));
       },
     );
   }, []);
@@ -112,11 +121,13 @@ export function usePages<T>(
     reload: () => {
       fetchPage(undefined);
     },
-    update: (change) => {
-      setState((old) => ({ ...old, items: old.items.map(change) }));
-    },
-    replace: (change) => {
-      setState((old) => ({ ...old, items: change(old.items) }));
+    readAgain: async (read) => {
+      const own = run.current;
+      if (shown.current.loading || busy.current !== 0) return false;
+      const page = await read(shown.current);
+      if (own !== run.current) return false;
+      setState((old) => ({ ...old, ...page }));
+      return true;
     },
   };
 }

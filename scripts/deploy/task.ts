@@ -38,10 +38,15 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
 }
 
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
-  if (hre.config.networks[hre.globalOptions.network]?.type !== "http")
+  // Absent without the option, whatever its type says.
+  const wanted = hre.globalOptions.network as string | undefined;
+  const known = NETWORKS.map(({ name }) => name).join(" | ");
+  if (wanted !== undefined && hre.config.networks[wanted] === undefined)
     throw new OperatorError(
-      `Name the chain: --network ${NETWORKS.map(({ name }) => name).join(" | ")}, or another one of hardhat.config.ts.`,
+      `--network: ${wanted} is not known. The known chains are ${known}. Another chain is an entry in hardhat.config.ts.`,
     );
+  if (hre.config.networks[wanted ?? ""]?.type !== "http")
+    throw new OperatorError(`Name the chain: --network ${known}, or another one of hardhat.config.ts.`);
   const connection = await hre.network.create();
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();

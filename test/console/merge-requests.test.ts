@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { mergeRequests, toReadAgain } from "../../console/screens/merge-requests.ts";
+import { readListAgain } from "../../console/screens/merge-requests.ts";
 import type { Request } from "../../console/screens/request-state.ts";
 
 const TEMPLATE: Request = {
@@ -21,36 +21,134 @@ const TEMPLATE: Request = {
   updated_at: "2030-01-31T12:00:00.000Z",
 };
 
-function request(id: string, status: Request["status"] = "pending"): Request {
-  return { ...TEMPLATE, request_id: id, status };
+type Status = Request["status"];
+
+/** A listing in pages of two, as the service has it: its cursors name the last row before them. */
+class Listing {
+  readonly status: Status | null;
+  readonly order: "newest" | "oldest";
+  readonly calls: string[] = [];
+  readonly #rows = new Map<string, Request>();
+
+  constructor(order: "newest" | "oldest", status: Status | null, ids: string) {
+    this.order = order;
+    this.status = status;
+    for (const id of ids) this.set(id, status ?? "pending");
+  }
+
+  /** Later letters are newer. */
+  set(id: string, status: Status): void {
+    this.#rows.set(id, { ...TEMPLATE, request_id: id, status });
+  }
+
+  readonly belongs = (request: Request) => this.status === null || request.status === this.status;
+  readonly page = (cursor: string | undefined) => {
+    this.calls.push(cursor ?? "start");
+    const rows = [...this.#rows.values()].sort((a, b) => (a.request_id < b.request_id ? -1 : 1));
+    if (this.order === "newest") rows.reverse();
+    const after = rows.filter(
+      ({ request_id: id }) => cursor === undefined || (this.order === "newest" ? id < cursor : id > cursor),
+    );
+    const left = after.filter(this.belongs);
+    const items = left.slice(0, 2);
+    return Promise.resolve({ items, next: left.length > 2 ? (items.at(-1)?.request_id ?? null) : null });
+  };
+  readonly request = (id: string) => {
+    this.calls.push(`one ${id}`);
+    const row = this.#rows.get(id);
+    return row === undefined ? Promise.reject(new Error(`no request ${id}`)) : Promise.resolve(row);
+  };
+
+  /** The first pages, as the console shows them. */
+  async shown(pages: number) {
+    let shown = await this.page(undefined);
+    for (let page = 1; page < pages && shown.next !== null; page++) shown = await this.more(shown);
+    this.calls.length = 0;
+    return shown;
+  }
+
+  async more(shown: { items: readonly Request[]; next: string | null }) {
+    const { items, next } = await this.page(shown.next ?? undefined);
+    return { items: [...shown.items, ...items], next };
+  }
 }
 
-function shown(requests: readonly Request[]): string[] {
-  return requests.map(({ request_id, status }) => `${request_id} ${status}`);
+function texts({ items }: { items: readonly Request[] }): string {
+  return items.map(({ request_id: id, status }) => `${id} ${status}`).join(", ");
 }
 
-describe("mergeRequests", () => {
-  const list = [request("c"), request("b"), request("a")];
+function ids({ items }: { items: readonly Request[] }): string {
+  return items.map(({ request_id: id }) => id).join("");
+}
 
-  it("replaces what has changed and keeps the order", () => {
-    const merged = mergeRequests(list, [request("c", "processing"), request("b")], [request("a", "completed")], null);
-    expect(shown(merged)).to.deep.equal(["c processing", "b pending", "a completed"]);
+describe("readListAgain", () => {
+  it("shows what has changed, in its place", async () => {
+    const listing = new Listing("newest", null, "abc");
+    const shown = await listing.shown(2);
+    listing.set("a", "completed");
+    listing.set("c", "processing");
+    expect(texts(await readListAgain(shown, new Set("ac"), listing))).to.equal("c processing, b pending, a completed");
   });
 
-  it("puts new requests first, the newest before the others", () => {
-    const merged = mergeRequests(list, [request("e"), request("d"), request("c")], [], null);
-    expect(shown(merged)).to.deep.equal(["e pending", "d pending", "c pending", "b pending", "a pending"]);
+  it("puts new requests first, and repeats none with the next page", async () => {
+    const listing = new Listing("newest", null, "abcde");
+    const shown = await listing.shown(2);
+    listing.set("f", "pending");
+    const again = await readListAgain(shown, new Set("f"), listing);
+    expect(ids(again)).to.equal("fedc");
+    expect(ids(await listing.more(again))).to.equal("fedcba");
   });
 
-  it("drops what no longer has the state of the filter", () => {
-    const merged = mergeRequests(list, [request("b"), request("a")], [request("c", "failed")], "pending");
-    expect(shown(merged)).to.deep.equal(["b pending", "a pending"]);
+  it("shows new requests at the end where the oldest come first", async () => {
+    const listing = new Listing("oldest", null, "abcd");
+    const shown = await listing.shown(2);
+    listing.set("e", "pending");
+    const again = await readListAgain(shown, new Set("e"), listing);
+    expect(ids(await listing.more(again))).to.equal("abcde");
   });
-});
 
-describe("toReadAgain", () => {
-  it("names the changed requests of the list that are not on the first page", () => {
-    const list = [request("d"), request("c"), request("b"), request("a")];
-    expect(toReadAgain(list, [request("d")], new Set(["d", "b", "elsewhere"]))).to.deep.equal(["b"]);
+  it("repeats no row where those before it leave the list, the oldest first", async () => {
+    const listing = new Listing("oldest", "pending", "abcdef");
+    const shown = await listing.shown(1);
+    for (const id of "ab") listing.set(id, "completed");
+    const again = await readListAgain(shown, new Set("ab"), listing);
+    expect(ids(again)).to.equal("cd");
+    expect(ids(await listing.more(again))).to.equal("cdef");
+  });
+
+  it("puts a request that comes to the list later into its place", async () => {
+    const listing = new Listing("newest", "failed", "adf");
+    const shown = await listing.shown(2);
+    listing.set("b", "failed");
+    const again = await readListAgain(shown, new Set("b"), listing);
+    expect([ids(again), again.next]).to.deep.equal(["fdba", null]);
+  });
+
+  it("drops what no longer has the state of the list", async () => {
+    const listing = new Listing("newest", "pending", "abc");
+    const shown = await listing.shown(2);
+    listing.set("c", "failed");
+    expect(ids(await readListAgain(shown, new Set("c"), listing))).to.equal("ba");
+  });
+
+  it("reads five pages of a long list, and below them only what has changed", async () => {
+    const listing = new Listing("newest", "pending", "abcdefghijklmnop");
+    const shown = await listing.shown(7);
+    expect(ids(shown)).to.equal("ponmlkjihgfedc");
+    listing.set("q", "pending");
+    listing.set("e", "failed");
+    const again = await readListAgain(shown, new Set("qez"), listing);
+    expect(listing.calls).to.deep.equal(["start", "p", "n", "l", "j", "one e"]);
+    expect(ids(again)).to.equal("qponmlkjihgfdc");
+    expect(ids(await listing.more(again))).to.equal("qponmlkjihgfdcba");
+  });
+
+  it("begins again where more has come than it reads", async () => {
+    const listing = new Listing("newest", null, "abcdefghijkl");
+    const shown = await listing.shown(6);
+    for (const id of "mnopqrstuvwxyz") listing.set(id, "pending");
+    const again = await readListAgain(shown, new Set("z"), listing);
+    expect(ids(again)).to.equal("zyxwvutsrq");
+    expect(ids(await listing.more(again))).to.equal("zyxwvutsrqpo");
   });
 });

@@ -7,7 +7,14 @@ import { waitUntil } from "../../scripts/console/wait-until.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import type { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
-import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+import {
+  expectNoAxeViolations,
+  expectNoBrokenWords,
+  expectNoSidewaysScrolling,
+  goTo,
+  NARROW,
+  useConsole,
+} from "./support/browser.ts";
 
 /** One word that is wider than any phone. */
 const WIDE = "Donaudampfschifffahrtsgesellschaftskapitän".repeat(4);
@@ -144,6 +151,7 @@ describe("console > phone", () => {
     await waitUntil(page, "document.querySelector('.loading') === null");
     try {
       await expectNoSidewaysScrolling(page);
+      await expectNoBrokenWords(page);
       await expectNoAxeViolations(page);
     } catch (error) {
       throw new Error(`The screen ${screen}: ${error instanceof Error ? error.message : String(error)}`);
@@ -171,6 +179,18 @@ describe("console > phone", () => {
       expect(problems.join("\n\n")).to.equal("");
     });
   }
+
+  it("breaks no word of the same screens on a wide page", async () => {
+    const page = await web.open({ browser: { viewport: { width: 1280, height: 800 } } });
+    const problems: unknown[] = [];
+    for (const [screen, loaded] of screensOf(data)) {
+      await goTo(page, screen);
+      await page.locator(loaded).first().waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoBrokenWords(page).catch((error: unknown) => problems.push(`${screen}: ${String(error)}`));
+    }
+    expect(problems.join("\n\n")).to.equal("");
+  });
 
   it("fits every screen of the operator, with data", async () => {
     for (let index = 0; index < 2; index++) await web.moneta.createApp(`${WIDE.slice(0, 60)}${index.toString()}`);

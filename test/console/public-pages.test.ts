@@ -56,6 +56,8 @@ describe("console > the pages around it", () => {
     for (const url of [new URL(link, page.url()).href, `${web.moneta.baseUrl}/favicon.ico`]) {
       const answer = await fetch(url);
       expect(answer.headers.get("content-type")).to.contain("image/svg+xml");
+      // So a new version is seen at once.
+      expect(answer.headers.get("cache-control")).to.equal("public, max-age=0");
     }
     // A symbol that does not exist has no size.
     const icons = page.locator(".navigation svg use");

@@ -56,7 +56,7 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
   });
   // Browsers ask for the second one where a page does not name an icon, as with JSON.
   router.get(["/docs/icon.svg", "/favicon.ico"], (_request, response) => {
-    response.sendFile("icon.svg", { ...DOCS_FILES, maxAge: "1d" });
+    response.sendFile("icon.svg", DOCS_FILES);
   });
   router.get("/docs/errors", (request, response) => {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();

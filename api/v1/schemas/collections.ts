@@ -94,12 +94,13 @@ function createCollectionFields(limits: Limits) {
     name: text(limits.name, 1).meta({ description: "Name of the collection." }),
     symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
     mint_supply_count: optional(cap).meta({
-      description: "The most tokens that can ever be minted. 0 means unlimited. Ignored for ERC1155.",
+      description:
+        "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
     }),
     mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
     new_owner: newOwnerInput,
     soulbound: soulboundInput,
-    description: optional(text(limits.description)).meta({ description: "Hosted only, as in ERC-7572." }),
+    description: optional(text(limits.description)).meta({ description: "Hosted only. Text about the collection." }),
     image: optional(contentUri(limits.uri)),
     external_link: optional(linkUri(limits.uri)),
     seller_fee_basis_points: royaltyInput,

@@ -48,7 +48,8 @@ export function mintBody(limits: Limits) {
       image: optional(contentUri(limits.uri)),
       external_url: optional(linkUri(limits.uri)),
       attributes: optional(attributes(limits)).meta({
-        description: 'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`.',
+        description:
+          'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
       }),
       background_color: optional(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
       animation_url: optional(contentUri(limits.uri)),

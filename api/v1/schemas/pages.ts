@@ -79,7 +79,7 @@ const ADDRESS_LENGTH = 42;
 const addresses = z
   .string()
   .meta({
-    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out. All come on one page, so this cannot be combined with \`limit\`, \`offset\`, \`cursor\`, \`order\` or \`search\`.`,
+    description: `Only those with these addresses: at most ${MAX_PAGE.toString()}, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: \`limit\` and \`total\` then say how many it has. All come on one page, so this cannot be combined with \`limit\`, \`offset\`, \`cursor\`, \`order\` or \`search\`.`,
     maxLength: MAX_PAGE * (ADDRESS_LENGTH + 1) - 1,
   })
   .transform((text) => text.split(",", MAX_PAGE + 1))
@@ -172,7 +172,13 @@ export function pageAnswer<K extends string, T, R extends object = object>(
 ) {
   const { total, limit, offset } = page;
   const cursorOf = (position: Position | null) => (position === null ? null : writeCursor(listing, position));
-  const shorter = (count: number) => ({ limit: count, next: cursorOf(page.positions[count - 1] ?? null) });
+  // What was found is on one page, without positions: what does not fit is not counted either.
+  const found = page.positions.length === 0;
+  const shorter = (count: number) => ({
+    limit: count,
+    next: cursorOf(page.positions[count - 1] ?? null),
+    ...(found ? { total: count } : {}),
+  });
   const frame = { total, limit, offset, next: cursorOf(page.next) };
   const answer = { ...rest, [key]: items, ...frame, [PAGE]: { key, items, shorter } };
   // The type of a computed key is not the type of its text.

@@ -85,6 +85,8 @@ describe("command line: init", () => {
     const env = { PUBLIC_URL: "https://nft.example" };
     const { output: first } = await run(["--chain", "baseSepolia"], { env, ask, written });
     expect(shown, "words").to.have.length(24);
+    expect(first).to.match(/Send 0\.\d+ Base Sepolia ETH to the deployer: 0x/);
+    expect(first).to.contain("Where to get them: https://docs.base.org/");
     const phrase = shown.join(" ");
     const passphrase = (await readFile(join(folder.path, "data/seed-passphrase"), "utf8")).trim();
     expect(await readSeedFile(join(folder.path, "data/seed.jwe"), passphrase)).to.equal(phrase);

@@ -64,6 +64,20 @@ describe("field errors", () => {
     });
   }
 
+  for (const [sent, valid, meant] of [
+    ["amount", ["quantity", "initial_supply"], "quantity"],
+    ["quantity", ["from_address", "amount"], "amount"],
+    ["supply", ["initial_supply"], "initial_supply"],
+    ["contract_address", ["collection_address"], "collection_address"],
+    ["to", ["to_address"], "to_address"],
+  ] as const) {
+    it(`says that ${sent} is called ${meant} in this call`, () => {
+      const schema = z.strictObject(Object.fromEntries(valid.map((name) => [name, z.string().optional()])));
+      const message = `There is no such field. Did you mean \`${meant}\`? Valid fields: ${valid.join(", ")}.`;
+      expect(errorsOf(schema, { [sent]: 1 })).to.deep.equal([{ field: sent, code: "unknown_field", message }]);
+    });
+  }
+
   it("names each unknown field, with the similar name, and lists the valid ones once", () => {
     const schema = z.strictObject({ user_identifier: z.string().optional(), name: z.string().optional() });
     const none = "There is no such field.";

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import { MAX_PAGE_BYTES } from "../../../api/config/limits.ts";
+import { answerBody, pageAnswer, pageOfFound } from "../../../api/v1/schemas/pages.ts";
 import { listContents } from "../../../api/store/listings/holdings.ts";
 import { listNfts } from "../../../api/store/listings/nfts.ts";
 import { listRequests } from "../../../api/store/requests/requests.ts";
@@ -166,6 +167,14 @@ describe("pages", () => {
       const second = await api.get(`/v1/collections/${single}?cursor=${first.body.next ?? ""}`);
       expect(second.body.nfts?.map((nft) => nft.token_id)).to.deep.equal([2]);
       expect(second.body.next).to.equal(null);
+    });
+
+    it("count only what fits where everything that was found comes on one page", () => {
+      const found = [1, 2, 3].map((id) => ({ id, text: "a".repeat(MAX_PAGE_BYTES / 2 - 1_000) }));
+      const body = answerBody(pageAnswer(pageOfFound(found, 30), "found", "nfts", found)).toString();
+      const { nfts, ...frame } = JSON.parse(body) as { nfts: unknown[] };
+      expect(nfts).to.deep.equal(found.slice(0, 2));
+      expect(frame).to.deep.equal({ total: 2, limit: 2, offset: 0, next: null });
     });
 
     it("count the bytes of unlockable content, not its characters", async () => {

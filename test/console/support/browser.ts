@@ -114,6 +114,27 @@ export async function expectNoAxeViolations(page: Page): Promise<void> {
   expect(found.join("\n\n")).to.equal("");
 }
 
+/** No word of usual length is cut in two by the end of a line. What has no place to break, such as a long number, may be. */
+export async function expectNoBrokenWords(page: Page): Promise<void> {
+  const broken = await page.evaluate<string[]>(`(() => {
+    const found = [];
+    const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    for (let text = walker.nextNode(); text !== null; text = walker.nextNode()) {
+      if (!text.parentElement.checkVisibility({ visibilityProperty: true })) continue;
+      for (const { 0: word, index } of text.data.matchAll(/[^\\s-]+/g)) {
+        if (word.includes("/") || word.length > (/^[\\d.,]+$/.test(word) ? 12 : 20)) continue;
+        const range = document.createRange();
+        range.setStart(text, index);
+        range.setEnd(text, index + word.length);
+        const lines = new Set([...range.getClientRects()].filter(({ width }) => width > 0).map(({ top }) => Math.round(top)));
+        if (lines.size > 1) found.push(word + " in " + text.parentElement.outerHTML.slice(0, 120));
+      }
+    }
+    return found;
+  })()`);
+  if (broken.length > 0) throw new Error(broken.join("\n"));
+}
+
 /** Checks that the page is not wider than its window, and that nothing in it can be scrolled sideways. */
 export async function expectNoSidewaysScrolling(page: Page): Promise<void> {
   const wide = await page.evaluate<string[]>(`[...document.querySelectorAll("*")]
