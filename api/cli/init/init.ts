@@ -222,11 +222,16 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     options.rpcUrl ??
     env["RPC_URL"] ??
     env[variable] ??
-    (await terminal.ask?.(`URL of a node of ${known?.title ?? "the chain"} (https://...): `))?.trim() ??
+    (
+      await terminal.ask?.(
+        `URL of a node of ${known?.title ?? `the chain, or stop and name a test network with --chain (${NAMES})`} (https://...): `,
+      )
+    )?.trim() ??
     "";
   if (rpcUrl === "")
     throw new OperatorError(
-      `The URL of a node of ${known?.title ?? "the chain"} is missing. Add this line to your shell: export ${variable}=https://…`,
+      `The URL of a node of ${known?.title ?? "the chain"} is missing. Add this line to your shell: export ${variable}=https://…` +
+        (known === undefined ? ` Or name a test network: --chain ${NAMES.replaceAll(", ", " | ")}.` : ""),
     );
   if (!isHttpUrl(rpcUrl)) throw new OperatorError("The URL of the node must start with http:// or https://.");
   const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
