@@ -97,6 +97,23 @@ describe("burning on a real node", () => {
     ]);
   });
 
+  it("mints more copies of an ERC1155 id of which all were burnt", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC1155" });
+    const created = { token_id: 3, initial_supply: 2, initial_owner: alice, name: "Phoenix" };
+    await api.completed("/v1/nfts", { collection_address: collection, ...created });
+    const token = { from_address: alice, contract_address: collection, token_id: 3 };
+    await api.completed("/v1/burns", { ...token, amount: 2 });
+    const listed = () => api.ok<Held>("GET", `/v1/collections/${collection}`);
+    expect((await listed()).nfts).to.deep.equal([]);
+    const again = await api.send("POST", "/v1/nfts", { collection_address: collection, ...created });
+    expect(again.body).to.include({ error_code: "token_already_exists" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, token_id: 3, quantity: 4 });
+    expect((await listed()).nfts).to.have.length(1);
+    await api.completed("/v1/burns", { ...token, amount: 1 });
+    expect((await held(alice)).nfts.map(({ quantity }) => Number(quantity))).to.deep.equal([3]);
+  });
+
   it("burns a batch of tokens in few transactions, beside transfers and mints", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const collection = await api.collection({ type: "ERC721" });
