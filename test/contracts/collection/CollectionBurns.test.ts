@@ -27,9 +27,7 @@ for (const { kind, deploy, single } of [
 ]) {
   describe(`${kind}: burnWithAuthorization`, () => {
     async function setUp() {
-      const system = await networkHelpers.loadFixture<Awaited<ReturnType<typeof deployErc721Pair>>>(
-        deploy,
-      );
+      const system = await networkHelpers.loadFixture<Awaited<ReturnType<typeof deployErc721Pair>>>(deploy);
       const { relay, collections, wallet, burnItem, holds } = system;
       const [collection] = collections;
       const address = await collection.getAddress();
