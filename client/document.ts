@@ -175,7 +175,7 @@ export interface paths {
   "/v1/burns": Path<{
     /**
      * Burn a token of a wallet
-     * @description Destroys the token, or copies of it. This cannot be undone: the id is never minted again, and a supply cap still counts the token. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.
+     * @description Destroys the token, or copies of it. This cannot be undone. The id of an ERC721 token is never minted again, and a supply cap still counts the token. An ERC1155 id stays, also without copies: more copies of it can be minted. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.
      */
     post: operations["burnNft"];
   }>;
@@ -466,7 +466,7 @@ export interface paths {
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
-     *     | request | `nothing_moved` | The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
+     *     | request | `nothing_moved` | The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
     get: operations["getErrorCodes"];
@@ -687,7 +687,7 @@ export interface components {
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
-     *     - `nothing_moved`: The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it.
+     *     - `nothing_moved`: The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
     RequestFailure:

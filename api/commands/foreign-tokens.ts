@@ -77,7 +77,9 @@ export async function inspectForeign(
       if (commands.length > 0) asOf = await checkpointOf(deps.database.read);
       const held = await readBalances(deps.foreign, commands, abort);
       const refused = new Map<string, ApiError>();
-      const unburnable = await unburnableAmong(deps.foreign, commands, abort);
+      // A contract that refuses a burn of what the wallet does not hold may have the function.
+      const covered = commands.filter(({ command }) => coversQuantity(held.get(keyOf(command)), command));
+      const unburnable = await unburnableAmong(deps.foreign, covered, abort);
       for (const { id, command } of commands) {
         const quantity = held.get(keyOf(command));
         if (typeof quantity !== "bigint" || quantity === 0n) {
@@ -138,6 +140,10 @@ async function unburnableAmong(
     abort,
   );
   return new Set(burns.flatMap(({ id }, index) => (burnable[index] === false ? [id] : [])));
+}
+
+function coversQuantity(held: Held, { quantity }: WalletCommand): boolean {
+  return typeof held === "bigint" && held >= BigInt(quantity);
 }
 
 function keyOf({ contract, tokenId, from }: WalletCommand): string {
@@ -201,7 +207,7 @@ export function insufficientBalance(): ApiError {
 const RETRY_WHEN_UNAVAILABLE = 5;
 
 /** The error of a call, or of an item of a batch, whose contracts the node could not read. */
-function chainUnavailable(error: ChainUnavailable | null): ApiError {
+export function chainUnavailable(error: ChainUnavailable | null): ApiError {
   return new ApiError("unavailable", null, {
     retryAfter: secondsUntilRetry(error),
     ...(error === null ? {} : { cause: error }),

@@ -1,3 +1,4 @@
+import { ChainUnavailable } from "../chain/errors.ts";
 import type { CollectionType, WalletCommand } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { randomId } from "../shared/text.ts";
@@ -13,7 +14,13 @@ import {
   checked,
   isError,
 } from "./accept-request.ts";
-import { type ForeignDeps, insufficientBalance, inspectForeign, tokenNotFound } from "./foreign-tokens.ts";
+import {
+  chainUnavailable,
+  type ForeignDeps,
+  insufficientBalance,
+  inspectForeign,
+  tokenNotFound,
+} from "./foreign-tokens.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import { addressOf, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
 
@@ -156,21 +163,28 @@ function acceptanceOf(
   };
 }
 
-/** Refuses what needs a delegate where the chain has no delegation (EIP-7702). */
+/** Refuses what needs a delegate where the chain has no delegation (EIP-7702), or where the node cannot say so now. */
 async function withDelegation<A extends { command: WalletCommand }>(
   { foreign }: MoveDeps,
   acceptances: readonly Checked<A>[],
 ): Promise<Checked<A>[]> {
   const isDelegated = (item: Checked<A>) => !isError(item) && item.command.foreign;
-  if (!acceptances.some(isDelegated) || (await foreign.canDelegate())) return [...acceptances];
-  return acceptances.map((item) =>
-    isDelegated(item)
-      ? fieldError(
-          "not_supported_by_chain",
-          "contract_address",
-          "The chain has no delegation of wallets (EIP-7702), which tokens of this contract need.",
-        )
-      : item,
+  if (!acceptances.some(isDelegated)) return [...acceptances];
+  const refusal = await delegationRefusal(foreign);
+  return acceptances.map((item) => (refusal !== null && isDelegated(item) ? refusal : item));
+}
+
+async function delegationRefusal(foreign: ForeignDeps["foreign"]): Promise<ApiError | null> {
+  try {
+    if (await foreign.canDelegate()) return null;
+  } catch (error) {
+    if (error instanceof ChainUnavailable) return chainUnavailable(error);
+    throw error;
+  }
+  return fieldError(
+    "not_supported_by_chain",
+    "contract_address",
+    "The chain has no delegation of wallets (EIP-7702), which tokens of this contract need.",
   );
 }
 

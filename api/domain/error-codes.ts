@@ -198,7 +198,7 @@ const ERROR_ENTRIES = {
   nothing_moved: {
     failsRequest: true,
     message:
-      "The contract accepted the transfer or burn and moved nothing: the wallets have what they had before. It is not a contract of the service. Ask those who run it.",
+      "The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service.",
   },
   number_taken: {
     failsRequest: true,

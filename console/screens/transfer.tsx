@@ -136,7 +136,8 @@ function TransferForm({ document, holding }: FormProps) {
 
 function BurnForm({ document, holding }: FormProps) {
   const fields = fieldsOfVariant(fieldsOf(document, "post /v1/burns"), burnVariant(holding.nft.type));
-  const what = holding.nft.type === "ERC721" ? "The token is" : "The copies are";
+  const isSingle = holding.nft.type === "ERC721";
+  const what = isSingle ? "The token is" : "The copies are";
   return (
     <WriteForm
       fields={fields}
@@ -155,7 +156,8 @@ function BurnForm({ document, holding }: FormProps) {
       done={({ data, call }) => <Done title="Your burn" holding={holding} requestId={data.request_id} call={call} />}
     >
       <p class="note note-warning">
-        <strong>This can never be undone.</strong> {what} destroyed, and the number of the token is never used again.
+        <strong>This can never be undone.</strong> {what} destroyed
+        {isSingle ? ", and the number of the token is never used again." : "."}
       </p>
     </WriteForm>
   );

@@ -17,7 +17,7 @@ export const burnNft = defineEndpoint({
   summary: "Burn a token of a wallet",
   name: "burnNft",
   description:
-    "Destroys the token, or copies of it. This cannot be undone: the id is never minted again, and a supply cap still counts the token. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.",
+    "Destroys the token, or copies of it. This cannot be undone. The id of an ERC721 token is never minted again, and a supply cap still counts the token. An ERC1155 id stays, also without copies: more copies of it can be minted. The wallet signs and the service sends the transaction, so the wallet needs no gas. Soulbound tokens can be burnt, too. Tokens of contracts of others can be burnt if their contract has `burn(uint256)` (ERC721) or `burn(address,uint256,uint256)` (ERC1155), and if the chain has delegation (EIP-7702). The app follows such a contract from then on.",
   examples: {
     bodies: {
       ERC721: { from_address: ALICE, contract_address: COLLECTION, token_id: 12 },

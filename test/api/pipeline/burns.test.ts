@@ -97,6 +97,23 @@ describe("burning on a real node", () => {
     ]);
   });
 
+  it("mints more copies of an ERC1155 id of which all were burnt", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC1155" });
+    const created = { token_id: 3, initial_supply: 2, initial_owner: alice, name: "Phoenix" };
+    await api.completed("/v1/nfts", { collection_address: collection, ...created });
+    const token = { from_address: alice, contract_address: collection, token_id: 3 };
+    await api.completed("/v1/burns", { ...token, amount: 2 });
+    const listed = () => api.ok<Held>("GET", `/v1/collections/${collection}`);
+    expect((await listed()).nfts).to.deep.equal([]);
+    const again = await api.send("POST", "/v1/nfts", { collection_address: collection, ...created });
+    expect(again.body).to.include({ error_code: "token_already_exists" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, token_id: 3, quantity: 4 });
+    expect((await listed()).nfts).to.have.length(1);
+    await api.completed("/v1/burns", { ...token, amount: 1 });
+    expect((await held(alice)).nfts.map(({ quantity }) => Number(quantity))).to.deep.equal([3]);
+  });
+
   it("burns a batch of tokens in few transactions, beside transfers and mints", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const collection = await api.collection({ type: "ERC721" });
@@ -141,6 +158,36 @@ describe("burning on a real node", () => {
     const failed = await api.settled(id);
     expect(failed).to.include({ status: "failed", error_code: "insufficient_balance" });
     expect(await contract.ownerOf(1)).to.equal(outsider.address);
+  });
+
+  it("fails with nothing_moved when a wallet's delegation runs no code, and burns the token later", async () => {
+    const alice = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    // As in a collection of 0.2.0, which has no signed burns.
+    const { database } = moneta.service;
+    await database.write((trx) =>
+      trx.updateTable("collections").set({ signed_burns: 0 }).where("address", "=", collection).execute(),
+    );
+    await moneta.provider.send("hardhat_impersonateAccount", [alice]);
+    await (await outsider.sendTransaction({ to: alice, value: parseEther("1") })).wait();
+    await moneta.provider.send("hardhat_setCode", [alice, `0xef0100${"00".repeat(18)}dead`]);
+    await moneta.provider.send("evm_setAutomine", [false]);
+    // Its nonce, used outside of the service: the delegation that the service signs is then not valid.
+    const options = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
+    await new JsonRpcSigner(moneta.provider, alice).sendTransaction({ to: outsider.address, ...options });
+    const token = { from_address: alice, contract_address: collection, token_id: 1 };
+    const id = await api.accept("/v1/burns", token);
+    await eventually(async () => {
+      const { status } = await api.ok<RequestBody>("GET", `/v1/requests/${id}`);
+      return status === "processing" ? true : undefined;
+    });
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    expect(await api.settled(id)).to.include({ status: "failed", error_code: "nothing_moved" });
+    expect(await held(alice)).to.include({ total: 1 });
+    await api.completed("/v1/burns", token);
+    expect(await held(alice)).to.include({ total: 0 });
   });
 
   describe("given a contract of others", () => {

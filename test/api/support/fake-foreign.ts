@@ -43,6 +43,7 @@ export class FakeForeign implements ForeignContracts {
   }
 
   canDelegate(): Promise<boolean> {
+    if (this.down) return Promise.reject(new ChainUnavailable("down"));
     return Promise.resolve(this.delegates);
   }
 

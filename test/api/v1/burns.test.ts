@@ -213,4 +213,36 @@ describe("POST /v1/burns/batch", () => {
       "ok",
     ]);
   });
+
+  it("refuses only the items that need a delegate while the node does not say whether the chain has delegation", async () => {
+    const wallet = await addWallet(api);
+    const [old, present] = [await addCollection(api, { signedBurns: false }), await addCollection(api)];
+    for (const contract of [old, present]) await addMint(api, { contract, to: wallet, tokenId: 1 });
+    const items = [old, present].map((contract_address) => ({ from_address: wallet, contract_address, token_id: 1 }));
+    api.foreign.down = true;
+    const answer = await api.post("/v1/burns/batch", { items });
+    const single = await api.post("/v1/burns", items[0]);
+    api.foreign.down = false;
+    expect(outcomes(answer)).to.deep.equal(["unavailable", "ok"]);
+    expect(answer.headers.get("retry-after")).to.equal("5");
+    expectRefusal(single, 503, "unavailable");
+  });
+
+  it("asks no contract of others to burn what the wallet does not hold", async () => {
+    const [wallet, contract] = [await addWallet(api), randomAddress()];
+    api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
+    api.foreign.give(contract, "1", wallet, 3n);
+    api.foreign.unburnable.add(contract);
+    const items = [
+      { token_id: 1, amount: 4 },
+      { token_id: 2, amount: 1 },
+      { token_id: 1, amount: 3 },
+    ].map((fields) => ({ from_address: wallet, contract_address: contract, ...fields }));
+    const answer = await api.post("/v1/burns/batch", { items });
+    expect(outcomes(answer)).to.deep.equal([
+      "insufficient_balance token_id",
+      "insufficient_balance token_id",
+      "contract_not_supported contract_address",
+    ]);
+  });
 });
