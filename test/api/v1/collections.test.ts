@@ -183,7 +183,19 @@ describe("collections", () => {
       expect(body).to.include({ token_id: 1, owner, type: "ERC721" });
       expect(text).to.not.contain("secret");
       await addMove(api, { contract, tokenId: 1, from: owner, to: null });
-      expectRefusal(await api.get(`/v1/collections/${contract}/1`), 404, "not_found");
+      const burnt = await api.get(`/v1/collections/${contract}/1`);
+      expect(burnt.status).to.equal(200);
+      expect(burnt.body).to.deep.equal({ ...body, owner: null });
+      expect(burnt.text).to.not.contain("secret");
+    });
+
+    it("shows an ERC1155 token without copies when all were burnt", async () => {
+      const contract = await addCollection(api, { type: "ERC1155" });
+      const owner = randomAddress();
+      await addMint(api, { contract, to: owner, tokenId: 1, quantity: 2, type: "ERC1155" });
+      await addMove(api, { contract, tokenId: 1, from: owner, to: null, quantity: 2 });
+      const { body } = await api.get(`/v1/collections/${contract}/1`);
+      expect(body).to.deep.include({ token_id: 1, quantity: 0, total: 0, owners: [] });
     });
 
     it("shows an ERC1155 token with a page of its owners", async () => {
