@@ -42,6 +42,26 @@ export function classifyBroadcast(error: unknown): BroadcastAnswer {
   return WORDS.find(([, words]) => words.test(error.message))?.[0] ?? "unknown";
 }
 
+/** From the answer that ends the least to the one that ends the most. What one node refuses for good, another may take. */
+const MILDEST_FIRST: readonly BroadcastAnswer[] = [
+  "accepted",
+  "nonce-used",
+  "busy",
+  "underpriced",
+  "no-funds",
+  "unknown",
+  "gas-too-low",
+  "gas-too-high",
+  "refused",
+  "no-answer",
+];
+
+/** Which of two nodes' answers to the same broadcast counts. */
+export function milderAnswer(a: Error, b: Error): Error {
+  const rank = (error: Error) => MILDEST_FIRST.indexOf(classifyBroadcast(error));
+  return rank(a) <= rank(b) ? a : b;
+}
+
 /**
  * Codes for a call that ran and reverted: 3 (execution API), -32015 (Nethermind). Other nodes give revert data. Any other
  * error, such as a rate limit, says nothing about the call.
@@ -75,6 +95,8 @@ export class ChainUnavailable extends Error {
   override readonly name: string = "ChainUnavailable";
   /** Milliseconds after which the node may be asked again. Null: it did not say. */
   readonly retryAfter: number | null;
+  /** With several nodes: the number and host of the one that failed. */
+  node: string | null = null;
 
   constructor(message: string, options: ErrorOptions & { retryAfter?: number | null } = {}) {
     super(message, options);
@@ -94,6 +116,25 @@ export class RateLimited extends ChainUnavailable {
       { retryAfter },
     );
   }
+}
+
+/** The caller gave the call up. This says nothing about the node. */
+export class CallAborted extends ChainUnavailable {
+  override readonly name = "CallAborted";
+
+  constructor(cause: unknown) {
+    super("the call was ended before the node answered", { cause });
+  }
+}
+
+/** The node has not reached the block up to which the database is, so its newest state is older than what is stored. */
+export class NodeBehind extends ChainUnavailable {
+  override readonly name = "NodeBehind";
+}
+
+/** The other nodes have another block at a height than this one. */
+export class NodeDisagrees extends ChainUnavailable {
+  override readonly name = "NodeDisagrees";
 }
 
 /** The answer was longer than the limit, and was not read to its end. A smaller question may have a shorter answer. */

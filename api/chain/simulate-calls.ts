@@ -33,7 +33,8 @@ export async function simulatePlannedCalls(
     return calls.map((call, index) => read(call, results[index] ?? null));
   } catch (error) {
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
-    if (error instanceof ChainUnavailable) return calls.map(() => null);
+    // Another node may know. Whoever builds the batch asks it.
+    if (error instanceof ChainUnavailable && !client.nodes.canMoveOn(error)) return calls.map(() => null);
     throw error;
   }
 }

@@ -1,7 +1,5 @@
 import type { Logger } from "pino";
 
-import { ChainClient } from "../chain/client.ts";
-import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
@@ -12,6 +10,7 @@ import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type ChainIdentity, guardChain } from "./chain-identity.ts";
+import { chooseNodes, openChainLink } from "./chain-link.ts";
 import { connectChain } from "./connect-chain.ts";
 import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
@@ -89,13 +88,15 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const { connections, client, impatient } = createClients(settings, metrics);
-  const chain = await connectChain(settings, { database, client, logger, seedPhrase });
+  const link = openChainLink(settings, { database, maxWait: WORKER_WAIT, metrics }, opened);
+  await chooseNodes(link, database, opened);
+  const { client, nodes } = link;
+  const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
   const others = shared?.others?.start({ seedPhrase: chain.keys.seedPhrase });
   // Awaited below. Until then a failure is not forgotten.
   others?.catch(() => undefined);
-  const guard = await guardChain(settings.rpcUrl, database, connections, opened);
+  const guard = await guardChain(link, database, opened);
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
   const addressPolicy = {
@@ -116,7 +117,7 @@ export async function startService(
   const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const common = { ...present, client: impatient, relay: identity.contracts.relay };
+  const common = { ...present, client: link.impatient, nodes, relay: identity.contracts.relay };
   const port =
     code.api === null || streams === null
       ? null
@@ -133,13 +134,6 @@ export async function startService(
   const measurements = () => meter.read();
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
-}
-
-/** A caller of the API does not wait for a provider's rate limit: it uses the impatient client, and gets 503 at once. */
-function createClients({ rpcUrl, logQueries }: Settings, metrics: Metrics) {
-  const connections = [new Rpc(rpcUrl, { maxWait: WORKER_WAIT, metrics }), new Rpc(rpcUrl, { metrics })] as const;
-  const [client, impatient] = connections.map((rpc) => new ChainClient(rpc, logQueries)) as [ChainClient, ChainClient];
-  return { connections, client, impatient };
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

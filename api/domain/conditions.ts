@@ -18,6 +18,8 @@ export const CONDITIONS = [
   "backlog_growing",
   "row_parked",
   "lane_stuck",
+  "node_down",
+  "nodes_disagree",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -34,6 +36,7 @@ export const READINESS_WORDS = {
   unavailable: "It does not answer.",
   rate_limited: "The node works, but its provider limits the rate of calls.",
   wrong_chain: "The node serves another chain than the one that the database belongs to.",
+  node_down: "One of several nodes cannot be used. The others do its work.",
   parked: "The work on a row always fails. The row is parked, and all others are worked on.",
   failing: "This worker or lane cannot work now. It retries, and requests wait.",
 } as const;

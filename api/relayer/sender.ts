@@ -217,7 +217,7 @@ export class Sender {
     const open = new Set(claimed);
     let batch: CommittedBatch | null;
     try {
-      batch = await this.#commit(lease, open, able, fill);
+      batch = await this.#commitOfNode(lease, open, able, fill);
     } catch (error) {
       if (concernsNoRequest(error)) throw error;
       await this.#suspect(lease, [...open], error);
@@ -229,6 +229,25 @@ export class Sender {
     this.#count(batch.size, batch.sent);
     await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
     signals.deliveries.notify();
+  }
+
+  /** A batch is built from the answers of one node. When it fails, the batch is built again from those of the next one. */
+  async #commitOfNode(
+    lease: Lease,
+    claimed: Set<ClaimedRequest>,
+    able: CanSend,
+    fill: number | null,
+  ): Promise<CommittedBatch | null> {
+    const { client, keyring } = this.#deps;
+    let current = able;
+    for (let left = client.nodes.count - 1; ; left -= 1) {
+      try {
+        return await client.nodes.within(current.node, () => this.#commit(lease, claimed, current, fill));
+      } catch (error) {
+        if (left === 0 || !client.nodes.canMoveOn(error)) throw error;
+      }
+      current = await checkCanSend(this.#deps, keyring.lane(lease.lane).address);
+    }
   }
 
   /**
