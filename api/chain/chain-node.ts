@@ -1,7 +1,16 @@
+import type { NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
-import { AnswerTooLarge, CallAborted, ChainUnavailable, NodeBehind, NodeDisagrees, RateLimited } from "./errors.ts";
-import type { NodeState, NodeWord } from "./node-choice.ts";
+import {
+  AnswerTooLarge,
+  behind,
+  CallAborted,
+  ChainUnavailable,
+  NodeBehind,
+  NodeDisagrees,
+  RateLimited,
+} from "./errors.ts";
+import type { NodeState } from "./node-choice.ts";
 import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } from "./rpc.ts";
 
 /*
@@ -17,6 +26,8 @@ const PROBE_EVERY = 15_000;
 /** Rest of a node that failed, before it is asked again. It doubles with each further failure up to `LONGEST_REST`. */
 const FIRST_REST = 1_000;
 const LONGEST_REST = 30_000;
+/** Rest of a node that is behind the database. */
+const BEHIND_REST = 1_000;
 /** Rest of a node that the others outvoted. */
 const DISAGREES_REST = 30_000;
 
@@ -116,7 +127,7 @@ export class ChainNode {
       if (!ended.signal.aborted) this.#hangs();
     });
     try {
-      await this.rpc.call(HEAD.method, HEAD.params);
+      await this.rpc.probe();
     } catch {
       // An error of the node is kept in its state. One that it answers with also shows that it cannot name its newest block.
       if (this.#isUp)
@@ -166,7 +177,9 @@ export class ChainNode {
     const rest =
       error instanceof NodeDisagrees
         ? DISAGREES_REST
-        : (error.retryAfter ?? Math.min(FIRST_REST * 2 ** this.#failures, LONGEST_REST));
+        : error instanceof NodeBehind
+          ? BEHIND_REST
+          : (error.retryAfter ?? Math.min(FIRST_REST * 2 ** this.#failures, LONGEST_REST));
     this.#failures += 1;
     this.#failedAt = performance.now();
     this.#restUntil = Math.max(this.#restUntil, this.#failedAt + rest);
@@ -187,6 +200,7 @@ function wordOf(error: ChainUnavailable | null): NodeWord {
   if (error === null) return "up";
   if (error instanceof RateLimited) return "rate_limited";
   if (error instanceof WrongChain) return "wrong_chain";
+  if (error instanceof NodeBehind) return "behind";
   return error instanceof NodeDisagrees ? "disagrees" : "down";
 }
 
@@ -207,12 +221,17 @@ class NodeRpc extends Rpc {
     this.#floor = floor;
   }
 
-  override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    return this.#read(calls, bounds, calls.some(readsNewest));
+  }
+
+  /** @param newest whether the answers count only if the node is not behind the database. */
+  async #read(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
     const node = this.#node;
     const { startedAt, hung, end } = node.begin();
     const abort = bounds.abort === undefined ? hung : AbortSignal.any([bounds.abort, hung]);
     try {
-      const results = await this.#checked(calls, { ...bounds, abort });
+      const results = await this.#checked(calls, { ...bounds, abort }, newest);
       node.answered(startedAt);
       return results;
     } catch (error) {
@@ -223,17 +242,20 @@ class NodeRpc extends Rpc {
         ? new ChainUnavailable("the node does not answer: check that it runs", { cause: error })
         : error;
       node.named(shown);
-      // A node that is behind works: it still answers what names a block.
-      if (!(error instanceof NodeBehind)) node.failed(shown, startedAt);
+      node.failed(shown, startedAt);
       throw shown;
     } finally {
       end();
     }
   }
 
+  /** Asks for the newest block. @throws NodeBehind */
+  async probe(): Promise<void> {
+    await this.#read([HEAD], {}, true);
+  }
+
   /** The newest state counts only if it is not older than the database: the node is asked for its newest block first. */
-  async #checked(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
-    const newest = calls.some(readsNewest);
+  async #checked(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
     const floor = newest ? await this.#floor() : 0;
     const asked = newest && !calls.some(namesHead) ? [HEAD, ...calls] : calls;
     const results = await super.batch(asked, bounds);
@@ -242,8 +264,7 @@ class NodeRpc extends Rpc {
       const head = result?.ok === true && namesHead(call) ? headOf(result.value) : null;
       if (head === null) continue;
       this.#node.names(head);
-      if (newest && head < floor)
-        throw new NodeBehind(`the node is at block ${head.toString()}, and the database at ${floor.toString()}`);
+      if (newest && head < floor) throw behind(head, floor);
     }
     return asked.length === calls.length ? results : results.slice(1);
   }

@@ -132,6 +132,10 @@ export class NodeBehind extends ChainUnavailable {
   override readonly name = "NodeBehind";
 }
 
+export function behind(head: number, checkpoint: number): NodeBehind {
+  return new NodeBehind(`the node is at block ${head.toString()}, and the database at ${checkpoint.toString()}`);
+}
+
 /** The other nodes have another block at a height than this one. */
 export class NodeDisagrees extends ChainUnavailable {
   override readonly name = "NodeDisagrees";

@@ -1,3 +1,5 @@
+import type { NodeWord } from "../domain/conditions.ts";
+
 /** How a node of `RPC_URLS` is, as far as this thread knows. */
 export interface NodeState {
   /** Its place in `RPC_URLS`, from 1. Two nodes may have the same host. */
@@ -17,9 +19,6 @@ export interface NodeState {
   /** Why it is not used; null: it is used. It never contains the URL. */
   problem: string | null;
 }
-
-export const NODE_WORDS = ["up", "down", "rate_limited", "wrong_chain", "disagrees"] as const;
-export type NodeWord = (typeof NODE_WORDS)[number];
 
 /** What the nodes say about a stored block. */
 export interface BlockVotes {
@@ -52,6 +51,8 @@ export interface NodeChoice {
   isAnotherAt(height: number): Promise<boolean>;
   /** Asks the other nodes for their block at a height. */
   votesOn(height: number, hash: string): Promise<BlockVotes>;
+  /** The node that is read now is behind the database: it is not read until it is not. @throws NodeBehind */
+  skipBehind(head: number, checkpoint: number): never;
   /** The node that is read now was outvoted about a block: it is not read for a while. @throws NodeDisagrees */
   putAside(height: number): never;
   /** The node that is read now has the block that is stored. */
@@ -62,8 +63,14 @@ export interface NodeChoice {
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Empty with one node. */
   states(): NodeState[];
+  /** The states after every node was asked for its newest block. Empty with one node. */
+  examine(): Promise<NodeState[]>;
   /** The height about which the nodes disagreed in the last minute; null: they agree. */
   readonly disagreement: number | null;
+}
+
+function noOther(): never {
+  throw new Error("with one node there is no other");
 }
 
 /** The choice where there is none. */
@@ -76,12 +83,12 @@ export const ONE_NODE: NodeChoice = {
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
   votesOn: () => Promise.resolve({ same: 0, other: 0, outvoted: false }),
-  putAside: () => {
-    throw new Error("with one node there is no other");
-  },
+  skipBehind: noOther,
+  putAside: noOther,
   agrees: () => undefined,
   disagree: () => undefined,
   each: async (work) => [await work()],
   states: () => [],
+  examine: () => Promise.resolve([]),
   disagreement: null,
 };

@@ -11,6 +11,7 @@ import {
   ChainUnavailable,
   classifyBroadcast,
   milderAnswer,
+  behind,
   NodeBehind,
   NodeDisagrees,
   RateLimited,
@@ -172,6 +173,12 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const known = hashes.filter((one) => one !== null);
     const same = known.filter((one) => one === hash).length;
     return { same, other: known.length - same, outvoted: this.#read.outvoted };
+  }
+
+  skipBehind(head: number, checkpoint: number): never {
+    const error = behind(head, checkpoint);
+    this.#read.failed(this.#read.named(error), performance.now());
+    throw error;
   }
 
   putAside(height: number): never {

@@ -7,6 +7,7 @@ import { ChainClient } from "../chain/client.ts";
 import { RpcProvider } from "../chain/rpc-provider.ts";
 import { Rpc } from "../chain/rpc.ts";
 import { parseSettings, type Settings } from "../config/settings.ts";
+import { firstNode } from "../context/chain-link.ts";
 import { deployerKeyOf } from "../keys/keyring.ts";
 import { readSeedFile, SeedFileError } from "../keys/seed-file.ts";
 import {
@@ -63,7 +64,7 @@ function relayVerb(name: string, terminal: Terminal): Command {
 async function administer(name: string, values: string[], options: Options, terminal: Terminal): Promise<void> {
   const calls = readAction(name, values);
   const settings = parseSettings({ PUBLIC_URL: "http://localhost", ...terminal.env });
-  const rpc = new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT });
+  const rpc = new Rpc(await firstNode(settings), { maxWait: COMMAND_WAIT });
   const provider = new RpcProvider(rpc, await new ChainClient(rpc).chainId());
   try {
     const place = await findRelay(options.relay ?? "", settings.deploymentsDir, provider);

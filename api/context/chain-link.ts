@@ -101,6 +101,25 @@ function createGuard(
   return guard;
 }
 
+/** Opens the link, and puts nodes of a wrong chain aside before anything is read. @throws StartupError */
+export async function connectNodes(
+  settings: LinkSettings,
+  parts: { database: Database; maxWait: number; metrics?: Metrics },
+  opened: AsyncDisposableStack,
+): Promise<ChainLink> {
+  const link = openChainLink(settings, parts, opened);
+  await chooseNodes(link, parts.database, opened);
+  return link;
+}
+
+/** For a command that sends transactions of an owner, one after the other: they all go to the first node that works. */
+export async function firstNode(settings: LinkSettings): Promise<string> {
+  await using opened = new AsyncDisposableStack();
+  const { nodes, url } = openChainLink(settings, { database: null, maxWait: 0 }, opened);
+  await nodes?.examine();
+  return url();
+}
+
 /** The chain that the database belongs to; null while it belongs to none. */
 export async function chainOfDatabase({ read }: Pick<Database, "read">): Promise<ExpectedChain | null> {
   const [chainId, genesis] = [await readMeta(read, "chain_id"), await readMeta(read, "genesis")];
@@ -108,11 +127,11 @@ export async function chainOfDatabase({ read }: Pick<Database, "read">): Promise
 }
 
 /**
- * Puts nodes of a wrong chain aside before anything is read. A database that belongs to no chain yet is bound by what the nodes
+ * A database that belongs to no chain yet is bound by what the nodes
  * say, so they must say the same.
  * @throws StartupError
  */
-export async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDisposableStack): Promise<void> {
+async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDisposableStack): Promise<void> {
   if (link.nodes === null) return;
   const expected = await chainOfDatabase(database);
   if (expected !== null) link.guard(expected, opened);

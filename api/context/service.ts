@@ -10,7 +10,7 @@ import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type ChainIdentity, guardChain } from "./chain-identity.ts";
-import { chooseNodes, openChainLink } from "./chain-link.ts";
+import { connectNodes } from "./chain-link.ts";
 import { connectChain } from "./connect-chain.ts";
 import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
@@ -88,8 +88,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = openChainLink(settings, { database, maxWait: WORKER_WAIT, metrics }, opened);
-  await chooseNodes(link, database, opened);
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics }, opened);
   const { client, nodes } = link;
   const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;

@@ -30,6 +30,10 @@ export type Condition = (typeof CONDITIONS)[number];
 export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
+/** How one of several nodes is. All but `up` mean that it is not used now. */
+export const NODE_WORDS = ["up", "down", "rate_limited", "wrong_chain", "behind", "disagrees"] as const;
+export type NodeWord = (typeof NODE_WORDS)[number];
+
 /** The results of a check of `readyz`, and what each means. Anybody may read them, so they are fixed and name nothing. */
 export const READINESS_WORDS = {
   ok: "It works.",

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, describeError, NodeBehind } from "../chain/errors.ts";
+import { ChainUnavailable, describeError } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -137,8 +137,7 @@ export class Indexer {
     const [at = null, next = null] = blocks;
     if (head < checkpoint) {
       // Whatever time passes: while another node is at the checkpoint, this one is only behind.
-      if (await client.nodes.isAnotherAt(checkpoint))
-        throw new NodeBehind(`the node is at block ${head.toString()}, and the database at ${checkpoint.toString()}`);
+      if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skipBehind(head, checkpoint);
       if (this.#mayLag() && (await this.#isOnChain(head))) return false;
     }
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {

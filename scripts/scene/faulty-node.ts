@@ -26,7 +26,7 @@ export type NodeFault =
 export class FaultyNode {
   readonly #target: string;
   #server: Listening | null = null;
-  #hanging = new Set<Exchange>();
+  readonly #hanging = new Set<Exchange>();
   fault: NodeFault | null = null;
   /** Calls since the start, by method. */
   readonly calls = new Map<string, number>();
@@ -61,24 +61,24 @@ export class FaultyNode {
     const { calls, response, answer } = exchange;
     for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     const { fault } = this;
-    switch (fault?.kind) {
-      case "dead":
-        response.destroy();
-        return;
-      case "hangs":
-        this.#hanging.add(exchange);
-        response.on("close", () => this.#hanging.delete(exchange));
-        return;
-      case "rate-limit":
-        response.writeHead(429, { "retry-after": fault.retryAfter.toString() }).end("{}");
-        return;
-      case "no-batches":
-        if (calls.length > 1) {
-          const error = { code: -32600, message: "batch requests are not allowed" };
-          response.setHeader("content-type", "application/json");
-          response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
-          return;
-        }
+    if (fault?.kind === "dead") {
+      response.destroy();
+      return;
+    }
+    if (fault?.kind === "hangs") {
+      this.#hanging.add(exchange);
+      response.on("close", () => this.#hanging.delete(exchange));
+      return;
+    }
+    if (fault?.kind === "rate-limit") {
+      response.writeHead(429, { "retry-after": fault.retryAfter.toString() }).end("{}");
+      return;
+    }
+    if (fault?.kind === "no-batches" && calls.length > 1) {
+      const error = { code: -32600, message: "batch requests are not allowed" };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      return;
     }
     if (fault?.kind === "behind")
       this.readsWhileBehind += calls.filter(

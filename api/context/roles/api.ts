@@ -6,11 +6,11 @@ import { WrongChain } from "../../chain/chain-guard.ts";
 import type { ChainClient } from "../../chain/client.ts";
 import { describeError, RateLimited } from "../../chain/errors.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
-import type { NodeState, NodeWord } from "../../chain/node-choice.ts";
+import type { NodeState } from "../../chain/node-choice.ts";
 import type { Nodes } from "../../chain/nodes.ts";
 import { localCommandLine } from "../../config/command-line.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
+import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
 import { BacklogWatch } from "../../metrics/backlog-watch.ts";
 import type { AddressPolicy } from "../../outbound/addresses.ts";
@@ -173,6 +173,7 @@ function chainOf(states: readonly NodeState[]): Result {
 const WORDS_OF_CHAIN: [NodeWord, ReadinessWord][] = [
   ["rate_limited", "rate_limited"],
   ["down", "unavailable"],
+  ["behind", "unavailable"],
   ["disagrees", "unavailable"],
 ];
 

@@ -8,6 +8,8 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
+const LOCAL_NODE = { rpcUrl: "http://127.0.0.1:8545", rpcUrls: ["http://127.0.0.1:8545"], rpcReadOnly: [] };
+
 describe("settings", () => {
   it("has a default for every setting", () => {
     expect(parseSettings({})).to.deep.equal({
@@ -20,9 +22,7 @@ describe("settings", () => {
       publicUrl: "http://localhost:3000",
       explorerUrl: null,
       trustProxy: [],
-      rpcUrl: "http://127.0.0.1:8545",
-      rpcUrls: ["http://127.0.0.1:8545"],
-      rpcReadOnly: [],
+      ...LOCAL_NODE,
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
       deploymentsDir: "deployments",
