@@ -74,7 +74,13 @@ function linkOfNodes(nodes: Nodes, client: ChainClient): ChainLink {
     nodes,
     url: () => nodes.url,
     guard: (expected, stack) => {
-      if (!guarded) nodes.guardBy((node) => createGuard(node, expected, stack, CHECK_TIMEOUT));
+      if (!guarded)
+        nodes.guardBy((node) => {
+          const guard = createGuard(node, expected, stack, CHECK_TIMEOUT);
+          // Nobody has looked at this node's chain yet.
+          guard.failed();
+          return guard;
+        });
       guarded = true;
       return nodes;
     },

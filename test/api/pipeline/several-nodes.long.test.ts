@@ -1,70 +1,258 @@
+import { id as topicOf, zeroPadValue } from "ethers";
 import { expect } from "chai";
 
 import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { OwnService } from "../../support/own-service.ts";
 import { useService } from "../../support/use-service.ts";
 
-/** Milliseconds after which work must go on while one node fails. */
-const SOON = 8_000;
+/** Milliseconds after which work goes on while one node fails: far less than the 20 s after which a single call is given up. */
+const SOON = 15_000;
+const RECIPIENT = `0x${"a1".repeat(20)}`;
 
-/** Two and three nodes in front of one chain, some of which fail. */
-describe("several nodes", () => {
-  const moneta = useService({ start: false, per: "test" });
-  let nodes: FaultyNode[] = [];
-  let collection: string;
+/** Nodes in front of one chain, some of which fail, and the mints that are made meanwhile. */
+class Scene {
+  readonly #moneta: OwnService;
+  nodes: FaultyNode[] = [];
+  #collection = "";
+  #minted = 0;
 
-  async function start(count: number, settings: Record<string, string> = {}): Promise<void> {
-    nodes = [];
-    for (let index = 0; index < count; index++) nodes.push(await FaultyNode.start(moneta.node.url));
-    await moneta.start({ RPC_URL: "", RPC_URLS: nodes.map(({ url }) => url).join(","), ...settings });
-    collection = await moneta.api.collection({ type: "ERC721" });
-    await mintsInTime();
+  constructor(moneta: OwnService) {
+    this.#moneta = moneta;
   }
-  afterEach(async () => {
-    await moneta.stop();
-    for (const node of nodes) await node.stop();
+
+  async start(count: number, settings: Record<string, string> = {}): Promise<void> {
+    await this.addNodes(count);
+    await this.#moneta.start({ ...this.settings, ...settings });
+    await this.begin();
+  }
+
+  async addNodes(count: number): Promise<void> {
+    while (this.nodes.length < count) this.nodes.push(await FaultyNode.start(this.#moneta.node.url));
+  }
+
+  get settings(): Record<string, string> {
+    return { RPC_URL: "", RPC_URLS: this.nodes.map(({ url }) => url).join(",") };
+  }
+
+  async begin(): Promise<void> {
+    this.#collection = await this.#moneta.api.collection({ type: "ERC721" });
+  }
+
+  async stop(): Promise<void> {
+    await this.#moneta.stop();
+    for (const node of this.nodes) await node.stop();
+    this.nodes = [];
+  }
+
+  fail(number: number, fault: NodeFault | null): void {
+    this.node(number).fault = fault;
+  }
+
+  node(number: number): FaultyNode {
+    const node = this.nodes[number - 1];
+    if (node === undefined) throw new Error(`there is no node ${number.toString()}`);
+    return node;
+  }
+
+  /** @returns milliseconds until it was completed. */
+  async mints(): Promise<number> {
+    const started = performance.now();
+    await this.#moneta.api.completed("/v1/nfts", { collection_address: this.#collection, to_address: RECIPIENT });
+    this.#minted += 1;
+    return performance.now() - started;
+  }
+
+  async head(): Promise<number> {
+    return Number(await this.#moneta.node.provider.send("eth_blockNumber", []));
+  }
+
+  async mine(blocks: number): Promise<void> {
+    // One by one: blocks that Hardhat mines together do not name their parents.
+    for (let block = 0; block < blocks; block++) await this.#moneta.node.provider.send("evm_mine", []);
+  }
+
+  /** What `/readyz` says about the nodes. */
+  async word(): Promise<unknown> {
+    const response = await fetch(`${this.#moneta.baseUrl}/readyz`);
+    return ((await response.json()) as { checks: Record<string, unknown> }).checks["nodes"];
+  }
+
+  allUp(): Promise<unknown> {
+    return this.says("ok");
+  }
+
+  /** Its answers are a second old. */
+  says(word: string): Promise<unknown> {
+    return eventually(async () => ((await this.word()) === word ? true : undefined));
+  }
+
+  /** Waits until a node gets a transaction. */
+  async sent(number: number): Promise<void> {
+    const { calls } = this.node(number);
+    const count = () => calls.get("eth_sendRawTransaction") ?? 0;
+    const before = count();
+    await eventually(() => Promise.resolve(count() > before ? true : undefined));
+  }
+
+  /** Every request ran once, and none twice. */
+  async ranOnce(): Promise<void> {
+    const logs: unknown = await this.#moneta.node.provider.send("eth_getLogs", [
+      {
+        address: this.#collection,
+        topics: [topicOf("Transfer(address,address,uint256)"), null, zeroPadValue(RECIPIENT, 32)],
+        fromBlock: "0x0",
+      },
+    ]);
+    expect(logs).to.have.length(this.#minted);
+  }
+}
+
+describe("several nodes", () => {
+  describe("given two nodes", () => {
+    const moneta = useService({ start: false });
+    const scene = new Scene(moneta);
+    before(async () => {
+      await scene.start(2);
+      await scene.mine(60);
+      await scene.mints();
+    });
+    after(() => scene.stop());
+    afterEach(() => scene.ranOnce());
+
+    const faults: [string, () => NodeFault | Promise<NodeFault>][] = [
+      ["dies", () => ({ kind: "dead" })],
+      ["hangs", () => ({ kind: "hangs" })],
+      ["is 50 blocks behind", async () => ({ kind: "behind", at: (await scene.head()) - 50 })],
+      ["refuses every batch", () => ({ kind: "no-batches" })],
+      ["loses its pool", () => ({ kind: "loses-pool" })],
+      ["refuses transactions for good", () => ({ kind: "refuses-transactions" })],
+    ];
+    for (const [words, fault] of faults) {
+      it(`goes on within seconds when the first ${words}`, async () => {
+        scene.fail(1, await fault());
+        expect(await scene.mints()).to.be.below(SOON);
+        expect(await scene.mints()).to.be.below(SOON);
+        scene.fail(1, null);
+        await scene.allUp();
+        await scene.mints();
+      });
+    }
+
+    it("goes on within seconds when the first answers for another chain", async () => {
+      // The node is replaced: its connections break.
+      scene.fail(1, { kind: "dead" });
+      await scene.mints();
+      scene.fail(1, { kind: "other-chain" });
+      await scene.says("node_down");
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      await scene.allUp();
+    });
+
+    it("waits while the two have different blocks, and goes on when they agree", async () => {
+      const from = await scene.head();
+      scene.fail(1, { kind: "old-branch", from });
+      const minted = scene.mints();
+      let done = false;
+      void minted.finally(() => (done = true));
+      await scene.sent(2);
+      expect(done).to.equal(false);
+      scene.fail(1, null);
+      await minted;
+    });
+
+    it("keeps the preferred one for later when its limit ends in five minutes", async () => {
+      scene.fail(1, { kind: "rate-limit", retryAfter: 300 });
+      expect(await scene.mints()).to.be.below(SOON);
+      const before = scene.node(1).count;
+      await scene.mints();
+      expect(scene.node(1).count).to.equal(before);
+    });
   });
 
-  function breakNode(number: number, fault: NodeFault | null): void {
-    const node = nodes[number - 1];
-    if (node === undefined) throw new Error(`there is no node ${number.toString()}`);
-    node.fault = fault;
-  }
-
-  /** @returns milliseconds that a mint took. */
-  async function mintsInTime(most = SOON): Promise<number> {
-    const started = performance.now();
-    await moneta.api.completed("/v1/nfts", { collection_address: collection, to_address: `0x${"a1".repeat(20)}` });
-    const took = performance.now() - started;
-    expect(took).to.be.below(most);
-    return took;
-  }
-
-  async function head(): Promise<number> {
-    return Number(await moneta.node.provider.send("eth_blockNumber", []));
-  }
-
-  const faults: [string, () => NodeFault | Promise<NodeFault>][] = [
-    ["dies", () => ({ kind: "dead" })],
-    ["hangs", () => ({ kind: "hangs" })],
-    ["is 50 blocks behind", async () => ({ kind: "behind", at: (await head()) - 50 })],
-    ["answers for another chain", () => ({ kind: "other-chain" })],
-    ["refuses every batch", () => ({ kind: "no-batches" })],
-    ["limits the rate of calls for five minutes", () => ({ kind: "rate-limit", retryAfter: 300 })],
-    ["loses its pool", () => ({ kind: "loses-pool" })],
-    ["refuses transactions for good", () => ({ kind: "refuses-transactions" })],
-  ];
-  for (const [words, fault] of faults) {
-    it(`goes on within seconds when the first of two ${words}`, async () => {
-      await start(2);
-      // One by one: blocks that Hardhat mines together do not name their parents.
-      for (let block = 0; block < 60; block++) await moneta.node.provider.send("evm_mine", []);
-      await mintsInTime();
-      breakNode(1, await fault());
-      const took = [await mintsInTime(), await mintsInTime()];
-      console.log(`        ${took.map((one) => (one / 1_000).toFixed(1)).join(" s, ")} s`);
-      expect(nodes[0]?.readsWhileBehind).to.equal(0);
-      breakNode(1, null);
-      await mintsInTime();
+  describe("given three nodes", () => {
+    const moneta = useService({ start: false });
+    const scene = new Scene(moneta);
+    before(async () => {
+      await scene.start(3, { RPC_READ_ONLY: "2" });
+      await scene.mints();
     });
-  }
+    after(() => scene.stop());
+    afterEach(() => scene.ranOnce());
+
+    it("sends signed bytes to all but those that are marked", async () => {
+      await scene.mints();
+      const sent = scene.nodes.map(({ calls }) => calls.get("eth_sendRawTransaction") ?? 0);
+      expect(sent[0]).to.be.above(0);
+      expect(sent.slice(1)).to.deep.equal([0, sent[0]]);
+    });
+
+    it("goes on when two of them die", async () => {
+      scene.fail(1, { kind: "dead" });
+      scene.fail(2, { kind: "hangs" });
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      scene.fail(2, null);
+      await scene.allUp();
+    });
+
+    it("completes what was accepted while all were dead, in whatever order they come back", async () => {
+      for (const number of [1, 2, 3]) scene.fail(number, { kind: "dead" });
+      const minted = [scene.mints(), scene.mints()];
+      await scene.says("node_down");
+      scene.fail(3, null);
+      await Promise.all(minted);
+      scene.fail(2, null);
+      await scene.mints();
+      scene.fail(1, null);
+      await scene.allUp();
+      await scene.mints();
+    });
+
+    it("leaves a node alone that the others outvote", async () => {
+      scene.fail(1, { kind: "old-branch", from: await scene.head() });
+      expect(await scene.mints()).to.be.below(SOON);
+      await scene.says("node_down");
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      await scene.allUp();
+      await scene.mints();
+    });
+  });
+
+  describe("given a start", () => {
+    const moneta = useService({ start: false, per: "test" });
+    let scene: Scene;
+    beforeEach(async () => {
+      scene = new Scene(moneta);
+      await scene.addNodes(2);
+    });
+    afterEach(() => scene.stop());
+
+    it("starts with a new database while the first node is dead", async () => {
+      scene.fail(1, { kind: "dead" });
+      await moneta.start(scene.settings);
+      await scene.begin();
+      await scene.mints();
+      await scene.ranOnce();
+    });
+
+    it("refuses to bind a new database while the nodes serve different chains", async () => {
+      scene.fail(2, { kind: "other-chain" });
+      let refusal = "";
+      await moneta.start(scene.settings).catch((error: unknown) => (refusal = String(error)));
+      expect(refusal).to.contain("The nodes of RPC_URLS serve different chains").and.contain("chain 1337");
+    });
+
+    it("puts a node of another chain aside when the database knows its chain", async () => {
+      await moneta.start(scene.settings);
+      await moneta.stop();
+      scene.fail(1, { kind: "other-chain" });
+      await moneta.start(scene.settings);
+      await scene.begin();
+      await scene.mints();
+      await scene.says("node_down");
+    });
+  });
 });
