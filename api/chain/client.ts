@@ -152,6 +152,12 @@ export class ChainClient {
     return answers.map((answer) => parse(small, answer));
   }
 
+  /** As `nonces`, but the highest that any of the nodes that answer names: a node can miss a transaction, but not invent one. */
+  async highestNonces(accounts: string[], blockTag: "latest" | "pending" = "latest"): Promise<number[]> {
+    const answers = await this.nodes.each(() => this.nonces(accounts, blockTag));
+    return accounts.map((_, index) => Math.max(...answers.map((nonces) => nonces[index] ?? 0)));
+  }
+
   /** What transactions pay above the base fee, in wei. */
   priorityFee(): Promise<bigint> {
     return this.nodes.session(() => this.#ofNode.priorityFee.read());

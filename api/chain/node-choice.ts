@@ -61,6 +61,8 @@ export interface NodeChoice {
   disagree(height: number): void;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
+  /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
+  second<T>(work: () => Promise<T>): Promise<T | null>;
   /** Empty with one node. */
   states(): NodeState[];
   /** The states after every node was asked for its newest block. Empty with one node. */
@@ -88,6 +90,7 @@ export const ONE_NODE: NodeChoice = {
   agrees: () => undefined,
   disagree: () => undefined,
   each: async (work) => [await work()],
+  second: () => Promise.resolve(null),
   states: () => [],
   examine: () => Promise.resolve([]),
   disagreement: null,

@@ -207,6 +207,18 @@ export class Nodes extends RpcCalls implements NodeChoice {
     return answers.length > 0 ? answers : [await this.session(work)];
   }
 
+  async second<T>(work: () => Promise<T>): Promise<T | null> {
+    for (const node of this.#others()) {
+      if (!node.isUp) continue;
+      try {
+        return await this.#pinned.run(node, work);
+      } catch (error) {
+        if (!isOfNode(error)) throw error;
+      }
+    }
+    return null;
+  }
+
   states(): NodeState[] {
     return this.#nodes.map((node) => node.state());
   }

@@ -253,10 +253,12 @@ export class Reader {
 
   /** From `RPC_URLS`, or the one of `RPC_URL`. */
   nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly"> {
-    const [several, readOnly] = [this.optional("RPC_URLS"), this.optional("RPC_READ_ONLY") ?? []];
+    const several = this.optional("RPC_URLS");
+    // A value that is not valid is an empty text until `check`.
+    const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
     if (several !== null && this.#text("RPC_URL") !== null)
       this.#problems.push("RPC_URLS: set either this or RPC_URL, not both");
-    const rpcUrls = several ?? [this.read("RPC_URL")];
+    const rpcUrls = [several ?? this.read("RPC_URL")].flat();
     const [rpcUrl = ""] = rpcUrls;
     if (readOnly.some((number) => number > rpcUrls.length))
       this.#problems.push(`RPC_READ_ONLY: there are only ${plural(rpcUrls.length, "node")}`);

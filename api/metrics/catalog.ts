@@ -114,7 +114,7 @@ export const METRICS = {
   nodeUp: {
     name: "moneta_node_up",
     kind: "gauge",
-    help: "1 while a node of `RPC_URLS` is used. Absent with one node, as the three metrics after it.",
+    help: "1 while a node of `RPC_URLS` is used. With one node it has no value, as the three metrics after it.",
     labels: ["node", "host"],
   },
   nodeHead: {

@@ -100,7 +100,6 @@ function addBalances(registry: Registry, { balances }: ChainState): void {
 }
 
 function addNodes(registry: Registry, nodes: readonly NodeState[]): void {
-  if (nodes.length === 0) return;
   const [up, head] = [gauge(registry, METRICS.nodeUp), gauge(registry, METRICS.nodeHead)];
   const [latency, failures] = [gauge(registry, METRICS.nodeLatency), counter(registry, METRICS.nodeFailures)];
   for (const state of nodes) {

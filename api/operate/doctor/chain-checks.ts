@@ -97,6 +97,7 @@ export const nodes: Check = {
   asksChain: false,
   run: async ({ client }) => {
     const states = await client.nodes.examine();
+    if (states.length === 0) return [ok("one node is set, in RPC_URL")];
     return states.map(({ number, host, word, head, problem: why }) => {
       const name = `node ${number.toString()} (${host})`;
       if (word === "up") return ok(`${name} works and is at block ${head?.toString() ?? "?"}`);
