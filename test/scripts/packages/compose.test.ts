@@ -115,6 +115,7 @@ describe("compose.yaml", () => {
     // Compose itself reads COMPOSE_PROFILES.
     expect(named(optional!)).to.have.members([...[...all].filter((name) => !needed.has(name)), "COMPOSE_PROFILES"]);
     expect(() => composeOf({ ...FILLED, RPC_URL: "" })).to.throw("RPC_URL is not set. Copy ops/compose.env to .env");
+    expect(() => composeOf({ ...FILLED, RPC_URL: "", RPC_URLS: "http://a.example,http://b.example" })).to.not.throw();
   });
 
   it("mounts files that exist, and volumes, networks and secrets that it declares", () => {
@@ -187,12 +188,16 @@ describe("monitoring of compose.yaml", () => {
 
 /** The file with the variables replaced as Compose does: after it is parsed. @throws when a needed one is missing */
 function composeOf(variables: Record<string, string>): ComposeFile {
-  const replace = (value: string) =>
-    value.replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
-      const given = variables[name] ?? "";
-      if (given === "" && kind === "?") throw new Error(`${name} ${rest}`);
-      return given === "" ? rest : given;
-    });
+  const replace = (value: string): string =>
+    // A default may have a variable of its own.
+    value.replace(
+      /\$\{(\w+):([-?])((?:\$\{[^}]*\}|[^}])*)\}/g,
+      (_, name: string, kind: string, rest: string): string => {
+        const given = variables[name] ?? "";
+        if (given === "" && kind === "?") throw new Error(`${name} ${rest}`);
+        return given === "" ? replace(rest) : given;
+      },
+    );
   const reviver = (_: unknown, value: unknown) => (typeof value === "string" ? replace(value) : value);
   return JSON.parse(JSON.stringify(parse(text, { merge: true })), reviver) as ComposeFile;
 }
