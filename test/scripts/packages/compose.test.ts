@@ -47,7 +47,17 @@ const FILLED: Record<string, string> = {
   SEED_PASSPHRASE: "correct horse",
 };
 /** The image sets these, or the containers have no use for them: the image has no `pg_dump`, SEED_PASSPHRASE is set. */
-const NOT_PASSED = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "METRICS_PORT", "PG_BIN", "SEED_PASSPHRASE_FILE"];
+// RPC_URL arrives as RPC_URLS.
+const NOT_PASSED = [
+  "RPC_URL",
+  "PORT",
+  "HOST",
+  "DATA_DIR",
+  "DEPLOYMENTS_DIR",
+  "METRICS_PORT",
+  "PG_BIN",
+  "SEED_PASSPHRASE_FILE",
+];
 /** The user of PostgreSQL of each process. */
 const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };
 /** Made by the operator before the first start. */
