@@ -108,11 +108,11 @@ export class FaultyNode {
     response.writeHead(forwarded.status, { "content-type": "application/json" }).end(await forwarded.text());
   }
 
-  #changed(call: ProxiedCall, fault: NodeFault | null): ProxiedCall {
+  #changed(call: ProxiedCall, fault: NodeFault): ProxiedCall {
     // The node must not see it: its answer is replaced.
     if (
       call.method === "eth_sendRawTransaction" &&
-      (fault?.kind === "loses-pool" || fault?.kind === "refuses-transactions")
+      (fault.kind === "loses-pool" || fault.kind === "refuses-transactions")
     )
       return { ...call, method: "eth_chainId", params: [] };
     if (fault.kind !== "behind") return call;
@@ -126,23 +126,22 @@ interface NodeAnswer {
   result?: unknown;
 }
 
-function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault | null): object {
+function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
   const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
-  if (fault === null) return answer;
-  if (fault?.kind === "other-chain" && method === "eth_chainId") return other("0x539");
+  if (fault.kind === "other-chain" && method === "eth_chainId") return other("0x539");
   if (method === "eth_sendRawTransaction") {
-    if (fault?.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);
-    if (fault?.kind === "refuses-transactions") {
+    if (fault.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);
+    if (fault.kind === "refuses-transactions") {
       const error = { code: -32000, message: "transaction type not supported" };
       return { jsonrpc: "2.0", id: answer.id, error };
     }
   }
-  if (fault?.kind === "behind") {
+  if (fault.kind === "behind") {
     if (method === "eth_blockNumber") return other(`0x${fault.at.toString(16)}`);
     if (method === "eth_getBlockByNumber" && Number(params[0]) > fault.at) return other(null);
     if (method === "eth_getTransactionReceipt" && numberOf(answer.result, "blockNumber") > fault.at) return other(null);
   }
-  if (fault?.kind === "old-branch" && method === "eth_getBlockByNumber") {
+  if (fault.kind === "old-branch" && method === "eth_getBlockByNumber") {
     const block = answer.result;
     const number = numberOf(block, "number");
     if (typeof block !== "object" || block === null || number < fault.from) return answer;
