@@ -1,4 +1,6 @@
-import type { NodeWord } from "../domain/conditions.ts";
+import type { Logger } from "pino";
+
+import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
 import {
@@ -33,6 +35,13 @@ const DISAGREES_REST = 30_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
 
+export interface NodeOptions extends RpcOptions {
+  /** The block up to which the database is. A node below it is never asked for its newest state. */
+  floor: () => Promise<number>;
+  /** Told when a node is put aside, and when it is used again. */
+  logger: Pick<Logger, "warn" | "info">;
+}
+
 /** One of several nodes: its connection, and what its answers show about it. */
 export class ChainNode {
   readonly number: number;
@@ -46,6 +55,7 @@ export class ChainNode {
   guard: ChainGuard | null = null;
   /** The others outvoted it, and it has not agreed with the database since. */
   outvoted = false;
+  readonly #log: NodeLog;
   #isUp = true;
   #restUntil = 0;
   #failedAt = 0;
@@ -62,13 +72,14 @@ export class ChainNode {
 
   constructor(
     { number, url, sends }: { number: number; url: string; sends: boolean },
-    { floor, ...options }: RpcOptions & { floor: () => Promise<number> },
+    { floor, logger, ...options }: NodeOptions,
   ) {
     this.number = number;
     this.host = new URL(url).host;
     this.name = `node ${number.toString()} (${this.host})`;
     this.url = url;
     this.sends = sends;
+    this.#log = new NodeLog(logger);
     this.rpc = new NodeRpc(this, floor, options);
   }
 
@@ -159,9 +170,11 @@ export class ChainNode {
     // An answer to a call from before the last failure does not show that the node works again.
     if (startedAt < this.#failedAt) return;
     if (this.#error instanceof NodeDisagrees && performance.now() < this.#restUntil) return;
+    const wasUp = this.#isUp;
     this.#isUp = true;
     this.#failures = 0;
     this.#error = null;
+    if (!wasUp) this.#log.changed(this.state());
   }
 
   names(head: number): void {
@@ -185,6 +198,7 @@ export class ChainNode {
     this.#restUntil = Math.max(this.#restUntil, this.#failedAt + rest);
     this.#error = error;
     this.#isUp = false;
+    this.#log.changed(this.state());
   }
 
   #hangs(): void {
@@ -202,6 +216,33 @@ function wordOf(error: ChainUnavailable | null): NodeWord {
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
   return error instanceof NodeDisagrees ? "disagrees" : "down";
+}
+
+/** Milliseconds in which the same about a node is logged only once. */
+const LOG_EVERY = 60_000;
+
+/** Logs when a node is put aside and when it is used again, but not each time that it fails. */
+class NodeLog {
+  readonly #logger: Pick<Logger, "warn" | "info">;
+  readonly #logged = new Map<NodeWord, number>();
+  #last: NodeWord = "up";
+
+  constructor(logger: Pick<Logger, "warn" | "info">) {
+    this.#logger = logger;
+  }
+
+  changed({ number: node, host, word, problem }: NodeState): void {
+    const now = performance.now();
+    if (word === "up") {
+      if (this.#last !== "up") this.#logger.info({ node, host }, "a node of the chain is used again");
+    } else {
+      if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
+      this.#logged.set(word, now);
+      const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
+      this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
+    }
+    this.#last = word;
+  }
 }
 
 /** Calls whose answers are older than the database when the node is behind. */

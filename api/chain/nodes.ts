@@ -4,7 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 
 import { type ChainGuard, type ExpectedChain, WrongChain } from "./chain-guard.ts";
-import { ChainNode } from "./chain-node.ts";
+import { ChainNode, type NodeOptions } from "./chain-node.ts";
 import {
   AnswerTooLarge,
   CallAborted,
@@ -18,7 +18,7 @@ import {
   RpcError,
 } from "./errors.ts";
 import type { BlockVotes, NodeChoice, NodeState } from "./node-choice.ts";
-import { type RpcBounds, type RpcCall, RpcCalls, type RpcOptions, type RpcResult } from "./rpc.ts";
+import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
 
 /** How often the nodes are looked at, in milliseconds. No call is made unless there is a reason. */
@@ -28,9 +28,7 @@ const WAIT_BEHIND = { times: 10, each: 200 };
 /** Milliseconds for which a disagreement is reported. */
 const DISAGREEMENT_LASTS = 60_000;
 
-interface NodesOptions extends RpcOptions {
-  /** The block up to which the database is. A node below it is never asked for its newest state. */
-  floor: () => Promise<number>;
+interface NodesOptions extends NodeOptions {
   /** Numbers of the nodes to which no transaction is sent. */
   readOnly: readonly number[];
 }

@@ -1,3 +1,5 @@
+import type { Logger } from "pino";
+
 import { ChainGuard, type ExpectedChain } from "../chain/chain-guard.ts";
 import { ChainClient } from "../chain/client.ts";
 import { Nodes } from "../chain/nodes.ts";
@@ -32,19 +34,28 @@ export interface ChainLink {
 
 type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "logQueries">;
 
-/**
- * @param database null: there is none yet, so no node is behind it.
- * @param maxWait how long a call waits while the only node's provider limits the rate of calls, in milliseconds.
- */
+interface LinkParts {
+  /** null: there is none yet, so no node is behind it. */
+  database: Database | null;
+  /** How long a call waits while the only node's provider limits the rate of calls, in milliseconds. */
+  maxWait: number;
+  metrics?: Metrics;
+  /** Told how several nodes are. Absent: for a command, which shows it itself. */
+  logger?: Pick<Logger, "warn" | "info">;
+}
+
+const UNLOGGED = { warn: () => undefined, info: () => undefined };
+
+/** @param opened ends what watches several nodes. */
 export function openChainLink(
   settings: LinkSettings,
-  { database, maxWait, metrics = NO_METRICS }: { database: Database | null; maxWait: number; metrics?: Metrics },
+  { database, maxWait, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
   const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
-    const nodes = new Nodes(rpcUrls, { readOnly, metrics, floor });
+    const nodes = new Nodes(rpcUrls, { readOnly, metrics, floor, logger });
     opened.defer(() => {
       nodes.stop();
     });
@@ -110,7 +121,7 @@ function createGuard(
 /** Opens the link, and puts nodes of a wrong chain aside before anything is read. @throws StartupError */
 export async function connectNodes(
   settings: LinkSettings,
-  parts: { database: Database; maxWait: number; metrics?: Metrics },
+  parts: LinkParts & { database: Database },
   opened: AsyncDisposableStack,
 ): Promise<ChainLink> {
   const link = openChainLink(settings, parts, opened);

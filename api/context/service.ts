@@ -88,7 +88,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics }, opened);
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
   const { client, nodes } = link;
   const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
