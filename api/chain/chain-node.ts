@@ -34,6 +34,7 @@ const BEHIND_REST = 1_000;
 const DISAGREES_REST = 30_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
+const NO_HEAD = "the node does not name its newest block";
 
 export interface NodeOptions extends RpcOptions {
   /** The block up to which the database is. A node below it is never asked for its newest state. */
@@ -140,9 +141,8 @@ export class ChainNode {
     try {
       await this.rpc.probe();
     } catch {
-      // An error of the node is kept in its state. One that it answers with also shows that it cannot name its newest block.
-      if (this.#isUp)
-        this.failed(this.named(new ChainUnavailable("the node does not name its newest block")), performance.now());
+      // An error of the node is kept in its state already. Others, such as an answer that is too long, are not.
+      if (this.#isUp) this.failed(this.named(new ChainUnavailable(NO_HEAD)), performance.now());
     }
     ended.abort();
     await late;
@@ -218,7 +218,7 @@ function wordOf(error: ChainUnavailable | null): NodeWord {
   return error instanceof NodeDisagrees ? "disagrees" : "down";
 }
 
-/** Milliseconds in which the same about a node is logged only once. */
+/** Milliseconds in which the same about a node that flaps is logged only once. */
 const LOG_EVERY = 60_000;
 
 /** Logs when a node is put aside and when it is used again, but not each time that it fails. */
@@ -236,7 +236,7 @@ class NodeLog {
     if (word === "up") {
       if (this.#last !== "up") this.#logger.info({ node, host }, "a node of the chain is used again");
     } else {
-      if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
+      if (word === this.#last || now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
       this.#logged.set(word, now);
       const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
       this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
@@ -295,20 +295,30 @@ class NodeRpc extends Rpc {
     await this.#read([HEAD], {}, true);
   }
 
-  /** The newest state counts only if it is not older than the database: the node is asked for its newest block first. */
+  /**
+   * The newest state counts only if it is not older than the database, and the logs of a range only if the node has its last block:
+   * otherwise the list would lack some. So the node is asked for its newest block first.
+   */
   async #checked(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
-    const floor = newest ? await this.#floor() : 0;
-    const asked = newest && !calls.some(namesHead) ? [HEAD, ...calls] : calls;
+    const least = Math.max(newest ? await this.#floor() : -1, ...calls.map(lastOfLogs));
+    const asked = least >= 0 && !calls.some(namesHead) ? [HEAD, ...calls] : calls;
     const results = await super.batch(asked, bounds);
     for (const [index, call] of asked.entries()) {
+      if (!namesHead(call)) continue;
       const result = results[index];
-      const head = result?.ok === true && namesHead(call) ? headOf(result.value) : null;
-      if (head === null) continue;
-      this.#node.names(head);
-      if (newest && head < floor) throw behind(head, floor);
+      const head = result?.ok === true ? headOf(result.value) : null;
+      if (head !== null) this.#node.names(head);
+      else if (least >= 0) throw new ChainUnavailable(NO_HEAD);
+      if (head !== null && head < least) throw behind(head, least);
     }
     return asked.length === calls.length ? results : results.slice(1);
   }
+}
+
+/** The last block of a query for the logs of a range; -1: it is none. */
+function lastOfLogs({ method, params: [query] }: RpcCall): number {
+  if (method !== "eth_getLogs" || typeof query !== "object" || query === null || !("toBlock" in query)) return -1;
+  return Number(query.toBlock);
 }
 
 function namesHead({ method, params }: RpcCall): boolean {

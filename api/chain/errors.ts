@@ -49,11 +49,12 @@ const MILDEST_FIRST: readonly BroadcastAnswer[] = [
   "busy",
   "underpriced",
   "no-funds",
+  // Its node may have taken the bytes, so what another refuses for good does not count yet. Once it is known to fail, it is not asked.
+  "no-answer",
   "unknown",
   "gas-too-low",
   "gas-too-high",
   "refused",
-  "no-answer",
 ];
 
 /** Which of two nodes' answers to the same broadcast counts. */
@@ -127,13 +128,13 @@ export class CallAborted extends ChainUnavailable {
   }
 }
 
-/** The node has not reached the block up to which the database is, so its newest state is older than what is stored. */
+/** The node has not reached a block: its newest state is older than what is stored, or it cannot have the logs of the block. */
 export class NodeBehind extends ChainUnavailable {
   override readonly name = "NodeBehind";
 }
 
-export function behind(head: number, checkpoint: number): NodeBehind {
-  return new NodeBehind(`the node is at block ${head.toString()}, and the database at ${checkpoint.toString()}`);
+export function behind(head: number, block: number): NodeBehind {
+  return new NodeBehind(`the node is at block ${head.toString()}, and has not reached block ${block.toString()}`);
 }
 
 /** The other nodes have another block at a height than this one. */

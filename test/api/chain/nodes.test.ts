@@ -7,6 +7,17 @@ import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";
 const CHECKPOINT = 100;
+const LOG = {
+  address: `0x${"22".repeat(20)}`,
+  topics: [`0x${"33".repeat(32)}`],
+  data: "0x",
+  blockNumber: "0x6d",
+  blockHash: `0x${"44".repeat(32)}`,
+  transactionHash: `0x${"55".repeat(32)}`,
+  transactionIndex: "0x0",
+  logIndex: "0x0",
+  removed: false,
+};
 
 describe("Nodes", () => {
   let fakes: FakeRpc[] = [];
@@ -104,12 +115,41 @@ describe("Nodes", () => {
     it("says so when all are behind", async () => {
       fake(2).answer = answerAt(CHECKPOINT - 1);
       const error = await failure(client.balance(`0x${"11".repeat(20)}`));
-      expect(error.message).to.match(/is at block (50|99), and the database at 100/);
+      expect(error.message).to.match(/is at block (50|99), and has not reached block 100/);
     });
 
     it("takes the highest nonce", async () => {
       fake(2).answer = answerAt(CHECKPOINT + 7);
       expect(await client.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([CHECKPOINT + 7]);
+    });
+  });
+
+  describe("given a node that does not name its newest block", () => {
+    beforeEach(() => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_blockNumber" ? { error: { code: -32000, message: "not ready" } } : "0x1";
+    });
+
+    it("does not use its newest state, which may be old", async () => {
+      expect(await client.balance(`0x${"11".repeat(20)}`)).to.equal(BigInt(CHECKPOINT));
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+    });
+
+    it("leaves it alone after a probe, as any node that fails", async () => {
+      await nodes.examine();
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+    });
+  });
+
+  describe("given a node that has not reached the last block of a log query", () => {
+    it("does not take its empty list for the logs, but asks the next one", async () => {
+      const answers = (head: number, logs: object[]) => (call: { method: string }) =>
+        call.method === "eth_getLogs" ? logs : `0x${head.toString(16)}`;
+      fake(1).answer = answers(CHECKPOINT + 5, []);
+      fake(2).answer = answers(CHECKPOINT + 9, [LOG]);
+      const filter = { address: [LOG.address], topics: [] };
+      expect(await client.logs(filter, CHECKPOINT, CHECKPOINT + 9)).to.have.length(1);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
     });
   });
 
@@ -127,12 +167,22 @@ describe("Nodes", () => {
       await nodes.broadcast("0x01");
     });
 
-    it("reports the mildest of the refusals, and a refusal before silence", async () => {
+    it("reports the mildest of the answers: a refusal for good is none while another node may have the bytes", async () => {
       fake(1).answer = refusal("transaction type not supported");
       fake(2).answer = refusal("txpool is full");
       expect(await failure(nodes.broadcast("0x01"))).to.include({ message: "txpool is full" });
-      die(2);
-      expect(await failure(nodes.broadcast("0x01"))).to.be.instanceOf(RpcError);
+      die(1);
+      expect(await failure(nodes.broadcast("0x01"))).to.include({ message: "txpool is full" });
+      await nodes.examine();
+      for (const words of ["transaction type not supported", "an error that nobody knows"]) {
+        fake(1).raw = null;
+        await nodes.examine();
+        die(1);
+        fake(2).answer = refusal(words);
+        expect(await failure(nodes.broadcast("0x01"))).to.be.instanceOf(ChainUnavailable);
+        // The first does not work now: the second alone says what happens.
+        expect(await failure(nodes.broadcast("0x01"))).to.be.instanceOf(RpcError);
+      }
     });
   });
 });
