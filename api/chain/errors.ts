@@ -142,6 +142,18 @@ export class NodeDisagrees extends ChainUnavailable {
   override readonly name = "NodeDisagrees";
 }
 
+/** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */
+export class NodesDivided extends ChainUnavailable {
+  override readonly name = "NodesDivided";
+
+  constructor(block: number) {
+    super(
+      `the nodes do not agree about block ${block.toString()}, and there is no majority: nothing is settled until they do. ` +
+        "Remove the node that is wrong from RPC_URLS",
+    );
+  }
+}
+
 /** The answer was longer than the limit, and was not read to its end. A smaller question may have a shorter answer. */
 export class AnswerTooLarge extends ChainUnavailable {
   constructor(limit: number) {

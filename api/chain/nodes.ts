@@ -14,6 +14,7 @@ import {
   behind,
   NodeBehind,
   NodeDisagrees,
+  NodesDivided,
   RateLimited,
   RpcError,
 } from "./errors.ts";
@@ -268,10 +269,13 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 }
 
-/** Whether another node may answer what this one did not. A caller that gave up, or an answer that is too long, is not the node's fault. */
+/** Errors that are not the fault of the node that is read: a caller that gave up, an answer that is too long, nodes without a majority. */
+const OF_NO_NODE = [CallAborted, AnswerTooLarge, NodesDivided];
+
+/** Whether another node may answer what this one did not. */
 function isOfNode(error: unknown): boolean {
   if (error instanceof RpcError) return true;
-  return error instanceof ChainUnavailable && !(error instanceof CallAborted || error instanceof AnswerTooLarge);
+  return error instanceof ChainUnavailable && !OF_NO_NODE.some((kind) => error instanceof kind);
 }
 
 /** Which error of several nodes is reported: the one that says the most. */

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, describeError } from "../chain/errors.ts";
+import { ChainUnavailable, describeError, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -216,7 +216,7 @@ export class Indexer {
    * The node has another block at the checkpoint than the one that is stored. With several nodes, that counts as a reorg if no
    * other node has the stored block, or most have not. A node that is outvoted is put aside.
    * @returns whether the nodes are divided without a majority: then nothing is stored or rolled back until they agree.
-   * @throws NodeDisagrees, ChainUnavailable
+   * @throws NodeDisagrees, NodesDivided
    */
   async #isDivided(checkpoint: number): Promise<boolean> {
     const { database, client } = this.#deps;
@@ -229,10 +229,7 @@ export class Indexer {
     this.#dividedSince ??= performance.now();
     if (performance.now() - this.#dividedSince < DIVIDED_GRACE) return true;
     client.nodes.disagree(checkpoint);
-    throw new ChainUnavailable(
-      `the nodes do not agree about block ${checkpoint.toString()}, and there is no majority: nothing is settled until they do. ` +
-        "Remove the node that is wrong from RPC_URLS",
-    );
+    throw new NodesDivided(checkpoint);
   }
 
   async #isOnChain(number: number): Promise<boolean> {

@@ -35,6 +35,7 @@ import {
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
+import { CannotSend } from "./fees.ts";
 import type { InFlight } from "./in-flight.ts";
 import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";
@@ -65,6 +66,8 @@ interface CommittedBatch extends RecordedBatch {
 /** Whether an error says nothing about the requests of a batch. A node refuses a call for its parameters, which are theirs. */
 function concernsNoRequest(error: unknown): boolean {
   if (error instanceof RpcError) return error.code !== INVALID_PARAMETERS;
+  // The node that takes a batch over from another may say that nothing can be sent.
+  if (error instanceof CannotSend) return true;
   return isOutage(error) || error instanceof ChainUnavailable || error instanceof NonceTaken;
 }
 

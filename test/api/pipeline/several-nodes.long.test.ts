@@ -1,9 +1,11 @@
-import { id as topicOf, zeroPadValue } from "ethers";
+import { id as topicOf, toQuantity, zeroPadValue } from "ethers";
 import { expect } from "chai";
 
 import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
+import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { OwnService } from "../../support/own-service.ts";
+import { parkedIds } from "../../support/poison.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Milliseconds after which work goes on while one node fails: far less than the 20 s after which a single call is given up. */
@@ -72,10 +74,10 @@ class Scene {
     for (let block = 0; block < blocks; block++) await this.#moneta.node.provider.send("evm_mine", []);
   }
 
-  /** What `/readyz` says about the nodes. */
-  async word(): Promise<unknown> {
+  /** What `/readyz` says, about the nodes or another check. */
+  async word(check = "nodes"): Promise<unknown> {
     const response = await fetch(`${this.#moneta.baseUrl}/readyz`);
-    return ((await response.json()) as { checks: Record<string, unknown> }).checks["nodes"];
+    return ((await response.json()) as { checks: Record<string, unknown> }).checks[check];
   }
 
   allUp(): Promise<unknown> {
@@ -83,8 +85,8 @@ class Scene {
   }
 
   /** Its answers are a second old. */
-  says(word: string): Promise<unknown> {
-    return eventually(async () => ((await this.word()) === word ? true : undefined));
+  says(word: string, check = "nodes"): Promise<unknown> {
+    return eventually(async () => ((await this.word(check)) === word ? true : undefined), 40_000);
   }
 
   /** Waits until a node gets a transaction. */
@@ -157,6 +159,10 @@ describe("several nodes", () => {
       let done = false;
       void minted.finally(() => (done = true));
       await scene.sent(2);
+      // A reorg that has not reached both is waited for first. Then it is an error, and still nobody follows one of the two.
+      await scene.says("failing", "indexer");
+      await scene.mine(3);
+      await scene.says("failing", "indexer");
       expect(done).to.equal(false);
       scene.fail(1, null);
       await minted;
@@ -236,6 +242,30 @@ describe("several nodes", () => {
       await scene.begin();
       await scene.mints();
       await scene.ranOnce();
+    });
+
+    it("parks no request when the node that takes a batch over says that nothing can be sent", async () => {
+      const [first, second] = [await startRpcProxy(moneta.node.url), await startRpcProxy(moneta.node.url)];
+      await moneta.start({ RPC_URL: "", RPC_URLS: `${first.url},${second.url}`, MAX_FEE_GWEI: "50" });
+      await scene.begin();
+      // It answers what is asked before a batch, and fails while the batch is built.
+      first.intercept = ({ method, params }) => {
+        if (method === "eth_call" && params[1] !== "latest") throw new Error("the connection breaks");
+        return undefined;
+      };
+      second.intercept = ({ method }) =>
+        method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(60n * 10n ** 9n) } : undefined;
+      const minted = scene.mints();
+      const words = await eventually(async () => {
+        const lane = (await moneta.service.health()).find(({ name }) => name === "lane 0");
+        return lane?.lastError ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
+      });
+      expect(words).to.contain("MAX_FEE_GWEI");
+      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);
+      first.intercept = second.intercept = null;
+      await minted;
+      await scene.ranOnce();
+      await Promise.all([first.stop(), second.stop()]);
     });
 
     it("refuses to bind a new database while the nodes serve different chains", async () => {
