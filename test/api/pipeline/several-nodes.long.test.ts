@@ -2,6 +2,7 @@ import { id as topicOf, zeroPadValue } from "ethers";
 import { expect } from "chai";
 
 import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
+import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { OwnService } from "../../support/own-service.ts";
 import { useService } from "../../support/use-service.ts";
@@ -108,7 +109,7 @@ class Scene {
   }
 }
 
-describe("several nodes", () => {
+describeOn("sqlite", "several nodes", () => {
   describe("given two nodes", () => {
     const moneta = useService({ start: false });
     const scene = new Scene(moneta);
