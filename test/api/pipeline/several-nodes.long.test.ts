@@ -3,6 +3,7 @@ import { expect } from "chai";
 
 import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
+import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { OwnService } from "../../support/own-service.ts";
 import { parkedIds } from "../../support/poison.ts";
@@ -110,7 +111,7 @@ class Scene {
   }
 }
 
-describe("several nodes", () => {
+describeOn("sqlite", "several nodes", () => {
   describe("given two nodes", () => {
     const moneta = useService({ start: false });
     const scene = new Scene(moneta);
