@@ -7,6 +7,7 @@ import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { OwnService } from "../../support/own-service.ts";
 import { parkedIds } from "../../support/poison.ts";
+import { scrapeOnce } from "../metrics/support.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Milliseconds after which work goes on while one node fails: far less than the 20 s after which a single call is given up. */
@@ -243,6 +244,19 @@ describeOn("sqlite", "several nodes", () => {
       await scene.begin();
       await scene.mints();
       await scene.ranOnce();
+    });
+
+    it("shows in /metrics what only the thread that follows the chain knows", async () => {
+      await scene.addNodes(3);
+      const process = await moneta.startProcess({ ...scene.settings, METRICS_PORT: "0" });
+      const port = Number(/"metricsPort":(\d+)/.exec(process.output)?.[1]);
+      const divided = (value: number) =>
+        scrapeOnce(port, (now) => now.value("moneta_condition", { condition: "nodes_disagree" }) === value);
+      await divided(0);
+      scene.fail(1, { kind: "old-branch", from: await scene.head() });
+      await scene.mine(1);
+      await divided(1);
+      expect(await process.end("SIGTERM")).to.equal(0);
     });
 
     it("parks no request when the node that takes a batch over says that nothing can be sent", async () => {
