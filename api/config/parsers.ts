@@ -56,7 +56,7 @@ export const nodeUrls = z.string().transform((text, context) => {
       ? `must be http:// or https:// URLs, separated by commas; number ${wrong.toString()} is not one`
       : urls.length === 0 || urls.length > MOST_NODES
         ? `must have 1 to ${MOST_NODES.toString()} URLs`
-        : new Set(urls).size < urls.length
+        : new Set(urls.map((url) => new URL(url).href)).size < urls.length
           ? "must not name a URL twice"
           : null;
   if (message === null) return urls;
