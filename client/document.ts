@@ -1459,6 +1459,8 @@ export interface components {
       };
       /** @description Every lane, with its funds. */
       lanes: components["schemas"]["Lane"][];
+      /** @description The nodes of `RPC_URLS`, as this process knows them. Empty with one node. */
+      nodes: components["schemas"]["Node"][];
       /** @description Whether the relay is paused. null: not known. */
       relay_paused: boolean | null;
       /** @description Contracts of others that are left alone for some time. */
@@ -1493,6 +1495,24 @@ export interface components {
       /** @description Age of its oldest transaction that no block contains. null: there is none. */
       oldest_unmined_seconds: number | null;
     };
+    Node: {
+      /** @description Its place in `RPC_URLS`, from 1. */
+      node: number;
+      /** @description The host of its URL. The rest may contain a key, and is never shown. */
+      host: string;
+      /** @description `up`: it is used. Any other: why it is not used now. */
+      state: "up" | "down" | "rate_limited" | "wrong_chain" | "behind" | "disagrees";
+      /** @description The newest block that it has named. null: none yet. */
+      head: number | null;
+      /** @description How long its last answer took. null: it has not answered. */
+      latency_ms: number | null;
+      /** @description Calls that it failed since the process that answers started. */
+      failures: number;
+      /** @description Whether signed transactions are sent to it. */
+      sends: boolean;
+      /** @description Why it is not used. null: it is used. */
+      problem: string | null;
+    };
     DoctorReport: {
       /** @description The worst of the findings. */
       result: "ok" | "warning" | "problem";
@@ -1506,7 +1526,16 @@ export interface components {
         words: string;
         /** @description The name of this state in the log and in `/metrics`. */
         condition:
-          | ("low_funds" | "relay_paused" | "contract_quarantined" | "backlog_growing" | "row_parked" | "lane_stuck")
+          | (
+              | "low_funds"
+              | "relay_paused"
+              | "contract_quarantined"
+              | "backlog_growing"
+              | "row_parked"
+              | "lane_stuck"
+              | "node_down"
+              | "nodes_disagree"
+            )
           | null;
       }[];
       /** @description When the checks began. */
@@ -2983,8 +3012,10 @@ export interface operations {
         {
           /** @description The process serves calls. A worker or lane that cannot work now does not change that. */
           status: "ready";
-          /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
-          checks: { [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "parked" | "failing" };
+          /** @description The result of each check. `ok`: It works. `unavailable`: It does not answer. `rate_limited`: The node works, but its provider limits the rate of calls. `wrong_chain`: The node serves another chain than the one that the database belongs to. `node_down`: One of several nodes cannot be used. The others do its work. `parked`: The work on a row always fails. The row is parked, and all others are worked on. `failing`: This worker or lane cannot work now. It retries, and requests wait. */
+          checks: {
+            [key: string]: "ok" | "unavailable" | "rate_limited" | "wrong_chain" | "node_down" | "parked" | "failing";
+          };
         }
       >;
       413: components["responses"]["PayloadTooLarge"];

@@ -3,7 +3,7 @@ import { channel } from "node:diagnostics_channel";
 import { ChainUnavailable } from "./errors.ts";
 
 /** The chain that the database belongs to. */
-interface ExpectedChain {
+export interface ExpectedChain {
   chainId: bigint;
   /** Hash of block 0. */
   genesis: string;
@@ -29,15 +29,25 @@ export class ChainGuard {
   readonly #expected: ExpectedChain;
   readonly #read: () => Promise<ExpectedChain | null>;
   readonly #host: string;
+  readonly #node: string | null;
   #isChecked = true;
   #checkedAt = performance.now();
   #checking: Promise<void> | null = null;
   #problem: string | null = null;
   #timer: NodeJS.Timeout | null = null;
 
-  /** @param read reads the chain that the node serves, without this guard. Null: it does not return block 0. */
-  constructor(url: string, expected: ExpectedChain, read: () => Promise<ExpectedChain | null>) {
+  /**
+   * @param read reads the chain that the node serves, without this guard. Null: it does not return block 0.
+   * @param node with several nodes: how messages call this one. The others go on without it.
+   */
+  constructor(
+    url: string,
+    expected: ExpectedChain,
+    read: () => Promise<ExpectedChain | null>,
+    node: string | null = null,
+  ) {
     this.#host = new URL(url).host;
+    this.#node = node;
     this.#expected = expected;
     this.#read = read;
   }
@@ -80,7 +90,7 @@ export class ChainGuard {
     this.#isChecked = true;
     this.#checkedAt = performance.now();
     try {
-      this.#problem = problemOf(await this.#read(), this.#expected);
+      this.#problem = problemOf(await this.#read(), this.#expected, this.#node);
     } catch (error) {
       this.#isChecked = false;
       throw error;
@@ -98,16 +108,20 @@ export class ChainGuard {
   };
 }
 
-function problemOf(met: ExpectedChain | null, expected: ExpectedChain): string | null {
-  const advice = "Nothing is accepted or sent. Connect RPC_URL to the right chain, or restart with a new database.";
-  if (met === null) return `the node at RPC_URL does not return block 0, which identifies the chain. ${advice}`;
+function problemOf(met: ExpectedChain | null, expected: ExpectedChain, node: string | null): string | null {
+  const where = node ?? "the node at RPC_URL";
+  const advice =
+    node === null
+      ? "Nothing is accepted or sent. Connect RPC_URL to the right chain, or restart with a new database."
+      : "It is not used. Put a node of the right chain into RPC_URLS.";
+  if (met === null) return `${where} does not return block 0, which identifies the chain. ${advice}`;
   const [is, should] = [met.chainId.toString(), expected.chainId.toString()];
   if (is !== should) {
-    return `the node at RPC_URL now serves chain ${is}, but the database belongs to chain ${should}. ${advice}`;
+    return `${where} now serves chain ${is}, but the database belongs to chain ${should}. ${advice}`;
   }
   if (met.genesis === expected.genesis) return null;
   return (
-    `the node at RPC_URL now serves another chain with the id ${is}: its block 0 is different ` +
+    `${where} now serves another chain with the id ${is}: its block 0 is different ` +
     `(a local node begins a new chain each time it starts). ${advice}`
   );
 }

@@ -7,7 +7,8 @@ import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQ
 import { PriorityFee } from "./priority-fee.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
-import type { Rpc, RpcBounds, RpcCall, RpcResult } from "./rpc.ts";
+import type { NodeChoice } from "./node-choice.ts";
+import type { RpcBounds, RpcCall, RpcCalls, RpcResult } from "./rpc.ts";
 
 const block = z.object({
   number: small,
@@ -28,16 +29,41 @@ export interface LogFilter {
   topics: (string | string[] | null)[];
 }
 
+/** What one node has shown. */
+interface Learnt {
+  logLimits: LogLimits;
+  priorityFee: PriorityFee;
+}
+
 /** The RPC calls that the service makes. Every answer is validated before use. */
 export class ChainClient {
-  readonly #rpc: Rpc;
-  readonly #priorityFee: PriorityFee;
-  readonly logLimits: LogLimits;
+  readonly #rpc: RpcCalls;
+  readonly #sizes: LogQuerySizes;
+  /** By the number of the node. */
+  readonly #learnt = new Map<number, Learnt>();
 
-  constructor(rpc: Rpc, sizes: LogQuerySizes = LOG_QUERY_SIZES) {
+  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES) {
     this.#rpc = rpc;
-    this.logLimits = createLogLimits(sizes);
-    this.#priorityFee = new PriorityFee(rpc);
+    this.#sizes = sizes;
+  }
+
+  /** Which node answers. */
+  get nodes(): NodeChoice {
+    return this.#rpc.nodes;
+  }
+
+  /** What the node that is read now accepts. */
+  get logLimits(): LogLimits {
+    return this.#ofNode.logLimits;
+  }
+
+  get #ofNode(): Learnt {
+    const { number } = this.nodes;
+    const known = this.#learnt.get(number);
+    if (known !== undefined) return known;
+    const learnt = { logLimits: createLogLimits(this.#sizes), priorityFee: new PriorityFee(this.#rpc) };
+    this.#learnt.set(number, learnt);
+    return learnt;
   }
 
   async chainId(): Promise<bigint> {
@@ -126,16 +152,29 @@ export class ChainClient {
     return answers.map((answer) => parse(small, answer));
   }
 
+  /** As `nonces`, but the highest that any of the nodes that answer names: a node can miss a transaction, but not invent one. */
+  async highestNonces(accounts: string[], blockTag: "latest" | "pending" = "latest"): Promise<number[]> {
+    const answers = await this.nodes.each(() => this.nonces(accounts, blockTag));
+    return accounts.map((_, index) => Math.max(...answers.map((nonces) => nonces[index] ?? 0)));
+  }
+
   /** What transactions pay above the base fee, in wei. */
   priorityFee(): Promise<bigint> {
-    return this.#priorityFee.read();
+    return this.nodes.session(() => this.#ofNode.priorityFee.read());
   }
 
   /**
    * @returns what each call returns; null when it reverts or the function does not exist; undefined when the node could not
    *   run it, so that nothing is known.
    */
-  async tryCalls(
+  tryCalls(
+    calls: { to: string; data: string; from?: string }[],
+    blockNumber?: number,
+  ): Promise<(string | null | undefined)[]> {
+    return this.nodes.session(() => this.#tryCalls(calls, blockNumber));
+  }
+
+  async #tryCalls(
     calls: { to: string; data: string; from?: string }[],
     blockNumber?: number,
   ): Promise<(string | null | undefined)[]> {
@@ -242,9 +281,9 @@ export class ChainClient {
     });
   }
 
-  /** Sends signed bytes to the node. @throws RpcError, ChainUnavailable: neither proves that the node did not take them. */
-  async broadcast(raw: string): Promise<void> {
-    await this.#rpc.call("eth_sendRawTransaction", [raw]);
+  /** Sends signed bytes to the nodes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
+  broadcast(raw: string): Promise<void> {
+    return this.#rpc.broadcast(raw);
   }
 }
 

@@ -42,6 +42,27 @@ export function classifyBroadcast(error: unknown): BroadcastAnswer {
   return WORDS.find(([, words]) => words.test(error.message))?.[0] ?? "unknown";
 }
 
+/** From the answer that ends the least to the one that ends the most. What one node refuses for good, another may take. */
+const MILDEST_FIRST: readonly BroadcastAnswer[] = [
+  "accepted",
+  "nonce-used",
+  "busy",
+  "underpriced",
+  "no-funds",
+  // Its node may have taken the bytes, so what another refuses for good does not count yet. Once it is known to fail, it is not asked.
+  "no-answer",
+  "unknown",
+  "gas-too-low",
+  "gas-too-high",
+  "refused",
+];
+
+/** Which of two nodes' answers to the same broadcast counts. */
+export function milderAnswer(a: Error, b: Error): Error {
+  const rank = (error: Error) => MILDEST_FIRST.indexOf(classifyBroadcast(error));
+  return rank(a) <= rank(b) ? a : b;
+}
+
 /**
  * Codes for a call that ran and reverted: 3 (execution API), -32015 (Nethermind). Other nodes give revert data. Any other
  * error, such as a rate limit, says nothing about the call.
@@ -75,6 +96,8 @@ export class ChainUnavailable extends Error {
   override readonly name: string = "ChainUnavailable";
   /** Milliseconds after which the node may be asked again. Null: it did not say. */
   readonly retryAfter: number | null;
+  /** With several nodes: the number and host of the one that failed. */
+  node: string | null = null;
 
   constructor(message: string, options: ErrorOptions & { retryAfter?: number | null } = {}) {
     super(message, options);
@@ -92,6 +115,41 @@ export class RateLimited extends ChainUnavailable {
       "the node works, but its provider limits the rate of calls: they continue when it allows. " +
         "If this happens often, use a plan with a higher limit",
       { retryAfter },
+    );
+  }
+}
+
+/** The caller gave the call up. This says nothing about the node. */
+export class CallAborted extends ChainUnavailable {
+  override readonly name = "CallAborted";
+
+  constructor(cause: unknown) {
+    super("the call was ended before the node answered", { cause });
+  }
+}
+
+/** The node has not reached a block: its newest state is older than what is stored, or it cannot have the logs of the block. */
+export class NodeBehind extends ChainUnavailable {
+  override readonly name = "NodeBehind";
+}
+
+export function behind(head: number, block: number): NodeBehind {
+  return new NodeBehind(`the node is at block ${head.toString()}, and has not reached block ${block.toString()}`);
+}
+
+/** The other nodes have another block at a height than this one. */
+export class NodeDisagrees extends ChainUnavailable {
+  override readonly name = "NodeDisagrees";
+}
+
+/** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */
+export class NodesDivided extends ChainUnavailable {
+  override readonly name = "NodesDivided";
+
+  constructor(block: number) {
+    super(
+      `the nodes do not agree about block ${block.toString()}, and there is no majority: nothing is settled until they do. ` +
+        "Remove the node that is wrong from RPC_URLS",
     );
   }
 }

@@ -1,5 +1,5 @@
 import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
-import type { Rpc, RpcBounds, RpcResult } from "./rpc.ts";
+import type { RpcBounds, RpcResult, RpcCalls } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
@@ -25,7 +25,7 @@ export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySize
 }
 
 /** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
-export async function askForLogs(rpc: Rpc, queries: object[], bounds: RpcBounds = {}): Promise<unknown[]> {
+export async function askForLogs(rpc: RpcCalls, queries: object[], bounds: RpcBounds = {}): Promise<unknown[]> {
   return (await post(rpc, queries, bounds)).map((result) => {
     if (result.ok) return result.value;
     const limit = limitOf(result.error, "eth_getLogs");
@@ -34,7 +34,7 @@ export async function askForLogs(rpc: Rpc, queries: object[], bounds: RpcBounds 
   });
 }
 
-async function post(rpc: Rpc, queries: object[], bounds: RpcBounds): Promise<RpcResult[]> {
+async function post(rpc: RpcCalls, queries: object[], bounds: RpcBounds): Promise<RpcResult[]> {
   try {
     const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
     return await rpc.batch(calls, bounds);

@@ -2,7 +2,7 @@ import { z } from "zod";
 
 import { ChainUnavailable, RpcError } from "./errors.ts";
 import { hexQuantity } from "./values.ts";
-import type { Rpc } from "./rpc.ts";
+import type { RpcCalls } from "./rpc.ts";
 
 /** Blocks whose fees are read when the node suggests no priority fee. */
 const HISTORY_BLOCKS = "0x14";
@@ -17,10 +17,10 @@ const pricedBlock = z.object({ baseFeePerGas: hexQuantity.optional() });
  * median of recent blocks is used, and if blocks show none, the gas price without the base fee.
  */
 export class PriorityFee {
-  readonly #rpc: Rpc;
+  readonly #rpc: RpcCalls;
   #hasSuggestion = true;
 
-  constructor(rpc: Rpc) {
+  constructor(rpc: RpcCalls) {
     this.#rpc = rpc;
   }
 

@@ -127,8 +127,23 @@ export async function readCollectionOwners(
   return collections.map((_, index) => addressOf(owners[index]));
 }
 
-/** Collections whose owner took the relay's right to mint away, as of a block. A missing answer does not count. */
+/**
+ * Collections whose owner took the relay's right to mint away, as of a block. A missing answer does not count. Another node, where
+ * there is one, must say the same: requests fail for good because of it.
+ */
 export async function collectionsWithoutMinter(
+  client: ChainClient,
+  collections: string[],
+  relay: string,
+  block: number,
+): Promise<Set<string>> {
+  const found = await withoutMinter(client, collections, relay, block);
+  if (found.size === 0) return found;
+  const again = await client.nodes.second(() => withoutMinter(client, [...found], relay, block));
+  return again ?? found;
+}
+
+async function withoutMinter(
   client: ChainClient,
   collections: string[],
   relay: string,

@@ -1,7 +1,7 @@
 import { JsonRpcProvider, Network } from "ethers";
 
 import { RpcError } from "./errors.ts";
-import type { Rpc } from "./rpc.ts";
+import type { RpcCalls } from "./rpc.ts";
 
 const POLL = 1_000;
 
@@ -10,10 +10,10 @@ const POLL = 1_000;
  * an answer, and for ever for a node that does not answer at all. Call `destroy` at the end.
  */
 export class RpcProvider extends JsonRpcProvider {
-  readonly #rpc: Rpc;
+  readonly #rpc: RpcCalls;
 
   /** @param pollingInterval milliseconds from one look for a new block to the next, while ethers waits for a transaction. */
-  constructor(rpc: Rpc, chainId: bigint, pollingInterval = POLL) {
+  constructor(rpc: RpcCalls, chainId: bigint, pollingInterval = POLL) {
     const network = Network.from(chainId);
     // The URL is never called: `send` makes all calls.
     super("http://127.0.0.1", network, {

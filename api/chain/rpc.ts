@@ -5,6 +5,7 @@ import { pause } from "../shared/pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
 import { AdaptiveLimit, limitOf, waitOfHeader } from "./limits.ts";
+import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
 
 export interface RpcCall {
   method: string;
@@ -30,6 +31,12 @@ export interface RpcBounds {
   abort?: AbortSignal | undefined;
 }
 
+export interface RpcOptions {
+  maxWait?: number;
+  timeout?: number;
+  metrics?: Pick<Metrics, "rpc">;
+}
+
 const rpcError = z.object({ code: z.number(), message: z.string().default(""), data: z.unknown().optional() });
 const answer = z.object({
   id: z.number(),
@@ -53,30 +60,12 @@ interface HttpAnswer {
   json: unknown;
 }
 
-/**
- * JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. Batches
- * become smaller when a provider refuses them, and no call is sent while it limits the rate of calls.
- */
-export class Rpc {
-  readonly #url: string;
-  readonly #maxWait: number;
-  readonly #metrics: Pick<Metrics, "rpc">;
-  readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
-  readonly #pause = new CallPause();
-  #guard: ChainGuard | null = null;
-  #id = 0;
+/** JSON-RPC calls, of one node or of the first of several that answers. */
+export abstract class RpcCalls {
+  abstract readonly nodes: NodeChoice;
 
-  /** @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0. */
-  constructor(url: string, options: { maxWait?: number; metrics?: Pick<Metrics, "rpc"> } = {}) {
-    this.#url = url;
-    this.#maxWait = options.maxWait ?? 0;
-    this.#metrics = options.metrics ?? NO_METRICS;
-  }
-
-  /** From now on, an answer counts only while the node serves the chain of the guard. */
-  guardBy(guard: ChainGuard): void {
-    this.#guard = guard;
-  }
+  /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
+  abstract batch(calls: RpcCall[], bounds?: RpcBounds): Promise<RpcResult[]>;
 
   /** @throws RpcError, ChainUnavailable */
   async call(method: string, params: unknown[], bounds: RpcBounds = {}): Promise<unknown> {
@@ -86,8 +75,54 @@ export class Rpc {
     return result.value;
   }
 
+  /** Like `batch`, for calls that must all succeed. @throws RpcError, ChainUnavailable */
+  async all(calls: RpcCall[], bounds: RpcBounds = {}): Promise<unknown[]> {
+    return (await this.batch(calls, bounds)).map((result) => {
+      if (!result.ok) throw result.error;
+      return result.value;
+    });
+  }
+
+  /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
+  async broadcast(raw: string): Promise<void> {
+    await this.call("eth_sendRawTransaction", [raw]);
+  }
+}
+
+/**
+ * JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. Batches
+ * become smaller when a provider refuses them, and no call is sent while it limits the rate of calls.
+ */
+export class Rpc extends RpcCalls {
+  override readonly nodes: NodeChoice = ONE_NODE;
+  readonly #url: string;
+  readonly #timeout: number;
+  readonly #maxWait: number;
+  readonly #metrics: Pick<Metrics, "rpc">;
+  readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
+  readonly #pause = new CallPause();
+  #guard: ChainGuard | null = null;
+  #id = 0;
+
+  /**
+   * @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0.
+   * @param options.timeout of one HTTP request, in milliseconds.
+   */
+  constructor(url: string, options: RpcOptions = {}) {
+    super();
+    this.#url = url;
+    this.#timeout = options.timeout ?? TIMEOUT;
+    this.#maxWait = options.maxWait ?? 0;
+    this.#metrics = options.metrics ?? NO_METRICS;
+  }
+
+  /** From now on, an answer counts only while the node serves the chain of the guard. */
+  guardBy(guard: ChainGuard): void {
+    this.#guard = guard;
+  }
+
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
-  async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+  override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
     let deadline = performance.now() + this.#maxWait;
     while (results.length < calls.length) {
@@ -103,14 +138,6 @@ export class Rpc {
       deadline = performance.now() + this.#maxWait;
     }
     return results;
-  }
-
-  /** Like `batch`, for calls that must all succeed. @throws RpcError, ChainUnavailable */
-  async all(calls: RpcCall[], bounds: RpcBounds = {}): Promise<unknown[]> {
-    return (await this.batch(calls, bounds)).map((result) => {
-      if (!result.ok) throw result.error;
-      return result.value;
-    });
   }
 
   /** Null when the provider refused the calls: wait for the pause, then try a smaller batch. */
@@ -207,7 +234,7 @@ export class Rpc {
   }
 
   async #send(body: string, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
-    const timeout = AbortSignal.timeout(TIMEOUT);
+    const timeout = AbortSignal.timeout(this.#timeout);
     try {
       const response = await fetch(this.#url, {
         method: "POST",

@@ -18,6 +18,7 @@ export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | 
 
 /**
  * Simulates each call by itself, all in one question to the node.
+ * A failure does not count if another node says that the call succeeds: a request fails for good because of it.
  * @returns "unanswered" when there was no answer before the abort, or the answer was too long: foreign code may be the
  *   cause. Null for every call when the node does not work, whatever the calls are.
  */
@@ -30,12 +31,32 @@ export async function simulatePlannedCalls(
   const runs = calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay)));
   try {
     const results = await client.simulateCalls(runs, block, maxGas, abort);
-    return calls.map((call, index) => read(call, results[index] ?? null));
+    const simulated = calls.map((call, index) => read(call, results[index] ?? null));
+    const failed = [...simulated.keys()].filter((index) => isFailure(simulated[index]));
+    if (failed.length === 0) return simulated;
+    const again = await client.nodes.second(() =>
+      client.simulateCalls(
+        failed.flatMap((index) => runs[index] ?? []),
+        block,
+        maxGas,
+        abort,
+      ),
+    );
+    for (const [position, result] of (again ?? []).entries()) {
+      // Another node says that the call succeeds: the chain decides.
+      if (result !== null && !("reverted" in result)) simulated[failed[position] ?? -1] = null;
+    }
+    return simulated;
   } catch (error) {
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
-    if (error instanceof ChainUnavailable) return calls.map(() => null);
+    // Another node may know. Whoever builds the batch asks it.
+    if (error instanceof ChainUnavailable && !client.nodes.canMoveOn(error)) return calls.map(() => null);
     throw error;
   }
+}
+
+function isFailure(simulated: SimulatedCall | undefined): boolean {
+  return simulated != null && "failure" in simulated;
 }
 
 interface Conditions {

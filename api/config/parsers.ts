@@ -39,6 +39,31 @@ export const httpUrl = z.string().transform((text, context) => {
   return text.replace(/\/+$/, "");
 });
 
+/** Most nodes in a list. */
+const MOST_NODES = 8;
+
+/** URLs of nodes. No message contains one: it may have a provider's key. */
+export const nodeUrls = z.string().transform((text, context) => {
+  const parsed = text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => part !== "")
+    .map((part) => httpUrl.safeParse(part));
+  const urls = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
+  const wrong = parsed.findIndex(({ success }) => !success) + 1;
+  const message =
+    wrong > 0
+      ? `must be http:// or https:// URLs, separated by commas; number ${wrong.toString()} is not one`
+      : urls.length === 0 || urls.length > MOST_NODES
+        ? `must have 1 to ${MOST_NODES.toString()} URLs`
+        : new Set(urls.map((url) => new URL(url).href)).size < urls.length
+          ? "must not name a URL twice"
+          : null;
+  if (message === null) return urls;
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+});
+
 /** A base URL: paths are appended to it, so it has no query, fragment or credentials. */
 export const publicUrl = httpUrl.refine((text) => {
   const url = URL.parse(text);
@@ -73,6 +98,17 @@ export const laneNumbers = list.transform((texts, context) => {
   if (texts.every((text) => lane.safeParse(text).success)) return texts.map(Number);
   const most = (MOST_LANES - 1).toString();
   context.addIssue({ code: "custom", message: `must be whole numbers from 0 to ${most}, separated by commas` });
+  return z.NEVER;
+});
+
+/** Places in the list of nodes. */
+export const nodeNumbers = list.transform((texts, context) => {
+  const place = wholeNumber(1, MOST_NODES);
+  if (texts.every((text) => place.safeParse(text).success)) return texts.map(Number);
+  context.addIssue({
+    code: "custom",
+    message: `must be whole numbers from 1 to ${MOST_NODES.toString()}, separated by commas`,
+  });
   return z.NEVER;
 });
 

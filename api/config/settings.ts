@@ -76,7 +76,12 @@ export interface Settings {
   explorerUrl: string | null;
   /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
   trustProxy: string[];
+  /** The first, or only, node. */
   rpcUrl: string;
+  /** All nodes, the preferred one first. */
+  rpcUrls: readonly string[];
+  /** Nodes that get no transactions: their places in the list, from 1. */
+  rpcReadOnly: readonly number[];
   /** First and largest sizes of log queries. */
   logQueries: { blocks: number; addresses: number; topicsAbove: number };
   dataDir: string;
@@ -156,7 +161,7 @@ export function parseSettings(env: Environment): Settings {
     publicUrl: reader.publicUrl(port),
     explorerUrl: reader.optional("EXPLORER_URL"),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
-    rpcUrl: reader.read("RPC_URL"),
+    ...reader.nodes(),
     logQueries: {
       blocks: reader.read("LOG_QUERY_BLOCKS"),
       addresses: reader.read("LOG_QUERY_ADDRESSES"),
@@ -244,6 +249,22 @@ export class Reader {
   optional<V extends Variable>(variable: V): Value<V> | null {
     const text = this.#text(variable);
     return text === null ? null : (this.#parse(variable, VARIABLES[variable].schema, text) as Value<V>);
+  }
+
+  /** From `RPC_URLS`, or the one of `RPC_URL`. */
+  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly"> {
+    const several = this.optional("RPC_URLS");
+    // A value that is not valid is an empty text until `check`.
+    const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
+    if (several !== null && this.#text("RPC_URL") !== null)
+      this.#problems.push("RPC_URLS: set either this or RPC_URL, not both");
+    const rpcUrls = [several ?? this.read("RPC_URL")].flat();
+    const [rpcUrl = ""] = rpcUrls;
+    if (readOnly.some((number) => number > rpcUrls.length))
+      this.#problems.push(`RPC_READ_ONLY: there are only ${plural(rpcUrls.length, "node")}`);
+    else if (rpcUrls.every((_, index) => readOnly.includes(index + 1)))
+      this.#problems.push("RPC_READ_ONLY: at least one node must get transactions");
+    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly };
   }
 
   publicUrl(port: number): string {

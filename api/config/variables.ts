@@ -14,6 +14,8 @@ import {
   list,
   listenAddresses,
   MOST_LANES,
+  nodeNumbers,
+  nodeUrls,
   publicUrl,
   secretKeys,
   subsetOf,
@@ -267,7 +269,19 @@ export const VARIABLES = {
   RPC_URL: {
     schema: httpUrl,
     fallback: "http://127.0.0.1:8545",
-    description: "JSON-RPC URL of the chain node.",
+    description: "JSON-RPC URL of the chain node. For several nodes, set `RPC_URLS` instead.",
+  },
+  RPC_URLS: {
+    schema: nodeUrls,
+    fallback: "`RPC_URL`",
+    description:
+      "JSON-RPC URLs of several nodes of the chain, separated by commas, the preferred one first (at most 8). Reads go to the first node that works, and signed transactions to all of them. See [operations.md](operations.md#several-nodes).",
+  },
+  RPC_READ_ONLY: {
+    schema: nodeNumbers,
+    fallback: "none",
+    description:
+      "Nodes of `RPC_URLS` that get no transactions: their places in the list, from 1, separated by commas. At least one other must be left.",
   },
   LOG_QUERY_BLOCKS: {
     schema: wholeNumber(1, 100_000),

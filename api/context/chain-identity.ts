@@ -4,8 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 
 import { z } from "zod";
 
-import { ChainGuard } from "../chain/chain-guard.ts";
-import { ChainClient } from "../chain/client.ts";
+import type { ChainClient } from "../chain/client.ts";
 import {
   type ContractAddresses,
   contractAddresses,
@@ -15,37 +14,25 @@ import {
 } from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
-import { Rpc } from "../chain/rpc.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 import { lockLedger } from "../store/db/sql.ts";
+import { chainOfDatabase, type ChainLink, type ChainProblem } from "./chain-link.ts";
 import { StartupError } from "./startup-error.ts";
 
 /**
- * From now on, the answers to these connections count only while the node serves the chain that the database belongs to.
+ * From now on, the answers of the nodes count only while they serve the chain that the database belongs to.
  * @param opened ends the checks.
  */
 export async function guardChain(
-  rpcUrl: string,
+  link: ChainLink,
   database: Database,
-  connections: readonly Rpc[],
   opened: AsyncDisposableStack,
-): Promise<ChainGuard> {
-  const [chainId, genesis] = [await readMeta(database.read, "chain_id"), await readMeta(database.read, "genesis")];
-  if (chainId === null || genesis === null) throw new Error("the database is not bound to a chain");
-  const client = new ChainClient(new Rpc(rpcUrl));
-  const guard = new ChainGuard(rpcUrl, { chainId: BigInt(chainId), genesis }, async () => {
-    const met = await client.chainId();
-    const [block] = await client.blocks([0]);
-    return block == null ? null : { chainId: met, genesis: block.hash };
-  });
-  guard.start();
-  opened.defer(() => {
-    guard.stop();
-  });
-  for (const rpc of connections) rpc.guardBy(guard);
-  return guard;
+): Promise<ChainProblem> {
+  const expected = await chainOfDatabase(database);
+  if (expected === null) throw new Error("the database is not bound to a chain");
+  return link.guard(expected, opened);
 }
 
 export interface ChainIdentity {
@@ -74,7 +61,7 @@ export async function establishIdentity(
   const [genesis] = await client.blocks([0]);
   if (genesis == null)
     throw new StartupError(
-      "The node at RPC_URL does not return block 0, which identifies the chain. Use a node that has it.",
+      `The node at ${client.nodes.where} does not return block 0, which identifies the chain. Use a node that has it.`,
     );
   const known = await readMeta(database.read, "chain_id");
   if (known !== null) {
@@ -246,7 +233,7 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
   if (missing.length > 0) {
     throw new StartupError(
       `Chain ${chainId.toString()} has no contract at ${missing.map(({ name, address }) => `${address} (${name})`).join(", ")}. ` +
-        `Check that RPC_URL is a node of the right chain, and that it is in sync.`,
+        `Check that ${client.nodes.where} is a node of the right chain, and that it is in sync.`,
     );
   }
 }

@@ -134,7 +134,8 @@ async function checkLanes(database: Database, client: ChainClient, keyring: Keyr
   for (const index of lanes) {
     const { address } = keyring.lane(index);
     // The chain is read before the database: a transaction that another process sends in between is then in both.
-    const [[mined = 0], [withPool = 0]] = [await client.nonces([address]), await client.nonces([address], "pending")];
+    const [mined = 0] = await client.highestNonces([address]);
+    const [withPool = 0] = await client.highestNonces([address], "pending");
     const row = await readLane(database.read, index);
     // Without requests nothing can be carried out twice. The lane continues from the chain's nonce.
     if (row === undefined && !(await hasRequests(database.read))) continue;

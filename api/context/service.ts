@@ -1,10 +1,9 @@
 import type { Logger } from "pino";
 
-import { ChainClient } from "../chain/client.ts";
-import { Rpc } from "../chain/rpc.ts";
+import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
-import type { Measurements } from "../metrics/meter.ts";
+import type { Measurements, Meter } from "../metrics/meter.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
@@ -12,6 +11,7 @@ import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import { type ChainIdentity, guardChain } from "./chain-identity.ts";
+import { connectNodes } from "./chain-link.ts";
 import { connectChain } from "./connect-chain.ts";
 import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
@@ -89,13 +89,14 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const { connections, client, impatient } = createClients(settings, metrics);
-  const chain = await connectChain(settings, { database, client, logger, seedPhrase });
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
+  const { client, nodes } = link;
+  const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
   const others = shared?.others?.start({ seedPhrase: chain.keys.seedPhrase });
   // Awaited below. Until then a failure is not forgotten.
   others?.catch(() => undefined);
-  const guard = await guardChain(settings.rpcUrl, database, connections, opened);
+  const guard = await guardChain(link, database, opened);
   const signals = shared?.signals ?? createSignals();
   const now = () => Date.now();
   const addressPolicy = {
@@ -116,7 +117,7 @@ export async function startService(
   const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const common = { ...present, client: impatient, relay: identity.contracts.relay };
+  const common = { ...present, client: link.impatient, nodes, relay: identity.contracts.relay };
   const port =
     code.api === null || streams === null
       ? null
@@ -130,16 +131,15 @@ export async function startService(
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
-  const measurements = () => meter.read();
+  const measurements = () => measure(meter, client);
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
 }
 
-/** A caller of the API does not wait for a provider's rate limit: it uses the impatient client, and gets 503 at once. */
-function createClients({ rpcUrl, logQueries }: Settings, metrics: Metrics) {
-  const connections = [new Rpc(rpcUrl, { maxWait: WORKER_WAIT, metrics }), new Rpc(rpcUrl, { metrics })] as const;
-  const [client, impatient] = connections.map((rpc) => new ChainClient(rpc, logQueries)) as [ChainClient, ChainClient];
-  return { connections, client, impatient };
+/** For the thread that answers `/metrics`, which does not follow the chain. */
+function measure(meter: Meter, { nodes }: ChainClient): Promise<Measurements> {
+  meter.metrics.nodesDisagree(nodes.disagreement !== null);
+  return meter.read();
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

@@ -7,6 +7,8 @@ import { DatabaseError } from "../store/db/errors.ts";
 /** The sentence for an error that the operator can fix. Null: the error is a bug. */
 export function sentenceOf(error: unknown): string | null {
   if (error instanceof ChainUnavailable) {
+    if (error.node !== null)
+      return `No node of RPC_URLS answers as it should (${error.message}). Start one, or put another into RPC_URLS.`;
     return (
       `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node. ` +
       "For a local chain, run `npm run chain` in another terminal."

@@ -1,9 +1,8 @@
 import { z } from "zod";
 
-import { ChainClient } from "../chain/client.ts";
+import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
-import { Rpc } from "../chain/rpc.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { Settings } from "../config/settings.ts";
 import type { FoundKeys } from "../keys/seed-file.ts";
@@ -11,6 +10,7 @@ import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
 import { addDeployedFactories, deployedAddresses } from "./chain-identity.ts";
+import { openChainLink } from "./chain-link.ts";
 import { findKeys } from "./keys.ts";
 
 /** How long a command waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -28,28 +28,33 @@ export interface Workplace {
 
 /** @throws OperatorError when the service was never started with the database. */
 export async function withWorkplace<T>(settings: Settings, work: (place: Workplace) => Promise<T>): Promise<T> {
+  await using opened = new AsyncDisposableStack();
   const database = await openExistingDatabase(settings.databaseUrl);
-  try {
-    const chainId = await readMeta(database.read, "chain_id");
-    if (chainId === null) {
-      throw new OperatorError(
-        `The database ${databaseName(settings.databaseUrl)} is new: the service was never started with it. Set DATABASE_URL or DATA_DIR ` +
-          `to the service's, or start the service once.`,
-      );
-    }
-    const known = deployedAddresses(await readContracts(database.read));
-    const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
-    return await work({
-      database,
-      client: new ChainClient(new Rpc(settings.rpcUrl, { maxWait: COMMAND_WAIT }), settings.logQueries),
-      chain: { chainId, genesis: z.string().parse(await readMeta(database.read, "genesis")), contracts },
-      keys: await findKeys(settings, chainId === LOCAL_CHAIN_ID.toString()),
-      hostedBase: hostedBaseOf(settings),
-      settings,
-    });
-  } finally {
-    await database.close();
+  opened.defer(() => database.close());
+  const chainId = await readMeta(database.read, "chain_id");
+  if (chainId === null) {
+    throw new OperatorError(
+      `The database ${databaseName(settings.databaseUrl)} is new: the service was never started with it. Set DATABASE_URL or DATA_DIR ` +
+        `to the service's, or start the service once.`,
+    );
   }
+  const known = deployedAddresses(await readContracts(database.read));
+  const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
+  const genesis = z.string().parse(await readMeta(database.read, "genesis"));
+  const link = openChainLink(settings, { database, maxWait: COMMAND_WAIT }, opened);
+  // A command that looks for problems must run although every node is one.
+  if (link.nodes !== null) {
+    link.guard({ chainId: BigInt(chainId), genesis }, opened);
+    await link.nodes.chains();
+  }
+  return await work({
+    database,
+    client: link.client,
+    chain: { chainId, genesis, contracts },
+    keys: await findKeys(settings, chainId === LOCAL_CHAIN_ID.toString()),
+    hostedBase: hostedBaseOf(settings),
+    settings,
+  });
 }
 
 /** The base URI of hosted metadata, as the contracts know it. */

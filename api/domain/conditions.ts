@@ -18,6 +18,8 @@ export const CONDITIONS = [
   "backlog_growing",
   "row_parked",
   "lane_stuck",
+  "node_down",
+  "nodes_disagree",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -28,12 +30,17 @@ export type Condition = (typeof CONDITIONS)[number];
 export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
+/** How one of several nodes is. All but `up` mean that it is not used now. */
+export const NODE_WORDS = ["up", "down", "rate_limited", "wrong_chain", "behind", "disagrees"] as const;
+export type NodeWord = (typeof NODE_WORDS)[number];
+
 /** The results of a check of `readyz`, and what each means. Anybody may read them, so they are fixed and name nothing. */
 export const READINESS_WORDS = {
   ok: "It works.",
   unavailable: "It does not answer.",
   rate_limited: "The node works, but its provider limits the rate of calls.",
   wrong_chain: "The node serves another chain than the one that the database belongs to.",
+  node_down: "One of several nodes cannot be used. The others do its work.",
   parked: "The work on a row always fails. The row is parked, and all others are worked on.",
   failing: "This worker or lane cannot work now. It retries, and requests wait.",
 } as const;

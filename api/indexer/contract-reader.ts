@@ -105,7 +105,7 @@ export class ContractReader {
   async #inspect(contract: ForeignContractRow, abort: AbortSignal): Promise<void> {
     const { database, client, now } = this.#deps;
     try {
-      const known = await inspect(client, contract.address, this.#bounds(abort));
+      const known = await client.nodes.session(() => inspect(client, contract.address, this.#bounds(abort)));
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {
       // Another process, or this one, tries again soon.
@@ -132,7 +132,7 @@ export class ContractReader {
   async #search(read: ContractRead, start: ReadStart, abort: AbortSignal): Promise<boolean> {
     const { database, client, logger } = this.#deps;
     const bounded = AbortSignal.any([abort, AbortSignal.timeout(DEADLINE)]);
-    const found = await receivedTokens(client, read, start.checkpoint, bounded);
+    const found = await client.nodes.session(() => receivedTokens(client, read, start.checkpoint, bounded));
     if (found.from > 0) {
       logger.info(
         { contract: read.contract, wallet: read.owner, from: found.from },
@@ -152,9 +152,11 @@ export class ContractReader {
     const queries = waiting.map((one) => ({ ...one, type: read.type }));
     // Far behind the head, the node may no longer have the state at the checkpoint. Then the newest state that no reorg can
     // change is read instead.
-    const head = queries.length === 0 ? start.checkpoint : await client.headNumber();
-    const block = Math.max(start.checkpoint, head - confirmations);
-    const held = await readHoldings(client, queries, { ...this.#bounds(abort), block });
+    const { block, held } = await client.nodes.session(async () => {
+      const head = queries.length === 0 ? start.checkpoint : await client.headNumber();
+      const at = Math.max(start.checkpoint, head - confirmations);
+      return { block: at, held: await readHoldings(client, queries, { ...this.#bounds(abort), block: at }) };
+    });
     const known = waiting.flatMap(({ tokenId }, index) => {
       const answer = held[index];
       return answer === undefined || answer === "failed" ? [] : [{ tokenId, quantity: answer ?? 0n }];

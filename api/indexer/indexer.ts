@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, describeError } from "../chain/errors.ts";
+import { ChainUnavailable, describeError, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -52,6 +52,9 @@ const REMEMBER = 256;
  */
 const BEHIND_GRACE = 30_000;
 
+/** Milliseconds for which nodes that do not agree are only waited for: a reorg does not reach all of them at once. */
+const DIVIDED_GRACE = 10_000;
+
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
 export class Indexer {
   readonly #deps: IndexerDeps;
@@ -62,6 +65,10 @@ export class Indexer {
   readonly #missingCosts = new MissingCosts();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
+  /** When the nodes were first seen to disagree without a majority (monotonic clock). */
+  #dividedSince: number | null = null;
+  /** The node that the last step read. What was read ahead is of that node. */
+  #node: number | null = null;
   readonly #ahead: ReadAhead;
   readonly #store: BlockWriter;
 
@@ -104,7 +111,15 @@ export class Indexer {
   }
 
   /** Stores the next range of blocks, or rolls back. @returns whether there may be more right away. */
-  async step(): Promise<boolean> {
+  step(): Promise<boolean> {
+    // Head, hashes and logs of a range come from one node. Until its commit, a step changes nothing, so another node can do it.
+    return this.#deps.client.nodes.session(() => this.#stepOfNode());
+  }
+
+  async #stepOfNode(): Promise<boolean> {
+    const { number } = this.#deps.client.nodes;
+    if (number !== this.#node) this.#ahead.forget();
+    this.#node = number;
     try {
       return await this.#step();
     } catch (error) {
@@ -120,13 +135,19 @@ export class Indexer {
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
-    if (head < checkpoint && this.#mayLag() && (await this.#isOnChain(head))) return false;
+    if (head < checkpoint) {
+      // Whatever time passes: while another node is at the checkpoint, this one is only behind.
+      if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skipBehind(head, checkpoint);
+      if (this.#mayLag() && (await this.#isOnChain(head))) return false;
+    }
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {
+      if (head >= checkpoint && (await this.#isDivided(checkpoint))) return false;
       this.#ahead.forget();
       await this.#rollBack(checkpoint, head);
       return true;
     }
-    this.#behindSince = null;
+    this.#behindSince = this.#dividedSince = null;
+    client.nodes.agrees();
     if (head === checkpoint) {
       await this.#confirm(checkpoint, head - confirmations + 1);
       await this.#closeReverted(head, checkpoint);
@@ -191,6 +212,26 @@ export class Indexer {
     return performance.now() - this.#behindSince < BEHIND_GRACE;
   }
 
+  /**
+   * The node has another block at the checkpoint than the one that is stored. With several nodes, that counts as a reorg if no
+   * other node has the stored block, or most have not. A node that is outvoted is put aside.
+   * @returns whether the nodes are divided without a majority: then nothing is stored or rolled back until they agree.
+   * @throws NodeDisagrees, NodesDivided
+   */
+  async #isDivided(checkpoint: number): Promise<boolean> {
+    const { database, client } = this.#deps;
+    if (client.nodes.count === 1) return false;
+    const stored = await storedBlock(database.read, checkpoint);
+    if (stored === undefined) return false;
+    const { same, other, outvoted } = await client.nodes.votesOn(checkpoint, stored.hash);
+    if (same > other + 1) client.nodes.putAside(checkpoint);
+    if (same < other + 1 && !(outvoted && other === 0)) return false;
+    this.#dividedSince ??= performance.now();
+    if (performance.now() - this.#dividedSince < DIVIDED_GRACE) return true;
+    client.nodes.disagree(checkpoint);
+    throw new NodesDivided(checkpoint);
+  }
+
   async #isOnChain(number: number): Promise<boolean> {
     const [block = null] = await this.#deps.client.blocks([number]);
     return this.#isStored(number, block);
@@ -213,7 +254,7 @@ export class Indexer {
       const last = stored.at(-1);
       if (last === undefined) {
         throw new Error(
-          "the node's chain shares no stored block with this database: check that RPC_URL is a node of the right chain",
+          `the node's chain shares no stored block with this database: check that ${client.nodes.where} is a node of the right chain`,
         );
       }
       const blocks = await client.blocks(stored.map((block) => block.number));

@@ -48,6 +48,11 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
       const found = await revertedReceipt(client, batch, final);
       if (found !== null) {
+        const again = await client.nodes.second(async () => ({ found: await revertedReceipt(client, batch, final) }));
+        if (contradicts(again, found)) {
+          logger.warn(fields, "another node does not say that a batch ran no call: the batch stays open until it does");
+          continue;
+        }
         const refused = await refusalOf(database, batch, found.empty);
         report(logger, fields, found, refused);
         const { blockNumber } = found.receipt;
@@ -58,7 +63,7 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
         if (failed.length === 0) continue;
         metrics.requests(finalChanges(failed, now()));
         signals.deliveries.notify();
-      } else if ((await isUsed(deps, lane.address, batch.nonce, final)) && (await untouched(deps, batch, final))) {
+      } else if (await ranNowhere(deps, lane.address, batch, final)) {
         // Another transaction used the nonce, so no attempt of the batch has run or can run. If it was a batch of a lane that
         // the database does not know, that batch may have run the same requests: `reconcile` decides about them.
         if ((await readMeta(database.read, "unknown_transaction")) !== null) continue;
@@ -109,12 +114,13 @@ function report(logger: Logger, fields: object, { empty }: { empty: boolean }, r
   else logger.error(fields, "a batch reverted as a whole; its requests are sent again");
 }
 
+interface Reverted {
+  receipt: Receipt;
+  empty: boolean;
+}
+
 /** Receipt of the attempt that reverted or was empty in a final block. */
-async function revertedReceipt(
-  client: ChainClient,
-  batch: OpenBatch,
-  final: number,
-): Promise<{ receipt: Receipt; empty: boolean } | null> {
+async function revertedReceipt(client: ChainClient, batch: OpenBatch, final: number): Promise<Reverted | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
   // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
   for (const [index, receipt] of receipts.entries()) {
@@ -128,6 +134,18 @@ async function revertedReceipt(
 /** Whether an attempt is empty. The signed bytes of a batch that ran nothing are never pruned. */
 function ranNothing(attempt: OpenBatch["attempts"][number] | undefined): boolean {
   return attempt?.raw != null && isEmpty(attempt.raw);
+}
+
+/** @param again what another node says: an object, so that null means that no other node answers. */
+function contradicts(again: { found: Reverted | null } | null, { receipt, empty }: Reverted): boolean {
+  if (again === null) return false;
+  return again.found?.receipt.blockHash !== receipt.blockHash || again.found.empty !== empty;
+}
+
+/** Whether no attempt of the batch can have run, also by the word of another node, where there is one. */
+async function ranNowhere(deps: CloseDeps, address: string, batch: OpenBatch, final: number): Promise<boolean> {
+  const look = async () => (await isUsed(deps, address, batch.nonce, final)) && (await untouched(deps, batch, final));
+  return (await look()) && (await deps.client.nodes.second(look)) !== false;
 }
 
 /** Whether the nonce was used at the end of a block. False if the node no longer has the state of that block. */

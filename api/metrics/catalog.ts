@@ -111,6 +111,30 @@ export const METRICS = {
     labels: ["method", "outcome"],
     buckets: SHORT,
   },
+  nodeUp: {
+    name: "moneta_node_up",
+    kind: "gauge",
+    help: "1 while a node of `RPC_URLS` is used. With one node it has no value, as the three metrics after it.",
+    labels: ["node", "host"],
+  },
+  nodeHead: {
+    name: "moneta_node_head_block",
+    kind: "gauge",
+    help: "The newest block that a node of `RPC_URLS` has named.",
+    labels: ["node", "host"],
+  },
+  nodeLatency: {
+    name: "moneta_node_latency_seconds",
+    kind: "gauge",
+    help: "How long the last answer of a node of `RPC_URLS` took.",
+    labels: ["node", "host"],
+  },
+  nodeFailures: {
+    name: "moneta_node_failures_total",
+    kind: "counter",
+    help: "Calls that a node of `RPC_URLS` failed, in the thread that answers `/metrics`.",
+    labels: ["node", "host"],
+  },
   webhookAttempts: {
     name: "moneta_webhook_attempts_total",
     kind: "counter",

@@ -33,12 +33,14 @@ export async function readChainState(deps: {
   const { client, read, relay } = deps;
   const rows = await allLanes(read);
   const { measurement } = await readGasMeasurement(read);
-  const [block, priorityFee, { paused }, balances] = await Promise.all([
-    client.latestBlock(),
-    client.priorityFee(),
-    readRelayStatus(client, relay, []),
-    client.balances(rows.map(({ address }) => address)),
-  ]);
+  const [block, priorityFee, { paused }, balances] = await client.nodes.session(() =>
+    Promise.all([
+      client.latestBlock(),
+      client.priorityFee(),
+      readRelayStatus(client, relay, []),
+      client.balances(rows.map(({ address }) => address)),
+    ]),
+  );
   const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
   const cost = fullBatchCost(gas, { baseFee: block.baseFeePerGas ?? 0n, priorityFee });
   return {

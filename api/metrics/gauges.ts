@@ -2,6 +2,7 @@ import type { Logger } from "pino";
 import { Registry } from "prom-client";
 
 import type { ChainClient } from "../chain/client.ts";
+import type { NodeChoice, NodeState } from "../chain/node-choice.ts";
 import { BACKLOG_SLOW, type Condition, LANE_STUCK } from "../domain/conditions.ts";
 import { type DiskSpace, readDisk } from "../shared/folder.ts";
 import type { Database } from "../store/db/database.ts";
@@ -29,12 +30,14 @@ export interface GaugeDeps {
 /** What is the same in all processes, because it is read when it is asked for: the database, the chain, this machine's disk. */
 export class Gauges {
   readonly #now: () => number;
+  readonly #nodes: NodeChoice;
   readonly #database: Source<PipelineState & { bytes: number }>;
   readonly #chain: Source<ChainState>;
   readonly #disk: Source<DiskSpace>;
 
   constructor({ database, client, relay, lanes, dataDir, logger, now }: GaugeDeps) {
     this.#now = now;
+    this.#nodes = client.nodes;
     const { read } = database;
     this.#database = new Source(
       "database",
@@ -71,7 +74,8 @@ export class Gauges {
       gauge(registry, METRICS.diskUsed).set(disk.used);
       gauge(registry, METRICS.diskFree).set(disk.free);
     }
-    addConditions(registry, { database, chain }, this.#now());
+    addNodes(registry, this.#nodes.states());
+    addConditions(registry, { database, chain, nodes: this.#nodes }, this.#now());
     addProcess(registry);
     return registry.getMetricsAsJSON();
   }
@@ -95,15 +99,32 @@ function addBalances(registry: Registry, { balances }: ChainState): void {
   for (const { lane, wei } of balances) balance.set({ lane }, Number(wei));
 }
 
+function addNodes(registry: Registry, nodes: readonly NodeState[]): void {
+  const [up, head] = [gauge(registry, METRICS.nodeUp), gauge(registry, METRICS.nodeHead)];
+  const [latency, failures] = [gauge(registry, METRICS.nodeLatency), counter(registry, METRICS.nodeFailures)];
+  for (const state of nodes) {
+    const labels = { node: state.number, host: state.host };
+    up.set(labels, Number(state.word === "up"));
+    if (state.head !== null) head.set(labels, state.head);
+    if (state.latency !== null) latency.set(labels, state.latency);
+    failures.inc(labels, state.failures);
+  }
+}
+
 function addConditions(
   registry: Registry,
-  { database, chain }: { database: PipelineState | null; chain: ChainState | null },
+  { database, chain, nodes }: { database: PipelineState | null; chain: ChainState | null; nodes: NodeChoice },
   now: number,
 ): void {
   const conditions = gauge(registry, METRICS.condition);
   const set = (condition: Condition, holds: boolean) => {
     conditions.set({ condition }, Number(holds));
   };
+  set(
+    "node_down",
+    nodes.states().some(({ word }) => word !== "up"),
+  );
+  set("nodes_disagree", nodes.disagreement !== null);
   if (chain !== null) {
     set(
       "low_funds",

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 
 import { Registry } from "prom-client";
 
+import type { Condition } from "../domain/conditions.ts";
 import { type Metrics, UNTRACED } from "../shared/metrics.ts";
 import { counter, gauge, histogram, METRICS } from "./catalog.ts";
 
@@ -41,7 +42,6 @@ function createMeasured(registry: Registry): Metrics {
   const items = histogram(registry, METRICS.batchItems);
   const gas = histogram(registry, METRICS.batchGas);
   const reorgs = histogram(registry, METRICS.reorgDepth);
-  const rpc = histogram(registry, METRICS.rpc);
   const webhooks = counter(registry, METRICS.webhookAttempts);
   const media = histogram(registry, METRICS.media);
   const http = histogram(registry, METRICS.http);
@@ -68,9 +68,6 @@ function createMeasured(registry: Registry): Metrics {
     reorg: (depth) => {
       reorgs.observe(depth);
     },
-    rpc: (method, outcome, seconds) => {
-      rpc.observe({ method, outcome }, seconds);
-    },
     webhook: (outcome) => {
       webhooks.inc({ outcome });
     },
@@ -90,8 +87,23 @@ function createMeasured(registry: Registry): Metrics {
       collectedBlocks.inc(blocks);
       collectedBytes.inc(bytes);
     },
+    ...measuredNodes(registry),
     ...measuredStreams(registry),
     ...UNTRACED,
+  };
+}
+
+function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "nodesDisagree"> {
+  const rpc = histogram(registry, METRICS.rpc);
+  const conditions = gauge(registry, METRICS.condition);
+  return {
+    rpc: (method, outcome, seconds) => {
+      rpc.observe({ method, outcome }, seconds);
+    },
+    // `/metrics` adds the values of the threads. Beside another thread, the one that answers it does not follow the chain.
+    nodesDisagree: (holds) => {
+      conditions.set({ condition: "nodes_disagree" satisfies Condition }, Number(holds));
+    },
   };
 }
 

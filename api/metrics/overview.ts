@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
+import type { NodeChoice, NodeState } from "../chain/node-choice.ts";
 import { daysLeft, SPENDING_PERIOD } from "../domain/conditions.ts";
 import { holderIsGone } from "../shared/lease-holder.ts";
 import type { Database } from "../store/db/database.ts";
@@ -56,17 +57,21 @@ interface ServiceOverview extends Omit<Stored, "lanes"> {
   head: number | null;
   /** null: it is not known. */
   relayPaused: boolean | null;
+  /** Empty with one node. */
+  nodes: NodeState[];
 }
 
 /** What the operator's console shows. However many ask for it, it is read once at a time, and each result is given to all. */
 export class Overview {
   readonly #lanes: readonly number[];
+  readonly #nodes: Pick<NodeChoice, "states">;
   readonly #stored: Source<Stored>;
   readonly #chain: Source<ChainState>;
   readonly #spent: Source<ReadonlyMap<number, bigint>>;
 
   constructor({ database: { read }, client, relay, lanes, presence, logger, now }: OverviewDeps) {
     this.#lanes = lanes;
+    this.#nodes = client.nodes;
     const failed = "the operator's overview cannot read a source";
     this.#stored = new Source("database", () => readStored(read, now(), presence), {
       fresh: FRESH.database,
@@ -102,7 +107,13 @@ export class Overview {
         daysLeft: balance === null || cost === null ? null : daysLeft(balance, cost),
       };
     });
-    return { ...stored, lanes, head: chain?.head ?? null, relayPaused: chain?.relayPaused ?? null };
+    return {
+      ...stored,
+      lanes,
+      head: chain?.head ?? null,
+      relayPaused: chain?.relayPaused ?? null,
+      nodes: this.#nodes.states(),
+    };
   }
 }
 

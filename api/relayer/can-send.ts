@@ -21,6 +21,8 @@ export interface CanSend {
   funds: bigint;
   /** The newest block that the node has. */
   block: Block;
+  /** The node that said this. What else the batch reads must come from it. */
+  node: number;
 }
 
 /**
@@ -35,11 +37,15 @@ export async function checkDatabaseIsNewest(database: Database): Promise<void> {
 
 /**
  * Checks what would make every transaction revert or stay unmined, before a nonce is spent on one. The reads do not
- * depend on each other, so they are made at the same time.
+ * depend on each other, so they are made at the same time. One node answers them all.
  * @param lane address of the sending key.
  * @throws CannotSend
  */
-export async function checkCanSend(context: SendingContext, lane: string): Promise<CanSend> {
+export function checkCanSend(context: SendingContext, lane: string): Promise<CanSend> {
+  return context.client.nodes.session(() => readCanSend(context, lane));
+}
+
+async function readCanSend(context: SendingContext, lane: string): Promise<CanSend> {
   const { client, contracts, maxFeePerGas } = context;
   const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
     currentFees(client, maxFeePerGas),
@@ -48,7 +54,7 @@ export async function checkCanSend(context: SendingContext, lane: string): Promi
   ]);
   const [isOperator] = operators;
   if (isOperator == null || paused === null) {
-    throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check RPC_URL`);
+    throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check ${client.nodes.where}`);
   }
   if (!isOperator) {
     throw new CannotSend(
@@ -63,5 +69,5 @@ export async function checkCanSend(context: SendingContext, lane: string): Promi
   if (funds === 0n && fees.maxFeePerGas > 0n) {
     throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
   }
-  return { fees, funds, block };
+  return { fees, funds, block, node: client.nodes.number };
 }

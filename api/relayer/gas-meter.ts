@@ -91,7 +91,8 @@ export class GasMeter {
 
   async #measure(shortage: string | null): Promise<void> {
     const { database, client, contracts, chainId, keyring } = this.#deps;
-    const measured = await measureGas(client, { contracts, chainId, operator: keyring.lane(0).address });
+    const operator = keyring.lane(0).address;
+    const measured = await client.nodes.session(() => measureGas(client, { contracts, chainId, operator }));
     this.#measuredAt = performance.now();
     this.#answered = shortage;
     if (measured === null) {

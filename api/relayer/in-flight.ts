@@ -177,7 +177,7 @@ export class InFlight {
   async #replacementFees(previous: Fees): Promise<{ fees: Fees; blockGas: bigint } | null> {
     const { client, maxFeePerGas } = this.#deps;
     try {
-      const { fees: current, block } = await currentFees(client, maxFeePerGas);
+      const { fees: current, block } = await client.nodes.session(() => currentFees(client, maxFeePerGas));
       const fees = replacementFees(previous, current, maxFeePerGas);
       return fees === null ? null : { fees, blockGas: block.gasLimit };
     } catch (error) {

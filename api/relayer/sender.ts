@@ -35,6 +35,7 @@ import {
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
+import { CannotSend } from "./fees.ts";
 import type { InFlight } from "./in-flight.ts";
 import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";
@@ -65,6 +66,8 @@ interface CommittedBatch extends RecordedBatch {
 /** Whether an error says nothing about the requests of a batch. A node refuses a call for its parameters, which are theirs. */
 function concernsNoRequest(error: unknown): boolean {
   if (error instanceof RpcError) return error.code !== INVALID_PARAMETERS;
+  // The node that takes a batch over from another may say that nothing can be sent.
+  if (error instanceof CannotSend) return true;
   return isOutage(error) || error instanceof ChainUnavailable || error instanceof NonceTaken;
 }
 
@@ -217,7 +220,7 @@ export class Sender {
     const open = new Set(claimed);
     let batch: CommittedBatch | null;
     try {
-      batch = await this.#commit(lease, open, able, fill);
+      batch = await this.#commitOfNode(lease, open, able, fill);
     } catch (error) {
       if (concernsNoRequest(error)) throw error;
       await this.#suspect(lease, [...open], error);
@@ -229,6 +232,25 @@ export class Sender {
     this.#count(batch.size, batch.sent);
     await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
     signals.deliveries.notify();
+  }
+
+  /** A batch is built from the answers of one node. When it fails, the batch is built again from those of the next one. */
+  async #commitOfNode(
+    lease: Lease,
+    claimed: Set<ClaimedRequest>,
+    able: CanSend,
+    fill: number | null,
+  ): Promise<CommittedBatch | null> {
+    const { client, keyring } = this.#deps;
+    let current = able;
+    for (let left = client.nodes.count - 1; ; left -= 1) {
+      try {
+        return await client.nodes.within(current.node, () => this.#commit(lease, claimed, current, fill));
+      } catch (error) {
+        if (left === 0 || !client.nodes.canMoveOn(error)) throw error;
+      }
+      current = await checkCanSend(this.#deps, keyring.lane(lease.lane).address);
+    }
   }
 
   /**

@@ -133,12 +133,14 @@ export class ForeignSimulations {
 
   async #simulateAlone(call: ForeignCall, stop: AbortSignal): Promise<SimulatedCall | "unanswered"> {
     const { client, read, budget } = this.#deps;
-    const block = await client.headNumber();
-    // A node that is behind cannot tell what the call would do.
-    if (block < Number((await readMeta(read, "checkpoint")) ?? 0)) return null;
-    const abort = AbortSignal.any([stop, AbortSignal.timeout(budget)]);
-    const results = await this.#simulate([call], block, abort);
-    return results === "unanswered" ? results : (results[0] ?? null);
+    return client.nodes.session(async () => {
+      const block = await client.headNumber();
+      // A node that is behind cannot tell what the call would do.
+      if (block < Number((await readMeta(read, "checkpoint")) ?? 0)) return null;
+      const abort = AbortSignal.any([stop, AbortSignal.timeout(budget)]);
+      const results = await this.#simulate([call], block, abort);
+      return results === "unanswered" ? results : (results[0] ?? null);
+    });
   }
 
   #simulate(calls: ForeignCall[], block: number, abort: AbortSignal): Promise<SimulatedCall[] | "unanswered"> {

@@ -1,4 +1,4 @@
-import type { Condition } from "../domain/conditions.ts";
+import type { Condition, NodeWord } from "../domain/conditions.ts";
 
 /** What the operator's calls read about the whole service. Times are milliseconds since 1970. */
 export interface OperatorReads {
@@ -20,6 +20,20 @@ interface OverviewOfService {
   deliveries: Record<"waiting" | "dead", number>;
   processes: Record<"api" | "relayer" | "other", number>;
   lanes: LaneOfService[];
+  nodes: NodeOfService[];
+}
+
+/** One of several nodes. */
+export interface NodeOfService {
+  number: number;
+  host: string;
+  word: NodeWord;
+  head: number | null;
+  /** In seconds. */
+  latency: number | null;
+  failures: number;
+  sends: boolean;
+  problem: string | null;
 }
 
 export interface LaneOfService {

@@ -37,6 +37,7 @@ export function OperatorStatus() {
       {data !== null && (
         <>
           <Figures status={data} />
+          {data.nodes.length > 0 && <Nodes nodes={data.nodes} />}
           <Lanes lanes={data.lanes} />
           <TopUp lanes={data.lanes} />
         </>
@@ -86,6 +87,35 @@ function Fact({ name, children }: { name: string; children: ComponentChildren })
       <dt>{name}</dt>
       <dd>{children}</dd>
     </>
+  );
+}
+
+function Nodes({ nodes }: { nodes: Status["nodes"] }) {
+  return (
+    <Table
+      caption="Nodes of the chain, the preferred one first"
+      rows={nodes}
+      keyOf={({ node }) => node.toString()}
+      columns={[
+        { head: "Node", cell: ({ node, host }) => `${node.toString()} ${host}` },
+        {
+          head: "State",
+          cell: ({ state, problem }) => (
+            <>
+              <Badge kind={state === "up" ? "good" : "bad"}>{state.replaceAll("_", " ")}</Badge> {problem}
+            </>
+          ),
+        },
+        { head: "Newest block", right: true, cell: ({ head }) => head?.toLocaleString("en") ?? "–" },
+        {
+          head: "Latency",
+          right: true,
+          cell: ({ latency_ms: time }) => (time === null ? "–" : `${time.toString()} ms`),
+        },
+        { head: "Failures", right: true, cell: ({ failures }) => failures.toLocaleString("en") },
+        { head: "Gets transactions", cell: ({ sends }) => (sends ? "yes" : "no") },
+      ]}
+    />
   );
 }
 

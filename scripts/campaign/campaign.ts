@@ -1,6 +1,6 @@
 import type { NodeKind } from "../scene/node.ts";
 import { Checker } from "./check.ts";
-import { type Fault, FAULTS } from "./faults.ts";
+import { type Fault, faultsOf } from "./faults.ts";
 import { Load } from "./load.ts";
 import type { Engine, Hardfork } from "./options.ts";
 import { Random } from "../scene/random.ts";
@@ -19,6 +19,8 @@ interface Run {
   requestsPerFault: number;
   only: string | null;
   hardfork: Hardfork | null;
+  /** How many nodes the service has. */
+  nodes: number;
   verbose: boolean;
   /** Milliseconds after the start of the first world in which faults may begin. The first fault of a world always runs. */
   time: number;
@@ -34,7 +36,7 @@ interface Clock {
 /** Runs `faults` rounds on one kind of node, in the order that the seed gives. Stops at the first problem. */
 export async function runFaults(run: Run): Promise<void> {
   const { kind, engine, seed, faults, only } = run;
-  const queue = [...schedule(possibleFaults(kind, engine, only), new Random(seed), faults)];
+  const queue = [...schedule(possibleFaults(kind, engine, only, run.nodes), new Random(seed), faults)];
   const clock: Clock = { deadline: null };
   for (let world = 0; queue.length > 0 && performance.now() < (clock.deadline ?? Infinity); world++) {
     const share = queue.splice(0, FAULTS_PER_WORLD);
@@ -44,8 +46,8 @@ export async function runFaults(run: Run): Promise<void> {
 }
 
 /** Faults that this kind of node can produce. */
-export function possibleFaults(kind: NodeKind, engine: Engine, only: string | null): Fault[] {
-  return FAULTS[engine].filter(
+export function possibleFaults(kind: NodeKind, engine: Engine, only: string | null, nodes = 1): Fault[] {
+  return faultsOf(engine, nodes).filter(
     (fault) => (fault.only ?? kind) === kind && (only === null || fault.name.includes(only)),
   );
 }

@@ -1,6 +1,7 @@
 import type { NodeKind } from "../scene/node.ts";
 import { CALLER_FAULTS } from "./faults-of-callers.ts";
 import { CHAIN_FAULTS } from "./faults-of-chain.ts";
+import { NODE_FAULTS } from "./faults-of-nodes.ts";
 import { POSTGRES_FAULTS } from "./faults-on-postgres.ts";
 import { SQLITE_FAULTS } from "./faults-on-sqlite.ts";
 import type { Engine } from "./options.ts";
@@ -18,6 +19,11 @@ export interface Fault {
    * @returns how often it took effect. A fault that never takes effect tests nothing.
    */
   inject(world: World, load: Promise<unknown>): Promise<number>;
+}
+
+/** @param nodes how many nodes the service has. */
+export function faultsOf(engine: Engine, nodes: number): readonly Fault[] {
+  return nodes > 1 ? [...FAULTS[engine], ...NODE_FAULTS] : FAULTS[engine];
 }
 
 export const FAULTS: Readonly<Record<Engine, readonly Fault[]>> = {

@@ -43,7 +43,7 @@ async function runCampaign(options: Options): Promise<boolean> {
   const time = (minutes ?? Infinity) * 60_000;
   // Anvil does not know the rules of Amsterdam.
   const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
-  const nodes = known.filter((kind) => possibleFaults(kind, engine, only).length > 0);
+  const nodes = known.filter((kind) => possibleFaults(kind, engine, only, options.nodes).length > 0);
   if (nodes.length === 0) throw new Error(`no fault has "${only ?? ""}" in its name; see scripts/campaign/faults.ts`);
   for (const [index, kind] of nodes.entries()) {
     const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);

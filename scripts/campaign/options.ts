@@ -6,6 +6,8 @@ export type Hardfork = (typeof HARDFORKS)[number];
 const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
 
+const MOST_NODES = 3;
+
 export interface Options {
   /** `sqlite`: one process. `postgres`: two processes for most roles. */
   engine: Engine;
@@ -16,6 +18,8 @@ export interface Options {
   only: string | null;
   /** The rules of the chain; null: those of the nodes' newest stable hard fork. */
   hardfork: Hardfork | null;
+  /** How many nodes the service has. */
+  nodes: number;
   /** File for the result as JSON. */
   json: string | null;
   /** Minutes of a steady load instead of faults. */
@@ -36,6 +40,7 @@ Runs the service under load, injects faults, and counts requests that are lost, 
                   for most roles, on a PostgreSQL server that the campaign starts
   --minutes N     begin no further fault after N minutes, without the start of processes (default: no limit)
   --only TEXT     only faults whose name contains this text
+  --nodes N       how many nodes the service has, 1 to 3 (default 1). With several, also faults of nodes
   --hardfork NAME prague, osaka or amsterdam: the rules of the chain. In Amsterdam, the
                   contracts come from an Osaka chain that Hardhat's node continues
   --json FILE     also write the result to this file
@@ -55,6 +60,7 @@ export function parseOptions(args: string[]): Options | null {
       hardfork: { type: "string" },
       json: { type: "string" },
       minutes: { type: "string" },
+      nodes: { type: "string", default: "1" },
       only: { type: "string" },
       soak: { type: "string" },
       verbose: { type: "boolean", default: false },
@@ -66,6 +72,8 @@ export function parseOptions(args: string[]): Options | null {
   const requests = values.requests === undefined ? faults * 40 : integer("requests", values.requests, 1);
   const engine = oneOf("engine", values.engine, ENGINES);
   if (values.soak !== undefined && engine !== "sqlite") throw new Error("--soak runs on SQLite only: omit --engine");
+  const nodes = integer("nodes", values.nodes, 1);
+  if (nodes > MOST_NODES) throw new Error(`--nodes must be at most ${MOST_NODES.toString()}`);
   return {
     engine,
     seed: integer("seed", values.seed, 0),
@@ -73,6 +81,7 @@ export function parseOptions(args: string[]): Options | null {
     requestsPerFault: Math.ceil(requests / faults),
     only: values.only ?? null,
     hardfork: values.hardfork === undefined ? null : oneOf("hardfork", values.hardfork, HARDFORKS),
+    nodes,
     json: values.json ?? null,
     soak: values.soak === undefined ? null : integer("soak", values.soak, 1),
     minutes: values.minutes === undefined ? null : integer("minutes", values.minutes, 1),

@@ -6,6 +6,7 @@ import type { Quotas } from "../../api/domain/quota.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import { FaultProxy } from "../scene/fault-proxy.ts";
+import { FaultyNode } from "../scene/faulty-node.ts";
 import { type NodeKind, NodeProcess } from "../scene/node.ts";
 import { Random } from "../scene/random.ts";
 import { WebhookReceiver } from "../scene/receiver.ts";
@@ -49,6 +50,8 @@ interface WorldOptions {
   engine: Engine;
   seed: number;
   hardfork: Hardfork | null;
+  /** How many nodes the service has. Default: one. */
+  nodes?: number;
 }
 
 const WALLETS = 6;
@@ -73,6 +76,8 @@ export class World {
   #node: NodeProcess;
   readonly #seed: number;
   readonly proxy: FaultProxy;
+  /** With several nodes: what the service connects to. The first is in front of the proxy. */
+  readonly nodes: readonly FaultyNode[];
   readonly random: Random;
   readonly service: Service;
   /** The final events that arrived, by request. An event that is delivered repeatedly counts once. */
@@ -93,19 +98,20 @@ export class World {
   private constructor(
     scene: Scene,
     seed: number,
-    parts: Pick<World, "node" | "proxy" | "random" | "service"> & { receiver: WebhookReceiver },
+    parts: Pick<World, "node" | "proxy" | "nodes" | "random" | "service"> & { receiver: WebhookReceiver },
   ) {
     this.#scene = scene;
     this.#seed = seed;
     this.#node = parts.node;
     this.proxy = parts.proxy;
+    this.nodes = parts.nodes;
     this.random = parts.random;
     this.service = parts.service;
     this.finals = recordFinals(parts.receiver);
     this.#hook = parts.receiver.url;
   }
 
-  static create({ kind, engine, seed, hardfork }: WorldOptions): Promise<World> {
+  static create({ kind, engine, seed, hardfork, nodes: count = 1 }: WorldOptions): Promise<World> {
     return Scene.open("campaign", async (scene) => {
       const { folder } = scene;
       // The logs say why it failed, until `stop` decides.
@@ -116,9 +122,12 @@ export class World {
       const node = await scene.add(NodeProcess.start(kind, folder, rules));
       const random = new Random(seed);
       const proxy = await scene.add(FaultProxy.start(node.url, new Random(seed)));
+      const nodes: FaultyNode[] = [];
+      for (let index = 0; count > 1 && index < count; index++)
+        nodes.push(await scene.add(FaultyNode.start(index === 0 ? proxy.url : node.url)));
       const settings = {
         ...SETTINGS,
-        RPC_URL: proxy.url,
+        ...(count === 1 ? { RPC_URL: proxy.url } : { RPC_URLS: nodes.map(({ url }) => url).join(",") }),
         DEPLOYMENTS_DIR: join(folder, "deployments"),
         // The processes start often.
         NODE_COMPILE_CACHE: join(folder, "compiled"),
@@ -127,7 +136,7 @@ export class World {
         engine === "sqlite" ? OneProcess.create(folder, settings) : RoleProcesses.create(folder, settings, random),
       );
       const receiver = await scene.add(WebhookReceiver.listen());
-      const world = new World(scene, seed, { node, proxy, random, service, receiver });
+      const world = new World(scene, seed, { node, proxy, nodes, random, service, receiver });
       await service.start();
       if (isLate) await world.#activate("amsterdam");
       await world.#setUpApp();
@@ -160,6 +169,7 @@ export class World {
     await this.service.kill();
     this.#node = await this.#scene.add(NodeProcess.hardhat({ hardfork, forkUrl: this.#node.url }));
     this.proxy.target = this.#node.url;
+    for (const node of this.nodes.slice(1)) node.target = this.#node.url;
     await this.service.start();
   }
 

@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { encode } from "uqr";
 
 import { eventually } from "../support/eventually.ts";
+import { OwnService } from "../support/own-service.ts";
 import {
   copied,
   expectNoAxeViolations,
@@ -174,5 +175,19 @@ describe("console > operator", () => {
       .getByText(/operator's console session/)
       .first()
       .waitFor();
+  });
+
+  it("shows each of several nodes, and which is down", async () => {
+    const { moneta } = web;
+    if (!(moneta instanceof OwnService)) throw new Error("the service is not the test's own");
+    await moneta.restart({ RPC_URL: "", RPC_URLS: `${moneta.node.url},http://127.0.0.1:1/secret` });
+    const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW } });
+    const table = page.getByRole("table", { name: /^Nodes of the chain/ });
+    await table.getByText("node 2 (127.0.0.1:1): the node cannot be reached").waitFor();
+    await table.getByText("up", { exact: true }).waitFor();
+    expect(await page.content()).to.not.contain("secret");
+    await expectNoSidewaysScrolling(page);
+    await expectNoAxeViolations(page);
+    await moneta.restart();
   });
 });

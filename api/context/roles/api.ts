@@ -2,13 +2,15 @@ import type { AddressInfo } from "node:net";
 
 import type { Logger } from "pino";
 
-import { type ChainGuard, WrongChain } from "../../chain/chain-guard.ts";
+import { WrongChain } from "../../chain/chain-guard.ts";
 import type { ChainClient } from "../../chain/client.ts";
 import { describeError, RateLimited } from "../../chain/errors.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
+import type { NodeState } from "../../chain/node-choice.ts";
+import type { Nodes } from "../../chain/nodes.ts";
 import { localCommandLine } from "../../config/command-line.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
+import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
 import { BacklogWatch } from "../../metrics/backlog-watch.ts";
 import type { AddressPolicy } from "../../outbound/addresses.ts";
@@ -21,6 +23,7 @@ import { createApp } from "../../v1/app.ts";
 import type { AppDeps } from "../../v1/deps.ts";
 import { createHttpServer, listen, stopHttpServer } from "../../v1/server.ts";
 import { EventStreams } from "../../v1/streams/event-streams.ts";
+import type { ChainProblem } from "../chain-link.ts";
 import type { Chain } from "../connect-chain.ts";
 import type { Content } from "../content.ts";
 import { needed } from "../keys.ts";
@@ -53,13 +56,15 @@ interface ApiParts extends Chain, PresenceParts {
   streams: EventStreams;
   metrics: Metrics;
   addressPolicy: AddressPolicy;
-  guard: ChainGuard;
+  guard: ChainProblem;
+  /** Null with one node. */
+  nodes: Nodes | null;
   health: () => Promise<WorkerHealth[]>;
 }
 
 /** Starts the HTTP API. @returns its port. */
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, client, guard, keys, health } = parts;
+  const { database, client, guard, nodes, keys, health } = parts;
   return startHttp(
     {
       ...parts,
@@ -68,7 +73,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
-      readiness: createReadiness({ database, client, health, logger: parts.logger }),
+      readiness: createReadiness({ database, client, nodes, health, logger: parts.logger }),
       operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),
@@ -83,6 +88,8 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
 interface Watched {
   database: Database;
   client: Pick<ChainClient, "headNumber">;
+  /** Absent or null with one node. */
+  nodes?: Pick<Nodes, "states"> | null;
   health: () => Promise<WorkerHealth[]>;
   logger: Logger;
 }
@@ -108,7 +115,7 @@ interface Result {
  * when a check begins to fail and once when it is over. Workers log their own errors.
  */
 export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
-  const { database, client, health, logger } = parts;
+  const { database, client, nodes = null, health, logger } = parts;
   const words = new Map<string, ReadinessWord>();
   const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
     try {
@@ -125,13 +132,15 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
   };
   const look = async (): Promise<Readiness> => {
     const results = new Map<string, Result>();
+    const states = nodes?.states() ?? [];
     const [stored, chain, rows, workers] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
-      check("chain", () => client.headNumber().then(() => "ok")),
+      nodes === null ? check("chain", () => client.headNumber().then(() => "ok")) : chainOf(states),
       check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
       health(),
     ]);
     results.set("database", stored).set("chain", chain).set("rows", rows);
+    if (nodes !== null) results.set("nodes", nodesOf(states));
     for (const { name, critical, lastError } of workers)
       if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
     return {
@@ -150,6 +159,27 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
     }
     return last.result;
   };
+}
+
+/** With several nodes, from what is known about them: nobody is asked. */
+function chainOf(states: readonly NodeState[]): Result {
+  const problems = states.flatMap(({ problem }) => problem ?? []);
+  if (problems.length < states.length) return { word: "ok", detail: null };
+  const word = WORDS_OF_CHAIN.find(([of]) => states.some((state) => state.word === of))?.[1] ?? "wrong_chain";
+  return { word, detail: problems.join("; ") };
+}
+
+/** While every node fails: the word of the one that will work first. A wrong chain only if all serve one. */
+const WORDS_OF_CHAIN: [NodeWord, ReadinessWord][] = [
+  ["rate_limited", "rate_limited"],
+  ["down", "unavailable"],
+  ["behind", "unavailable"],
+  ["disagrees", "unavailable"],
+];
+
+function nodesOf(states: readonly NodeState[]): Result {
+  const problems = states.flatMap(({ problem }) => problem ?? []);
+  return problems.length === 0 ? { word: "ok", detail: null } : { word: "node_down", detail: problems.join("; ") };
 }
 
 function wordOf(error: unknown): ReadinessWord {

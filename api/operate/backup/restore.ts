@@ -32,7 +32,7 @@ import { restorePostgres, restoreSqlite } from "./restore-database.ts";
 
 type RestoreSettings = Pick<
   Settings,
-  "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore" | "rpcUrl" | "host" | "port" | "roles"
+  "databaseUrl" | "dataDir" | "deploymentsDir" | "mediaStore" | "rpcUrls" | "host" | "port" | "roles"
 >;
 
 interface RestoreDeps {
@@ -61,7 +61,7 @@ export async function restore(deps: RestoreDeps, from: string): Promise<Restored
   const manifest = await readManifest(folder);
   requireFitting(manifest, settings);
   await requireStopped(settings);
-  const chainChecked = await checkChain(manifest, settings.rpcUrl);
+  const chainChecked = await checkChain(manifest, settings.rpcUrls);
   const backup = { folder, manifest };
   const blocksAndDeployment = async () => {
     await restoreBlocks(deps, backup);
@@ -124,17 +124,26 @@ async function requireStopped({ roles, host, port }: RestoreSettings): Promise<v
   );
 }
 
-/** @returns false when the node does not answer. @throws OperatorError when it serves another chain. */
-async function checkChain({ chain }: Manifest, rpcUrl: string): Promise<boolean> {
+/** @returns false when no node answers. @throws OperatorError when one serves another chain. */
+async function checkChain({ chain }: Manifest, urls: readonly string[]): Promise<boolean> {
   if (chain === null) return true;
-  const client = new ChainClient(new Rpc(rpcUrl));
+  const checked = await Promise.all(urls.map((url, index) => checkNode(chain, url, nameOf(url, index, urls.length))));
+  return checked.includes(true);
+}
+
+function nameOf(url: string, index: number, count: number): string {
+  return count === 1 ? "RPC_URL" : `RPC_URLS (node ${(index + 1).toString()}, ${new URL(url).host})`;
+}
+
+async function checkNode(chain: NonNullable<Manifest["chain"]>, url: string, name: string): Promise<boolean> {
+  const client = new ChainClient(new Rpc(url));
   try {
     const id = (await client.chainId()).toString();
     const [block] = await client.blocks([0]);
     if (block == null || (id === chain.id && block.hash === chain.genesis)) return block != null;
     const other = id === chain.id ? `another chain with the same id` : `chain ${id}`;
     throw new OperatorError(
-      `The backup belongs to chain ${chain.id}, but the node at RPC_URL serves ${other}. Set RPC_URL to a node of the backup's ` +
+      `The backup belongs to chain ${chain.id}, but the node at ${name} serves ${other}. Set ${name} to a node of the backup's ` +
         "chain. Nothing was changed.",
     );
   } catch (error) {

@@ -37,7 +37,9 @@ export const contracts: Check = {
     if (missing.length > 0) {
       const list = missing.map(({ name, address }) => `${name} ${address}`).join(", ");
       return [
-        problem(`There is no contract at: ${list}. Check that RPC_URL is a node of the right chain and is in sync.`),
+        problem(
+          `There is no contract at: ${list}. Check that ${client.nodes.where} is a node of the right chain and is in sync.`,
+        ),
       ];
     }
     const links = await readDeploymentLinks(client, known);
@@ -48,7 +50,7 @@ export const contracts: Check = {
         checkRelay("ERC1155 implementation of the factory", address, erc1155Relay, known),
       ]),
       checkRelay("delegate", known.delegate, links.delegateRelay, known),
-      checkBase(links.hostedBase, hostedBase),
+      checkBase(links.hostedBase, hostedBase, client.nodes.where),
     ];
   },
 };
@@ -61,9 +63,9 @@ function checkRelay(name: string, address: string, relay: string | null, known: 
   );
 }
 
-function checkBase(base: string | null, expected: string): Finding {
+function checkBase(base: string | null, expected: string, node: string): Finding {
   if (base === null) {
-    return problem("The relay did not return the hosted base URI. Check that RPC_URL is a node that is in sync.");
+    return problem(`The relay did not return the hosted base URI. Check that ${node} is a node that is in sync.`);
   }
   const wrong = wrongBase(base, expected);
   return wrong === null ? ok(`hosted metadata is at ${base}`) : warning(wrong);
@@ -74,8 +76,7 @@ export const chain: Check = {
   name: "chain",
   asksChain: true,
   run: async ({ client, chain: known }) => {
-    const advice =
-      "Set RPC_URL to a node of the database's chain, or set DATABASE_URL to the database of the node's chain.";
+    const advice = `Set ${client.nodes.where} to a node of the database's chain, or set DATABASE_URL to the database of the node's chain.`;
     const chainId = (await client.chainId()).toString();
     if (chainId !== known.chainId) {
       return [
@@ -87,6 +88,24 @@ export const chain: Check = {
       return [problem(`The node serves another chain with the same id ${chainId}: block 0 differs. ${advice}`)];
     }
     return [ok(`the node serves chain ${chainId}, like the database`)];
+  },
+};
+
+/** Each of several nodes works, serves the chain and is not behind. */
+export const nodes: Check = {
+  name: "nodes",
+  asksChain: false,
+  run: async ({ client }) => {
+    const states = await client.nodes.examine();
+    if (states.length === 0) return [ok("one node is set, in RPC_URL")];
+    return states.map(({ number, host, word, head, problem: why }) => {
+      const name = `node ${number.toString()} (${host})`;
+      if (word === "up") return ok(`${name} works and is at block ${head?.toString() ?? "?"}`);
+      return warning(
+        `${why ?? `${name} is not used`}. The other nodes do its work. Repair it, or remove it from RPC_URLS.`,
+        word === "disagrees" ? "nodes_disagree" : "node_down",
+      );
+    });
   },
 };
 
@@ -164,7 +183,7 @@ export const lanes: Check = {
       relay,
       rows.map((row) => row.address),
     );
-    const findings = checkPaused(relay, status.paused);
+    const findings = checkPaused(relay, status.paused, client.nodes.where);
     const unknown = await readMeta(database.read, "unknown_transaction");
     if (unknown !== null) findings.push(problem(unknownTransaction(unknown)));
     if (rows.length === 0) return [...findings, ok("no lane has sent anything yet")];
@@ -175,9 +194,9 @@ export const lanes: Check = {
   },
 };
 
-function checkPaused(relay: string, paused: boolean | null): Finding[] {
+function checkPaused(relay: string, paused: boolean | null, node: string): Finding[] {
   if (paused === null) {
-    return [problem(`No relay answers at ${relay}. Check that RPC_URL is a node of the right chain and is in sync.`)];
+    return [problem(`No relay answers at ${relay}. Check that ${node} is a node of the right chain and is in sync.`)];
   }
   if (!paused) return [];
   return [problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.", "relay_paused")];

@@ -1,12 +1,13 @@
 import { ChainUnavailable, RpcError, describeError } from "../../chain/errors.ts";
 import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
 import { backlog, effects, followed, indexer, outbox, parked, pins } from "./work-checks.ts";
-import { chain, contracts, fees, funds, lanes, numbers, reserve } from "./chain-checks.ts";
+import { chain, contracts, fees, funds, lanes, nodes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
 
 /** All checks, in the order of the report. Add a new check here. */
 export const CHECKS: readonly Check[] = [
   chain,
+  nodes,
   contracts,
   seed,
   sealed,
@@ -57,7 +58,9 @@ async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
     if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
     return [
       problem(
-        `The node at RPC_URL does not answer: ${describeError(error)}. Start it, or set RPC_URL to another node.`,
+        context.client.nodes.count === 1
+          ? `The node at RPC_URL does not answer: ${describeError(error)}. Start it, or set RPC_URL to another node.`
+          : `No node of RPC_URLS answers as it should: ${describeError(error)}. Start one, or put another into RPC_URLS.`,
       ),
     ];
   }

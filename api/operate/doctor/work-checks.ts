@@ -79,7 +79,7 @@ export const indexer: Check = {
     if (lag < -1) {
       return [
         warning(
-          `The node is ${plural(-lag, "block")} behind the database. Wait until it is in sync, or set RPC_URL to another node.`,
+          `The node is ${plural(-lag, "block")} behind the database. Wait until it is in sync, or set ${client.nodes.where} to another node.`,
         ),
       ];
     }

@@ -68,7 +68,7 @@ async function laneStates(deps: ReconcileDeps): Promise<LaneState[]> {
   const { database, client } = deps;
   const lanes = Array.from({ length: MOST_LANES }, (_, lane) => ({ lane, address: deps.laneAddress(lane) }));
   const addresses = lanes.map((lane) => lane.address);
-  const [mined, pending] = [await client.nonces(addresses), await client.nonces(addresses, "pending")];
+  const [mined, pending] = [await client.highestNonces(addresses), await client.highestNonces(addresses, "pending")];
   // Read the chain first: a running service commits a nonce to the database before it broadcasts.
   const rows = await allLanes(database.read);
   for (const row of rows) {

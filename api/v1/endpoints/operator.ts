@@ -22,7 +22,7 @@ import {
   seriesQuery,
   statusExample,
 } from "../schemas/operator.ts";
-import type { LaneOfService } from "../operator-reads.ts";
+import type { LaneOfService, NodeOfService } from "../operator-reads.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -56,12 +56,18 @@ export function operatorStatus() {
         indexer: { checkpoint, head, lag_blocks: head === null ? null : Math.max(0, head - checkpoint) },
         deliveries: { ...state.deliveries, oldest_overdue_seconds: ageOf(state.overdueSince, now) },
         lanes: state.lanes.map((lane) => presentLane(lane, now)),
+        nodes: state.nodes.map(presentNode),
         relay_paused: state.relayPaused,
         quarantined_contracts: state.quarantined,
         processes: state.processes,
       };
     },
   });
+}
+
+function presentNode({ number, host, word, head, latency, failures, sends, problem }: NodeOfService) {
+  const milliseconds = latency === null ? null : Math.round(1_000 * latency);
+  return { node: number, host, state: word, head, latency_ms: milliseconds, failures, sends, problem };
 }
 
 function presentLane(lane: LaneOfService, now: number) {

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { SCOPES } from "../../commands/api-tokens.ts";
 import { FIRST_TOKEN } from "../../commands/apps.ts";
 import { MAX_APP_NAME, MAX_TOKEN_NAME } from "../../config/limits.ts";
-import { CONDITIONS } from "../../domain/conditions.ts";
+import { CONDITIONS, NODE_WORDS } from "../../domain/conditions.ts";
 import { MAX_POINTS, MAX_SERIES_HOURS } from "../../domain/series.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
 import { quotas, usageSums } from "./usage.ts";
@@ -46,6 +46,19 @@ const lane = z
   })
   .meta({ id: "Lane" });
 
+const node = z
+  .object({
+    node: z.int().min(1).meta({ description: "Its place in `RPC_URLS`, from 1." }),
+    host: z.string().meta({ description: "The host of its URL. The rest may contain a key, and is never shown." }),
+    state: z.enum(NODE_WORDS).meta({ description: "`up`: it is used. Any other: why it is not used now." }),
+    head: count.nullable().meta({ description: "The newest block that it has named. null: none yet." }),
+    latency_ms: count.nullable().meta({ description: "How long its last answer took. null: it has not answered." }),
+    failures: count.meta({ description: "Calls that it failed since the process that answers started." }),
+    sends: z.boolean().meta({ description: "Whether signed transactions are sent to it." }),
+    problem: z.string().nullable().meta({ description: "Why it is not used. null: it is used." }),
+  })
+  .meta({ id: "Node" });
+
 export const operatorStatus = z
   .object({
     ready: z.boolean().meta({ description: "Whether the process that answers can work, as `/readyz` says." }),
@@ -79,6 +92,9 @@ export const operatorStatus = z
       })
       .meta({ description: "Webhook deliveries of all apps." }),
     lanes: z.array(lane).meta({ description: "Every lane, with its funds." }),
+    nodes: z
+      .array(node)
+      .meta({ description: "The nodes of `RPC_URLS`, as this process knows them. Empty with one node." }),
     relay_paused: z.boolean().nullable().meta({ description: "Whether the relay is paused. null: not known." }),
     quarantined_contracts: count.meta({ description: "Contracts of others that are left alone for some time." }),
     processes: z
@@ -158,6 +174,18 @@ export const statusExample = {
       low_funds: false,
       advised_wei: null,
       oldest_unmined_seconds: 2.5,
+    },
+  ],
+  nodes: [
+    {
+      node: 1,
+      host: "node.example:8545",
+      state: "up" as const,
+      head: 21_000_001,
+      latency_ms: 12,
+      failures: 0,
+      sends: true,
+      problem: null,
     },
   ],
   relay_paused: false,

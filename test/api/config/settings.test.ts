@@ -8,6 +8,8 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
+const LOCAL_NODE = { rpcUrl: "http://127.0.0.1:8545", rpcUrls: ["http://127.0.0.1:8545"], rpcReadOnly: [] };
+
 describe("settings", () => {
   it("has a default for every setting", () => {
     expect(parseSettings({})).to.deep.equal({
@@ -20,7 +22,7 @@ describe("settings", () => {
       publicUrl: "http://localhost:3000",
       explorerUrl: null,
       trustProxy: [],
-      rpcUrl: "http://127.0.0.1:8545",
+      ...LOCAL_NODE,
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
       deploymentsDir: "deployments",
@@ -100,6 +102,39 @@ describe("settings", () => {
     for (const variable of ["MEDIA_SECONDS", "SIMULATION_SECONDS", "MAX_WAIT_SECONDS"]) {
       expect(parseSettings({ [variable]: "2147483" }).limits).to.not.deep.equal(DEFAULT_LIMITS);
       expect(problemsOf({ [variable]: "2147484" })[0]).to.contain(variable);
+    }
+  });
+
+  describe("several nodes", () => {
+    const RPC_URLS = "https://a.example/v2/secret, http://b.example/";
+
+    it("keeps their order", () => {
+      const { rpcUrl, rpcUrls, rpcReadOnly } = parseSettings({ RPC_URLS, RPC_READ_ONLY: "2" });
+      expect([rpcUrl, rpcUrls]).to.deep.equal([
+        "https://a.example/v2/secret",
+        ["https://a.example/v2/secret", "http://b.example"],
+      ]);
+      expect(rpcReadOnly).to.deep.equal([2]);
+    });
+
+    for (const [problem, env, words] of [
+      ["RPC_URL is set, too", { RPC_URLS, RPC_URL: "http://c.example" }, "set either this or RPC_URL, not both"],
+      ["one is not a URL", { RPC_URLS: "http://a.example,ftp://secret@b.example" }, "number 2 is not one"],
+      ["a URL comes twice", { RPC_URLS: "http://a.example,http://a.example" }, "must not name a URL twice"],
+      ["two URLs mean the same", { RPC_URLS: "http://a.example,http://A.example:80/" }, "must not name a URL twice"],
+      [
+        "there are too many",
+        { RPC_URLS: Array.from({ length: 9 }, (_, i) => `http://n${String(i)}`).join() },
+        "1 to 8",
+      ],
+      ["none may be sent to", { RPC_URLS, RPC_READ_ONLY: "1,2" }, "at least one node must get transactions"],
+      ["a number names no node", { RPC_URLS, RPC_READ_ONLY: "3" }, "there are only 2 nodes"],
+    ] as const) {
+      it(`refuses the list when ${problem}, and never shows a URL`, () => {
+        const [found = "", ...more] = problemsOf(env);
+        expect(found).to.contain(words).and.not.contain("secret");
+        expect(more).to.deep.equal([]);
+      });
     }
   });
 

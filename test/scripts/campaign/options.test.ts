@@ -13,6 +13,7 @@ describe("campaign: parseOptions", () => {
       hardfork: null,
       json: null,
       soak: null,
+      nodes: 1,
       minutes: null,
       verbose: false,
     });

@@ -47,7 +47,17 @@ const FILLED: Record<string, string> = {
   SEED_PASSPHRASE: "correct horse",
 };
 /** The image sets these, or the containers have no use for them: the image has no `pg_dump`, SEED_PASSPHRASE is set. */
-const NOT_PASSED = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "METRICS_PORT", "PG_BIN", "SEED_PASSPHRASE_FILE"];
+// RPC_URL arrives as RPC_URLS.
+const NOT_PASSED = [
+  "RPC_URL",
+  "PORT",
+  "HOST",
+  "DATA_DIR",
+  "DEPLOYMENTS_DIR",
+  "METRICS_PORT",
+  "PG_BIN",
+  "SEED_PASSPHRASE_FILE",
+];
 /** The user of PostgreSQL of each process. */
 const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };
 /** Made by the operator before the first start. */
@@ -115,6 +125,7 @@ describe("compose.yaml", () => {
     // Compose itself reads COMPOSE_PROFILES.
     expect(named(optional!)).to.have.members([...[...all].filter((name) => !needed.has(name)), "COMPOSE_PROFILES"]);
     expect(() => composeOf({ ...FILLED, RPC_URL: "" })).to.throw("RPC_URL is not set. Copy ops/compose.env to .env");
+    expect(() => composeOf({ ...FILLED, RPC_URL: "", RPC_URLS: "http://a.example,http://b.example" })).to.not.throw();
   });
 
   it("mounts files that exist, and volumes, networks and secrets that it declares", () => {
@@ -187,12 +198,16 @@ describe("monitoring of compose.yaml", () => {
 
 /** The file with the variables replaced as Compose does: after it is parsed. @throws when a needed one is missing */
 function composeOf(variables: Record<string, string>): ComposeFile {
-  const replace = (value: string) =>
-    value.replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name: string, kind: string, rest: string) => {
-      const given = variables[name] ?? "";
-      if (given === "" && kind === "?") throw new Error(`${name} ${rest}`);
-      return given === "" ? rest : given;
-    });
+  const replace = (value: string): string =>
+    // A default may have a variable of its own.
+    value.replace(
+      /\$\{(\w+):([-?])((?:\$\{[^}]*\}|[^}])*)\}/g,
+      (_, name: string, kind: string, rest: string): string => {
+        const given = variables[name] ?? "";
+        if (given === "" && kind === "?") throw new Error(`${name} ${rest}`);
+        return given === "" ? replace(rest) : given;
+      },
+    );
   const reviver = (_: unknown, value: unknown) => (typeof value === "string" ? replace(value) : value);
   return JSON.parse(JSON.stringify(parse(text, { merge: true })), reviver) as ComposeFile;
 }

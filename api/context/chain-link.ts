@@ -1,0 +1,168 @@
+import type { Logger } from "pino";
+
+import { ChainGuard, type ExpectedChain } from "../chain/chain-guard.ts";
+import { ChainClient } from "../chain/client.ts";
+import { Nodes } from "../chain/nodes.ts";
+import { Rpc } from "../chain/rpc.ts";
+import type { Settings } from "../config/settings.ts";
+import { type Metrics, NO_METRICS } from "../shared/metrics.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
+import { StartupError } from "./startup-error.ts";
+
+/** How long the check waits for one of several nodes, in milliseconds. */
+const CHECK_TIMEOUT = 2_000;
+
+/** What says that the service is connected to another chain. */
+export interface ChainProblem {
+  /** Null while the chain is right or not known. */
+  readonly problem: string | null;
+}
+
+/** How a thread or a command reaches the chain: over the node of `RPC_URL`, or over those of `RPC_URLS`. */
+export interface ChainLink {
+  client: ChainClient;
+  /** For callers of the API: does not wait for the rate limit of the only node. */
+  impatient: ChainClient;
+  /** Null with one node. */
+  nodes: Nodes | null;
+  /** The URL of the node that is read now. */
+  url: () => string;
+  /** From now on, an answer counts only while its node serves this chain. @param opened ends the checks. */
+  guard: (expected: ExpectedChain, opened: AsyncDisposableStack) => ChainProblem;
+}
+
+type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "logQueries">;
+
+interface LinkParts {
+  /** null: there is none yet, so no node is behind it. */
+  database: Database | null;
+  /** How long a call waits while the only node's provider limits the rate of calls, in milliseconds. */
+  maxWait: number;
+  metrics?: Metrics;
+  /** Told how several nodes are. Absent: for a command, which shows it itself. */
+  logger?: Pick<Logger, "warn" | "info">;
+}
+
+const UNLOGGED = { warn: () => undefined, info: () => undefined };
+
+/** @param opened ends what watches several nodes. */
+export function openChainLink(
+  settings: LinkSettings,
+  { database, maxWait, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
+  opened: AsyncDisposableStack,
+): ChainLink {
+  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
+  if (rpcUrls.length > 1) {
+    const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
+    const nodes = new Nodes(rpcUrls, { readOnly, metrics, floor, logger });
+    opened.defer(() => {
+      nodes.stop();
+    });
+    return linkOfNodes(nodes, new ChainClient(nodes, logQueries));
+  }
+  const [patient, impatient] = [new Rpc(rpcUrl, { maxWait, metrics }), new Rpc(rpcUrl, { metrics })];
+  return {
+    client: new ChainClient(patient, logQueries),
+    impatient: new ChainClient(impatient, logQueries),
+    nodes: null,
+    url: () => rpcUrl,
+    guard: (expected, stack) => {
+      const guard = createGuard({ url: rpcUrl, name: null }, expected, stack);
+      patient.guardBy(guard);
+      impatient.guardBy(guard);
+      return guard;
+    },
+  };
+}
+
+function linkOfNodes(nodes: Nodes, client: ChainClient): ChainLink {
+  let guarded = false;
+  return {
+    client,
+    // While a provider limits the rate of calls, another node is asked: nobody waits.
+    impatient: client,
+    nodes,
+    url: () => nodes.url,
+    guard: (expected, stack) => {
+      if (!guarded)
+        nodes.guardBy((node) => {
+          const guard = createGuard(node, expected, stack, CHECK_TIMEOUT);
+          // Nobody has looked at this node's chain yet.
+          guard.failed();
+          return guard;
+        });
+      guarded = true;
+      return nodes;
+    },
+  };
+}
+
+function createGuard(
+  { url, name }: { url: string; name: string | null },
+  expected: ExpectedChain,
+  opened: AsyncDisposableStack,
+  timeout?: number,
+): ChainGuard {
+  const client = new ChainClient(new Rpc(url, timeout === undefined ? {} : { timeout }));
+  const read = async () => {
+    const met = await client.chainId();
+    const [block] = await client.blocks([0]);
+    return block == null ? null : { chainId: met, genesis: block.hash };
+  };
+  const guard = new ChainGuard(url, expected, read, name);
+  guard.start();
+  opened.defer(() => {
+    guard.stop();
+  });
+  return guard;
+}
+
+/** Opens the link, and puts nodes of a wrong chain aside before anything is read. @throws StartupError */
+export async function connectNodes(
+  settings: LinkSettings,
+  parts: LinkParts & { database: Database },
+  opened: AsyncDisposableStack,
+): Promise<ChainLink> {
+  const link = openChainLink(settings, parts, opened);
+  await chooseNodes(link, parts.database, opened);
+  return link;
+}
+
+/** For a command that sends transactions of an owner, one after the other: they all go to the first node that works. */
+export async function firstNode(settings: LinkSettings): Promise<string> {
+  await using opened = new AsyncDisposableStack();
+  const { nodes, url } = openChainLink(settings, { database: null, maxWait: 0 }, opened);
+  await nodes?.examine();
+  return url();
+}
+
+/** The chain that the database belongs to; null while it belongs to none. */
+export async function chainOfDatabase({ read }: Pick<Database, "read">): Promise<ExpectedChain | null> {
+  const [chainId, genesis] = [await readMeta(read, "chain_id"), await readMeta(read, "genesis")];
+  return chainId === null || genesis === null ? null : { chainId: BigInt(chainId), genesis };
+}
+
+/**
+ * A database that belongs to no chain yet is bound by what the nodes
+ * say, so they must say the same.
+ * @throws StartupError
+ */
+async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDisposableStack): Promise<void> {
+  if (link.nodes === null) return;
+  const expected = await chainOfDatabase(database);
+  if (expected !== null) link.guard(expected, opened);
+  const met = await link.nodes.chains();
+  if (link.nodes.problem !== null) throw new StartupError(link.nodes.problem);
+  if (expected !== null) return;
+  const kinds = Map.groupBy(met, ({ chain }) => (chain === null ? "" : `${chain.chainId.toString()} ${chain.genesis}`));
+  kinds.delete("");
+  if (kinds.size < 2) return;
+  const list = met.map(({ name, chain }) =>
+    chain === null ? `${name}: no answer` : `${name}: chain ${chain.chainId.toString()}, block 0 ${chain.genesis}`,
+  );
+  throw new StartupError(
+    `The nodes of RPC_URLS serve different chains, and the database is new, so nothing says which is meant. ${list.join("; ")}. ` +
+      "Correct RPC_URLS. Nothing was changed.",
+  );
+}

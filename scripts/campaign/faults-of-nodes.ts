@@ -1,0 +1,81 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import type { FaultyNode, NodeFault } from "../scene/faulty-node.ts";
+import type { Fault } from "./faults.ts";
+import type { World } from "./world.ts";
+
+/** Milliseconds that a fault lasts at least: longer than the service needs to notice a node that hangs. */
+const DURATION = 6_000;
+/** How many blocks a node is behind, if the chain has so many. */
+const BEHIND = 50;
+/** Seconds for which a node refuses all calls. */
+const RETRY_AFTER = 10;
+
+/** A node that gets so many calls is used again: a resting one only gets a few probes. */
+const USED = 20;
+/** A node that was outvoted rests for thirty seconds. In milliseconds, as the wait between two looks. */
+const LONGEST_REST = 60_000;
+const LOOK = 100;
+
+/** What the first of the nodes does. The others work. */
+const OF_ONE: Record<string, (head: number) => NodeFault> = {
+  dies: () => ({ kind: "dead" }),
+  hangs: () => ({ kind: "hangs" }),
+  "is 50 blocks behind": (head) => ({ kind: "behind", at: Math.max(0, head - BEHIND) }),
+  "serves an old branch": (head) => ({ kind: "old-branch", from: head }),
+  "answers for another chain": () => ({ kind: "other-chain" }),
+  "refuses every batch": () => ({ kind: "no-batches" }),
+  "limits the rate": () => ({ kind: "rate-limit", retryAfter: RETRY_AFTER }),
+  "loses its pool": () => ({ kind: "loses-pool" }),
+  "refuses transactions": () => ({ kind: "refuses-transactions" }),
+};
+
+/** For a service that has several nodes. */
+export const NODE_FAULTS: Fault[] = [
+  ...Object.entries(OF_ONE).map(([name, fault]) => ({
+    name: `first node ${name}`,
+    inject: async (world: World, load: Promise<unknown>) => {
+      const [first] = world.nodes;
+      if (first === undefined) return 0;
+      const before = first.count;
+      first.fault = fault(await world.node.provider.getBlockNumber());
+      await Promise.all([load, wait(DURATION)]);
+      first.fault = null;
+      const affected = first.count - before;
+      // It rests for a while. The next fault of a node must meet one that is used.
+      await isUsed(first);
+      return affected;
+    },
+  })),
+  {
+    name: "all nodes but one die",
+    inject: async (world, load) => {
+      const failing = world.random.shuffle([...world.nodes]).slice(1);
+      for (const node of failing) node.fault = world.random.chance(0.5) ? { kind: "dead" } : { kind: "hangs" };
+      await Promise.all([load, wait(DURATION)]);
+      repair(failing);
+      return failing.length;
+    },
+  },
+  {
+    name: "all nodes die, and come back in another order",
+    inject: async (world, load) => {
+      for (const node of world.nodes) node.fault = { kind: "dead" };
+      await Promise.all([load, wait(DURATION / 3)]);
+      for (const node of world.random.shuffle([...world.nodes])) {
+        repair([node]);
+        await wait(DURATION / 3);
+      }
+      return world.nodes.length;
+    },
+  },
+];
+
+async function isUsed(node: FaultyNode): Promise<void> {
+  const [before, started] = [node.count, performance.now()];
+  while (node.count < before + USED && performance.now() - started < LONGEST_REST) await wait(LOOK);
+}
+
+function repair(nodes: readonly FaultyNode[]): void {
+  for (const node of nodes) node.fault = null;
+}

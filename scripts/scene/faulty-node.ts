@@ -1,0 +1,162 @@
+import type { ServerResponse } from "node:http";
+
+import type { Listening } from "./loopback.ts";
+import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
+
+/** What is wrong with a node. `null`: nothing. */
+export type NodeFault =
+  /** It closes every connection. */
+  | { kind: "dead" }
+  /** It accepts calls and never answers. */
+  | { kind: "hangs" }
+  /** It stays at a block, and its newest state is that of this block. */
+  | { kind: "behind"; at: number }
+  /** From a block on, it has other blocks than the chain. */
+  | { kind: "old-branch"; from: number }
+  /** It serves another chain. */
+  | { kind: "other-chain" }
+  /** It refuses calls that come together. */
+  | { kind: "no-batches" }
+  /** It refuses all calls, and says when they may come again. In seconds. */
+  | { kind: "rate-limit"; retryAfter: number }
+  /** It accepts transactions, and forgets them. */
+  | { kind: "loses-pool" }
+  /** It refuses transactions for good. */
+  | { kind: "refuses-transactions" };
+
+/** A proxy that makes one of several nodes fail. Behind all of them is the same real node. */
+export class FaultyNode {
+  /** URL of the node behind it. */
+  target: string;
+  #server: Listening | null = null;
+  readonly #hanging = new Set<Exchange>();
+  fault: NodeFault | null = null;
+  /** Calls since the start, by method. */
+  readonly calls = new Map<string, number>();
+  /** Calls of the newest state that came while it was behind. */
+  readsWhileBehind = 0;
+
+  private constructor(target: string) {
+    this.target = target;
+  }
+
+  static async start(target: string): Promise<FaultyNode> {
+    const node = new FaultyNode(target);
+    node.#server = await serveRpc((exchange) => node.#handle(exchange));
+    return node;
+  }
+
+  get url(): string {
+    return this.#server?.url ?? "";
+  }
+
+  /** Calls since the start, of all methods. */
+  get count(): number {
+    return [...this.calls.values()].reduce((sum, one) => sum + one, 0);
+  }
+
+  async stop(): Promise<void> {
+    for (const { response } of this.#hanging) response.destroy();
+    await this.#server?.stop();
+  }
+
+  async #handle(exchange: Exchange): Promise<void> {
+    const { calls, body, response, answer } = exchange;
+    for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    const { fault } = this;
+    if (fault === null) {
+      await this.#pass(body, response);
+      return;
+    }
+    if (fault.kind === "dead") {
+      response.destroy();
+      return;
+    }
+    if (fault.kind === "hangs") {
+      this.#hanging.add(exchange);
+      response.on("close", () => this.#hanging.delete(exchange));
+      return;
+    }
+    if (fault.kind === "rate-limit") {
+      response.writeHead(429, { "retry-after": fault.retryAfter.toString() }).end("{}");
+      return;
+    }
+    if (fault.kind === "no-batches" && calls.length > 1) {
+      const error = { code: -32600, message: "batch requests are not allowed" };
+      response.setHeader("content-type", "application/json");
+      response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      return;
+    }
+    if (fault.kind === "behind")
+      this.readsWhileBehind += calls.filter(
+        ({ method, params }) =>
+          method !== "eth_getBlockByNumber" && params.some((one) => one === "latest" || one === "pending"),
+      ).length;
+    const asked = calls.map((call) => this.#changed(call, fault));
+    const forwarded = await postToNode(this.target, JSON.stringify(asked));
+    const answers = new Map(
+      ((await forwarded.json()) as { id: number; result?: unknown }[]).map((one) => [one.id, one]),
+    );
+    answer(calls.map((call) => changedAnswer(call, answers.get(call.id) ?? { id: call.id }, fault)));
+  }
+
+  /** Passes everything on unchanged, with the status and the headers of a refusal. */
+  async #pass(body: string, response: ServerResponse): Promise<void> {
+    const forwarded = await postToNode(this.target, body);
+    const retryAfter = forwarded.headers.get("retry-after");
+    if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
+    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(await forwarded.text());
+  }
+
+  #changed(call: ProxiedCall, fault: NodeFault): ProxiedCall {
+    // The node must not see it: its answer is replaced.
+    if (
+      call.method === "eth_sendRawTransaction" &&
+      (fault.kind === "loses-pool" || fault.kind === "refuses-transactions")
+    )
+      return { ...call, method: "eth_chainId", params: [] };
+    if (fault.kind !== "behind") return call;
+    const at = `0x${fault.at.toString(16)}`;
+    return { ...call, params: call.params.map((one) => (one === "latest" || one === "pending" ? at : one)) };
+  }
+}
+
+interface NodeAnswer {
+  id: number;
+  result?: unknown;
+}
+
+function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
+  const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
+  if (fault.kind === "other-chain" && method === "eth_chainId") return other("0x539");
+  if (method === "eth_sendRawTransaction") {
+    if (fault.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);
+    if (fault.kind === "refuses-transactions") {
+      const error = { code: -32000, message: "transaction type not supported" };
+      return { jsonrpc: "2.0", id: answer.id, error };
+    }
+  }
+  if (fault.kind === "behind") {
+    if (method === "eth_blockNumber") return other(`0x${fault.at.toString(16)}`);
+    if (method === "eth_getBlockByNumber" && Number(params[0]) > fault.at) return other(null);
+    if (method === "eth_getTransactionReceipt" && numberOf(answer.result, "blockNumber") > fault.at) return other(null);
+  }
+  if (fault.kind === "old-branch" && method === "eth_getBlockByNumber") {
+    const block = answer.result;
+    const number = numberOf(block, "number");
+    if (typeof block !== "object" || block === null || number < fault.from) return answer;
+    const branch = (name: "hash" | "parentHash") => otherHash(String((block as Record<string, unknown>)[name]));
+    const parent = number > fault.from ? { parentHash: branch("parentHash") } : {};
+    return other({ ...block, hash: branch("hash"), ...parent });
+  }
+  return answer;
+}
+
+/** NaN when there is no such number. */
+function numberOf(value: unknown, name: string): number {
+  return typeof value === "object" && value !== null ? Number((value as Record<string, unknown>)[name]) : NaN;
+}
+
+function otherHash(hash: string): string {
+  return `0xbad${hash.slice(5)}`;
+}

@@ -1,0 +1,188 @@
+import { expect } from "chai";
+
+import { ChainClient } from "../../../api/chain/client.ts";
+import { ChainUnavailable, RpcError } from "../../../api/chain/errors.ts";
+import { Nodes } from "../../../api/chain/nodes.ts";
+import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+
+const SECRET = "key-of-the-provider";
+const CHECKPOINT = 100;
+const LOG = {
+  address: `0x${"22".repeat(20)}`,
+  topics: [`0x${"33".repeat(32)}`],
+  data: "0x",
+  blockNumber: "0x6d",
+  blockHash: `0x${"44".repeat(32)}`,
+  transactionHash: `0x${"55".repeat(32)}`,
+  transactionIndex: "0x0",
+  logIndex: "0x0",
+  removed: false,
+};
+
+describe("Nodes", () => {
+  let fakes: FakeRpc[] = [];
+  let nodes: Nodes;
+  let client: ChainClient;
+  const logged: object[] = [];
+
+  beforeEach(async () => {
+    logged.length = 0;
+    fakes = [await startFakeRpc(answerAt(CHECKPOINT)), await startFakeRpc(answerAt(CHECKPOINT))];
+    const log = (fields: object) => logged.push(fields);
+    nodes = new Nodes(
+      fakes.map(({ url }) => `${url}/${SECRET}`),
+      { readOnly: [], floor: () => Promise.resolve(CHECKPOINT), logger: { warn: log, info: log } },
+    );
+    client = new ChainClient(nodes);
+  });
+  afterEach(async () => {
+    nodes.stop();
+    for (const fake of fakes) await fake.stop();
+  });
+
+  /** A node whose newest block has this number, and whose balances are that number. */
+  function answerAt(head: number): FakeRpc["answer"] {
+    return () => `0x${head.toString(16)}`;
+  }
+
+  function fake(number: number): FakeRpc {
+    const found = fakes[number - 1];
+    if (found === undefined) throw new Error("there is no such node");
+    return found;
+  }
+
+  function die(number: number): void {
+    fake(number).raw = (_calls, response) => response.destroy();
+  }
+
+  async function failure(promise: Promise<unknown>): Promise<Error> {
+    const error = await promise.then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+    if (error instanceof Error) return error;
+    throw new Error("it did not fail");
+  }
+
+  describe("given a node that does not answer", () => {
+    it("asks the next one, and does not come back until a probe has answered", async () => {
+      die(1);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      const asked = fake(1).calls.length;
+      await client.headNumber();
+      expect(fake(1).calls).to.have.length(asked);
+      fake(1).raw = null;
+      await nodes.examine();
+      await client.headNumber();
+      expect(fake(1).calls.length).to.be.above(asked + 1);
+      expect(logged).to.have.length(2);
+    });
+
+    it("does the whole work of a session again with the next one", async () => {
+      const seen: number[] = [];
+      const result = await nodes.session(async () => {
+        seen.push(nodes.number);
+        const head = await client.headNumber();
+        if (seen.length === 1) die(1);
+        return [head, await client.headNumber()];
+      });
+      expect(result).to.deep.equal([CHECKPOINT, CHECKPOINT]);
+      expect(seen).to.deep.equal([1, 2]);
+    });
+
+    it("names it by number and host, and never shows its URL", async () => {
+      die(1);
+      die(2);
+      const error = await failure(client.headNumber());
+      expect(error).to.be.instanceOf(ChainUnavailable);
+      const host = new URL(fake(1).url).host;
+      expect(error.message).to.match(/^node [12] \(127\.0\.0\.1:\d+\): the node cannot be reached: check RPC_URLS/);
+      expect(nodes.states()[0]).to.include({ number: 1, host, word: "down" });
+      expect(JSON.stringify([error.message, error.stack, nodes.states(), logged, nodes.where])).to.not.contain(SECRET);
+    });
+  });
+
+  describe("given a node behind the database", () => {
+    beforeEach(() => {
+      fake(1).answer = answerAt(CHECKPOINT - 50);
+    });
+
+    it("does not use its newest state, but that of the next one", async () => {
+      expect(await client.balance(`0x${"11".repeat(20)}`)).to.equal(BigInt(CHECKPOINT));
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
+    });
+
+    it("says so when all are behind", async () => {
+      fake(2).answer = answerAt(CHECKPOINT - 1);
+      const error = await failure(client.balance(`0x${"11".repeat(20)}`));
+      expect(error.message).to.match(/is at block (50|99), and has not reached block 100/);
+    });
+
+    it("takes the highest nonce", async () => {
+      fake(2).answer = answerAt(CHECKPOINT + 7);
+      expect(await client.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([CHECKPOINT + 7]);
+    });
+  });
+
+  describe("given a node that does not name its newest block", () => {
+    beforeEach(() => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_blockNumber" ? { error: { code: -32000, message: "not ready" } } : "0x1";
+    });
+
+    it("does not use its newest state, which may be old", async () => {
+      expect(await client.balance(`0x${"11".repeat(20)}`)).to.equal(BigInt(CHECKPOINT));
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+    });
+
+    it("leaves it alone after a probe, as any node that fails", async () => {
+      await nodes.examine();
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["down", "up"]);
+    });
+  });
+
+  describe("given a node that has not reached the last block of a log query", () => {
+    it("does not take its empty list for the logs, but asks the next one", async () => {
+      const answers = (head: number, logs: object[]) => (call: { method: string }) =>
+        call.method === "eth_getLogs" ? logs : `0x${head.toString(16)}`;
+      fake(1).answer = answers(CHECKPOINT + 5, []);
+      fake(2).answer = answers(CHECKPOINT + 9, [LOG]);
+      const filter = { address: [LOG.address], topics: [] };
+      expect(await client.logs(filter, CHECKPOINT, CHECKPOINT + 9)).to.have.length(1);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
+    });
+  });
+
+  describe("broadcast", () => {
+    const refusal = (message: string) => () => ({ error: { code: -32000, message } });
+
+    it("succeeds when one node takes the bytes, or has them already", async () => {
+      for (const words of ["already known", "AlreadyKnown"]) {
+        fake(1).answer = refusal("transaction type not supported");
+        fake(2).answer = refusal(words);
+        await nodes.broadcast("0x01");
+      }
+      die(1);
+      fake(2).answer = answerAt(1);
+      await nodes.broadcast("0x01");
+    });
+
+    it("reports the mildest of the answers: a refusal for good is none while another node may have the bytes", async () => {
+      fake(1).answer = refusal("transaction type not supported");
+      fake(2).answer = refusal("txpool is full");
+      expect(await failure(nodes.broadcast("0x01"))).to.include({ message: "txpool is full" });
+      die(1);
+      expect(await failure(nodes.broadcast("0x01"))).to.include({ message: "txpool is full" });
+      await nodes.examine();
+      for (const words of ["transaction type not supported", "an error that nobody knows"]) {
+        fake(1).raw = null;
+        await nodes.examine();
+        die(1);
+        fake(2).answer = refusal(words);
+        expect(await failure(nodes.broadcast("0x01"))).to.be.instanceOf(ChainUnavailable);
+        // The first does not work now: the second alone says what happens.
+        expect(await failure(nodes.broadcast("0x01"))).to.be.instanceOf(RpcError);
+      }
+    });
+  });
+});

@@ -1,0 +1,303 @@
+import { id as topicOf, toQuantity, zeroPadValue } from "ethers";
+import { expect } from "chai";
+
+import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
+import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
+import { describeOn } from "../../support/engine.ts";
+import { eventually } from "../../support/eventually.ts";
+import type { OwnService } from "../../support/own-service.ts";
+import { parkedIds } from "../../support/poison.ts";
+import { scrapeOnce } from "../metrics/support.ts";
+import { useService } from "../../support/use-service.ts";
+
+/** Milliseconds after which work goes on while one node fails: far less than the 20 s after which a single call is given up. */
+const SOON = 15_000;
+const RECIPIENT = `0x${"a1".repeat(20)}`;
+
+/** Nodes in front of one chain, some of which fail, and the mints that are made meanwhile. */
+class Scene {
+  readonly #moneta: OwnService;
+  nodes: FaultyNode[] = [];
+  #collection = "";
+  #minted = 0;
+
+  constructor(moneta: OwnService) {
+    this.#moneta = moneta;
+  }
+
+  async start(count: number, settings: Record<string, string> = {}): Promise<void> {
+    await this.addNodes(count);
+    await this.#moneta.start({ ...this.settings, ...settings });
+    await this.begin();
+  }
+
+  async addNodes(count: number): Promise<void> {
+    while (this.nodes.length < count) this.nodes.push(await FaultyNode.start(this.#moneta.node.url));
+  }
+
+  get settings(): Record<string, string> {
+    return { RPC_URL: "", RPC_URLS: this.nodes.map(({ url }) => url).join(",") };
+  }
+
+  async begin(): Promise<void> {
+    this.#collection = await this.#moneta.api.collection({ type: "ERC721" });
+  }
+
+  async stop(): Promise<void> {
+    await this.#moneta.stop();
+    for (const node of this.nodes) await node.stop();
+    this.nodes = [];
+  }
+
+  fail(number: number, fault: NodeFault | null): void {
+    this.node(number).fault = fault;
+  }
+
+  node(number: number): FaultyNode {
+    const node = this.nodes[number - 1];
+    if (node === undefined) throw new Error(`there is no node ${number.toString()}`);
+    return node;
+  }
+
+  /** @returns milliseconds until it was completed. */
+  async mints(): Promise<number> {
+    const started = performance.now();
+    await this.#moneta.api.completed("/v1/nfts", { collection_address: this.#collection, to_address: RECIPIENT });
+    this.#minted += 1;
+    return performance.now() - started;
+  }
+
+  async head(): Promise<number> {
+    return Number(await this.#moneta.node.provider.send("eth_blockNumber", []));
+  }
+
+  async mine(blocks: number): Promise<void> {
+    // One by one: blocks that Hardhat mines together do not name their parents.
+    for (let block = 0; block < blocks; block++) await this.#moneta.node.provider.send("evm_mine", []);
+  }
+
+  /** What `/readyz` says, about the nodes or another check. */
+  async word(check = "nodes"): Promise<unknown> {
+    const response = await fetch(`${this.#moneta.baseUrl}/readyz`);
+    return ((await response.json()) as { checks: Record<string, unknown> }).checks[check];
+  }
+
+  allUp(): Promise<unknown> {
+    return this.says("ok");
+  }
+
+  /** Its answers are a second old. */
+  says(word: string, check = "nodes"): Promise<unknown> {
+    return eventually(async () => ((await this.word(check)) === word ? true : undefined), 40_000);
+  }
+
+  /** Waits until a node gets a transaction. */
+  async sent(number: number): Promise<void> {
+    const { calls } = this.node(number);
+    const count = () => calls.get("eth_sendRawTransaction") ?? 0;
+    const before = count();
+    await eventually(() => Promise.resolve(count() > before ? true : undefined));
+  }
+
+  /** Every request ran once, and none twice. */
+  async ranOnce(): Promise<void> {
+    const logs: unknown = await this.#moneta.node.provider.send("eth_getLogs", [
+      {
+        address: this.#collection,
+        topics: [topicOf("Transfer(address,address,uint256)"), null, zeroPadValue(RECIPIENT, 32)],
+        fromBlock: "0x0",
+      },
+    ]);
+    expect(logs).to.have.length(this.#minted);
+  }
+}
+
+describeOn("sqlite", "several nodes", () => {
+  describe("given two nodes", () => {
+    const moneta = useService({ start: false });
+    const scene = new Scene(moneta);
+    before(async () => {
+      await scene.start(2);
+      await scene.mine(60);
+      await scene.mints();
+    });
+    after(() => scene.stop());
+    afterEach(() => scene.ranOnce());
+
+    const faults: [string, () => NodeFault | Promise<NodeFault>][] = [
+      ["dies", () => ({ kind: "dead" })],
+      ["hangs", () => ({ kind: "hangs" })],
+      ["is 50 blocks behind", async () => ({ kind: "behind", at: (await scene.head()) - 50 })],
+      ["refuses every batch", () => ({ kind: "no-batches" })],
+      ["loses its pool", () => ({ kind: "loses-pool" })],
+      ["refuses transactions for good", () => ({ kind: "refuses-transactions" })],
+    ];
+    for (const [words, fault] of faults) {
+      it(`goes on within seconds when the first ${words}`, async () => {
+        scene.fail(1, await fault());
+        expect(await scene.mints()).to.be.below(SOON);
+        expect(await scene.mints()).to.be.below(SOON);
+        scene.fail(1, null);
+        await scene.allUp();
+        await scene.mints();
+      });
+    }
+
+    it("goes on within seconds when the first answers for another chain", async () => {
+      // The node is replaced: its connections break.
+      scene.fail(1, { kind: "dead" });
+      await scene.mints();
+      scene.fail(1, { kind: "other-chain" });
+      await scene.says("node_down");
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      await scene.allUp();
+    });
+
+    it("waits while the two have different blocks, and goes on when they agree", async () => {
+      const from = await scene.head();
+      scene.fail(1, { kind: "old-branch", from });
+      const minted = scene.mints();
+      let done = false;
+      void minted.finally(() => (done = true));
+      await scene.sent(2);
+      // A reorg that has not reached both is waited for first. Then it is an error, and still nobody follows one of the two.
+      await scene.says("failing", "indexer");
+      await scene.mine(3);
+      await scene.says("failing", "indexer");
+      expect(done).to.equal(false);
+      scene.fail(1, null);
+      await minted;
+    });
+
+    it("keeps the preferred one for later when its limit ends in five minutes", async () => {
+      scene.fail(1, { kind: "rate-limit", retryAfter: 300 });
+      expect(await scene.mints()).to.be.below(SOON);
+      const before = scene.node(1).count;
+      await scene.mints();
+      expect(scene.node(1).count).to.equal(before);
+    });
+  });
+
+  describe("given three nodes", () => {
+    const moneta = useService({ start: false });
+    const scene = new Scene(moneta);
+    before(async () => {
+      await scene.start(3, { RPC_READ_ONLY: "2" });
+      await scene.mints();
+    });
+    after(() => scene.stop());
+    afterEach(() => scene.ranOnce());
+
+    it("sends signed bytes to all but those that are marked", async () => {
+      await scene.mints();
+      const sent = scene.nodes.map(({ calls }) => calls.get("eth_sendRawTransaction") ?? 0);
+      expect(sent[0]).to.be.above(0);
+      expect(sent.slice(1)).to.deep.equal([0, sent[0]]);
+    });
+
+    it("goes on when two of them die", async () => {
+      scene.fail(1, { kind: "dead" });
+      scene.fail(2, { kind: "hangs" });
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      scene.fail(2, null);
+      await scene.allUp();
+    });
+
+    it("completes what was accepted while all were dead, in whatever order they come back", async () => {
+      for (const number of [1, 2, 3]) scene.fail(number, { kind: "dead" });
+      const minted = [scene.mints(), scene.mints()];
+      await scene.says("node_down");
+      scene.fail(3, null);
+      await Promise.all(minted);
+      scene.fail(2, null);
+      await scene.mints();
+      scene.fail(1, null);
+      await scene.allUp();
+      await scene.mints();
+    });
+
+    it("leaves a node alone that the others outvote", async () => {
+      scene.fail(1, { kind: "old-branch", from: await scene.head() });
+      expect(await scene.mints()).to.be.below(SOON);
+      await scene.says("node_down");
+      expect(await scene.mints()).to.be.below(SOON);
+      scene.fail(1, null);
+      await scene.allUp();
+      await scene.mints();
+    });
+  });
+
+  describe("given a start", () => {
+    const moneta = useService({ start: false, per: "test" });
+    let scene: Scene;
+    beforeEach(async () => {
+      scene = new Scene(moneta);
+      await scene.addNodes(2);
+    });
+    afterEach(() => scene.stop());
+
+    it("starts with a new database while the first node is dead", async () => {
+      scene.fail(1, { kind: "dead" });
+      await moneta.start(scene.settings);
+      await scene.begin();
+      await scene.mints();
+      await scene.ranOnce();
+    });
+
+    it("shows in /metrics what only the thread that follows the chain knows", async () => {
+      await scene.addNodes(3);
+      const process = await moneta.startProcess({ ...scene.settings, METRICS_PORT: "0" });
+      const port = Number(/"metricsPort":(\d+)/.exec(process.output)?.[1]);
+      const divided = (value: number) =>
+        scrapeOnce(port, (now) => now.value("moneta_condition", { condition: "nodes_disagree" }) === value);
+      await divided(0);
+      scene.fail(1, { kind: "old-branch", from: await scene.head() });
+      await scene.mine(1);
+      await divided(1);
+      expect(await process.end("SIGTERM")).to.equal(0);
+    });
+
+    it("parks no request when the node that takes a batch over says that nothing can be sent", async () => {
+      const [first, second] = [await startRpcProxy(moneta.node.url), await startRpcProxy(moneta.node.url)];
+      await moneta.start({ RPC_URL: "", RPC_URLS: `${first.url},${second.url}`, MAX_FEE_GWEI: "50" });
+      await scene.begin();
+      // It answers what is asked before a batch, and fails while the batch is built.
+      first.intercept = ({ method, params }) => {
+        if (method === "eth_call" && params[1] !== "latest") throw new Error("the connection breaks");
+        return undefined;
+      };
+      second.intercept = ({ method }) =>
+        method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(60n * 10n ** 9n) } : undefined;
+      const minted = scene.mints();
+      const words = await eventually(async () => {
+        const lane = (await moneta.service.health()).find(({ name }) => name === "lane 0");
+        return lane?.lastError ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
+      });
+      expect(words).to.contain("MAX_FEE_GWEI");
+      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);
+      first.intercept = second.intercept = null;
+      await minted;
+      await scene.ranOnce();
+      await Promise.all([first.stop(), second.stop()]);
+    });
+
+    it("refuses to bind a new database while the nodes serve different chains", async () => {
+      scene.fail(2, { kind: "other-chain" });
+      let refusal = "";
+      await moneta.start(scene.settings).catch((error: unknown) => (refusal = String(error)));
+      expect(refusal).to.contain("The nodes of RPC_URLS serve different chains").and.contain("chain 1337");
+    });
+
+    it("puts a node of another chain aside when the database knows its chain", async () => {
+      await moneta.start(scene.settings);
+      await moneta.stop();
+      scene.fail(1, { kind: "other-chain" });
+      await moneta.start(scene.settings);
+      await scene.begin();
+      await scene.mints();
+      await scene.says("node_down");
+    });
+  });
+});
