@@ -39,7 +39,7 @@ interface Options extends KeyPlace {
 }
 
 export function deploy(terminal: Terminal): Command {
-  return resultCommand("deploy", "Deploy the contracts of Moneta; running it again is safe.", {
+  return resultCommand("deploy", "Deploy the contracts; running it again is safe.", {
     examples: [
       "deploy --dry-run --from 0x5FbDB2315678afecb367f032d93F642f64180aa3",
       "deploy --key-file deployer.key --owner 0x5FbDB2315678afecb367f032d93F642f64180aa3",

@@ -46,9 +46,8 @@ const MOST_NODES = 8;
 export const nodeUrls = z.string().transform((text, context) => {
   const parsed = text
     .split(",")
-    .map((part) => part.trim())
-    .filter((part) => part !== "")
-    .map((part) => httpUrl.safeParse(part));
+    // None is left out, because other settings name nodes by their places.
+    .map((part) => httpUrl.safeParse(part.trim()));
   const urls = parsed.flatMap(({ data }) => (data === undefined ? [] : [data]));
   const wrong = parsed.findIndex(({ success }) => !success) + 1;
   const message =

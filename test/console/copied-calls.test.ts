@@ -139,6 +139,95 @@ describe("what the console copies, when it runs", () => {
     }
   });
 
+  it("changes the collection and the token of the forms, and freezes", async () => {
+    const { api } = web.moneta;
+    const wallet = await api.wallet();
+    const collection = await api.collection({ type: "ERC721", name: "Changing" });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet, name: "Tom" });
+    const page = await web.open({ screen: `/collections/${collection}/change` });
+    const changes = async (path: string, read: () => Promise<string | null>) => {
+      await page.getByLabel(/^Description/).fill("It's $(b) better");
+      await page.getByRole("button", { name: "Save" }).click();
+      await page.getByRole("button", { name: "Copy as curl" }).waitFor();
+      const curl = await copied(page, "Copy as curl");
+      const code = await copied(page, "Copy as TypeScript");
+      type Changed = { request_id: string | null };
+      for (const run of [
+        async () => JSON.parse(await runCurl(curl, options())) as Changed,
+        async () => runTypeScript<Changed>(code, options()),
+      ]) {
+        await completed((await api.ok<Changed>("PATCH", path, { description: "Worse" })).request_id ?? "");
+        await completed((await run()).request_id ?? "");
+        expect(await read()).to.equal("It's $(b) better");
+      }
+    };
+    const path = `/v1/collections/${collection}`;
+    const record = async (address: string) => {
+      const { collections } = await api.ok<{ collections: Shape<"Collection">[] }>("GET", "/v1/collections?limit=30");
+      return collections.find((one) => one.address === address);
+    };
+    await changes(path, async () => (await record(collection))?.description ?? null);
+    await goTo(page, `/collections/${collection}/1/change`);
+    await changes(`${path}/1`, async () => {
+      const { metadata } = await api.ok<Shape<"Erc721Nft">>("GET", `${path}/1`);
+      return metadata?.description ?? null;
+    });
+
+    await goTo(page, `/collections/${collection}/freeze`);
+    await page.getByRole("textbox").fill("Changing");
+    await page.getByRole("button", { name: "Freeze for ever" }).click();
+    await page.getByText(DONE).waitFor();
+    // What is copied names the frozen collection, so the service refuses it with the reason. Another one can be frozen by it.
+    const command = await copied(page, "Copy as curl");
+    expect(await runCurl(command, options())).to.contain('"error_code":"metadata_frozen"');
+    const code = await copied(page, "Copy as TypeScript");
+    for (const run of [
+      async (own: string) =>
+        JSON.parse(await runCurl(command.replaceAll(collection, own), options())) as Shape<"Accepted">,
+      async (own: string) => runTypeScript<Shape<"Accepted">>(code.replaceAll(collection, own), options()),
+    ]) {
+      const other = await api.collection({ type: "ERC721", name: "Another" });
+      await completed((await run(other)).request_id);
+      expect((await record(other))?.metadata_frozen).to.equal("yes");
+    }
+  });
+
+  it("burns the copies of the form, and mints the rows of an imported file", async () => {
+    const { api } = web.moneta;
+    const { address: wallet } = await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", {
+      user_identifier: "copied-eve",
+    });
+    const collection = await api.collection({ type: "ERC1155", name: "Burning" });
+    const mint = {
+      collection_address: collection,
+      initial_owner: wallet,
+      initial_supply: 6,
+      token_id: 1,
+      name: "Wood",
+    };
+    await api.completed("/v1/nfts", mint);
+    const page = await web.open({ screen: `/burn/${wallet}/${collection}/1` });
+    await page.getByLabel(/^Amount/).fill("2");
+    await page.getByRole("button", { name: "Burn for ever" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Burn for ever" }).click();
+    await page.getByText(DONE).waitFor();
+    for (const { request_id } of await runBoth<Shape<"Accepted">>(page)) await completed(request_id);
+    const id = await api.ok<Shape<"Erc1155Nft">>("GET", `/v1/collections/${collection}/1`);
+    expect(id.quantity).to.equal(0);
+
+    const rows = await api.collection({ type: "ERC721", name: "Imported" });
+    web.allowProblems(/404/);
+    await goTo(page, `/collections/${rows}/import`);
+    const buffer = Buffer.from("name,user_identifier\nIt's A,copied-eve\nB,copied-eve");
+    await page.getByLabel("CSV file").setInputFiles({ name: "two.csv", mimeType: "text/csv", buffer });
+    await page.getByRole("button", { name: "Mint 2 tokens" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    for (const { results } of await runBoth<{ results: Shape<"Accepted">[] }>(page))
+      for (const { request_id } of results) await completed(request_id);
+    const { nfts } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${rows}`);
+    expect(nfts.map(({ metadata }) => metadata?.name)).to.deep.equal(["It's A", "B", "It's A", "B", "It's A", "B"]);
+  });
+
   it("registers the webhook of the form", async () => {
     web.allowProblems(/404/);
     const receiver = await listenOnLoopback(createServer((_request, response) => response.end()));

@@ -224,7 +224,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     env[variable] ??
     (
       await terminal.ask?.(
-        `URL of a node of ${known?.title ?? `the chain, or stop and name a test network with --chain (${NAMES})`} (https://...): `,
+        `URL of a node of ${known?.title ?? "the chain"} (https://...${known === undefined ? `; or stop, and name a test network with --chain: ${NAMES}` : ""}): `,
       )
     )?.trim() ??
     "";

@@ -120,6 +120,7 @@ describe("settings", () => {
     for (const [problem, env, words] of [
       ["RPC_URL is set, too", { RPC_URLS, RPC_URL: "http://c.example" }, "set either this or RPC_URL, not both"],
       ["one is not a URL", { RPC_URLS: "http://a.example,ftp://secret@b.example" }, "number 2 is not one"],
+      ["one is empty", { RPC_URLS: "http://a.example,,http://b.example" }, "number 2 is not one"],
       ["a URL comes twice", { RPC_URLS: "http://a.example,http://a.example" }, "must not name a URL twice"],
       ["two URLs mean the same", { RPC_URLS: "http://a.example,http://A.example:80/" }, "must not name a URL twice"],
       [
