@@ -19,13 +19,13 @@ import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 const NOTES = `Deploys the bytecode that is part of this program, and compiles nothing. It needs the node (RPC_URL), PUBLIC_URL and no
 database, and writes the addresses to DEPLOYMENTS_DIR. Running it again is safe: it continues, and sends nothing twice.
 
-The key of the account that pays is that of DEPLOYER_PRIVATE_KEY, of the file or command that is named, or the one that \`init\`
-made from the seed (SEED_FILE, SEED_PASSPHRASE).
+The key of the account that pays comes from --key-file or --key-command, else from DEPLOYER_PRIVATE_KEY, else it is the one that
+\`init\` made from the seed (SEED_FILE, SEED_PASSPHRASE).
 
 For a hardware wallet or a multisig: --unsigned <file> --from <address> sends nothing. It writes the transactions to the file, as
-Safe's Transaction Builder reads them. Send them in their order, each as a transaction of its own, because all together they may
-need more gas than a transaction may have. Then run the same command again: it goes on, and ends with exit code 0 when
-nothing is left to sign.`;
+Safe's Transaction Builder reads them. Send them in their order, each as a transaction of its own: together they can need more
+gas than the chain allows in one transaction. Then run the same command again, until it says "Nothing is left to sign." and ends
+with exit code 0.`;
 
 interface Options extends KeyPlace {
   owner: string;
@@ -53,11 +53,11 @@ export function deploy(terminal: Terminal): Command {
     .option("--public-url <url>", "public URL of the service (default: PUBLIC_URL)", "")
     .option(
       "--storage <storage>",
-      "storage of new ERC721 collections: compact or standard (default: as before, or compact)",
+      "storage of new ERC721 collections: compact (mints cost less) or standard (default: as chosen before, else compact)",
       "",
     )
     .option("--key-file <file>", "file with the private key of the account that pays")
-    .option("--key-command <command>", "command of the shell that prints that key")
+    .option("--key-command <command>", "shell command that prints that key, such as one of a password manager")
     .option("--from <address>", "the account, where its key is not needed: with --unsigned or --dry-run")
     .option("--unsigned <file>", "send nothing; write to this file what the account must sign")
     .option("--dry-run", "check the chain, print the cost, and send nothing")

@@ -25,8 +25,8 @@ const EXAMPLES: Readonly<Record<string, string>> = {
   cancel: " 12 13",
 };
 
-const NOTES = `The owner of the relay signs. Its key is that of DEPLOYER_PRIVATE_KEY, or of the file that is named, or the one that \`init\`
-made from the seed (SEED_FILE, SEED_PASSPHRASE). If the owner is another account, such as a multisig, the command prints what
+const NOTES = `The owner of the relay signs. Its key comes from DEPLOYER_PRIVATE_KEY, --key-file or --key-command, or it is the one that
+\`init\` made from the seed (SEED_FILE, SEED_PASSPHRASE). If the owner is another account, such as a multisig, the command prints what
 the owner must send, sends nothing, and ends with exit code 1. It needs the node (RPC_URL) and no database.`;
 
 interface Options extends KeyPlace {
@@ -48,7 +48,7 @@ function relayVerb(name: string, terminal: Terminal): Command {
   return command
     .option("--relay <address>", "address of the relay (default: that of the deployment file)")
     .option("--key-file <file>", "file with the private key of the relay's owner")
-    .option("--key-command <command>", "command of the shell that prints that key")
+    .option("--key-command <command>", "shell command that prints that key, such as one of a password manager")
     .action((...args: unknown[]) => {
       const [given, options] = values === null ? [[], args[0]] : [args[0], args[1]];
       return administer(name, given as string[], options as Options, terminal);

@@ -54,7 +54,7 @@ Secrets are never options. They come from the environment or from files:
   RPC_URL, or <CHAIN>_RPC_URL      URL of a node, such as SEPOLIA_RPC_URL. Without one, a terminal asks.
   SEED_PASSPHRASE(_FILE)           encrypts the seed (default: a new file in DATA_DIR, mode 0600)
   SECRET_KEYS                      encrypts the database (default: a new key, in the settings)
-  DEPLOYER_PRIVATE_KEY             an account of yours that deploys (default: one made from the seed)`;
+  DEPLOYER_PRIVATE_KEY             key of an account of yours that deploys (default: one made from the seed)`;
 
 interface Options {
   chain?: string;
@@ -88,7 +88,10 @@ export function init(terminal: Terminal): Command {
     .option("--owner <address>", "owner of the relay, such as a multisig (default: the deployer)")
     .option("--lanes <count>", "accounts that send transactions in parallel (default: LANES, else 1)")
     .addOption(
-      new Option("--storage <storage>", `of new ERC721 collections (default: ${DEFAULT_STORAGE})`).choices(STORAGES),
+      new Option(
+        "--storage <storage>",
+        `storage of new ERC721 collections (default: ${DEFAULT_STORAGE}, whose mints cost less)`,
+      ).choices(STORAGES),
     )
     .option("--app <name>", "the first app", "my-app")
     .option("--settings-file <file>", "the file with the settings", DEFAULT_FILE)
