@@ -16,7 +16,7 @@ import { type KeyPlace, requireDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
-const NOTES = `Deploys the bytecode that is part of this program, and compiles nothing. It needs the node (RPC_URL), PUBLIC_URL and no
+const NOTES = `Deploys the bytecode that is part of this program, and compiles nothing. It needs a node (RPC_URL or RPC_URLS), PUBLIC_URL and no
 database, and writes the addresses to DEPLOYMENTS_DIR. Running it again is safe: it continues, and sends nothing twice.
 
 The key of the account that pays comes from --key-file or --key-command, else from DEPLOYER_PRIVATE_KEY, else it is the one that

@@ -220,6 +220,10 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     throw new OperatorError(
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
     );
+  if (env["RPC_URLS"] !== undefined)
+    throw new OperatorError(
+      "This command uses one node: set RPC_URL in the place of RPC_URLS. When it is done, set all nodes in the settings.",
+    );
   const variable = known?.rpcVariable ?? "RPC_URL";
   const rpcUrl =
     options.rpcUrl ??

@@ -147,6 +147,12 @@ describe("command line: init", () => {
       {},
       /The node serves chain 84532, but sepolia is chain 11155111/,
     ],
+    [
+      "several nodes",
+      [],
+      { RPC_URL: "", RPC_URLS: "http://a.example,http://b.example" },
+      /set RPC_URL in the place of RPC_URLS/,
+    ],
     ["no node", ["--chain", "sepolia"], { RPC_URL: "" }, /Add this line to your shell: export SEPOLIA_RPC_URL=https/],
     [
       "no terminal for the words",
