@@ -7,6 +7,7 @@ import { Wallet } from "ethers";
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { NodeProcess } from "../../../scripts/scene/node.ts";
+import { eventually } from "../../support/eventually.ts";
 import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { refusalOf } from "./support/refusal.ts";
@@ -62,7 +63,9 @@ describe("command line: deploy", () => {
     for (const { to, value, data } of transactions) {
       expect(value).to.equal("0");
       const hash = (await node.provider.send("eth_sendTransaction", [{ from: MULTISIG, to, data }])) as string;
-      expect((await node.provider.waitForTransaction(hash))?.status).to.equal(1);
+      // Waiting for its block by an event could wait for ever: no block may come after the one that has it.
+      const receipt = await eventually(async () => (await node.provider.getTransactionReceipt(hash)) ?? undefined);
+      expect(receipt.status).to.equal(1);
     }
     return transactions.length;
   }
