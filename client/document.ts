@@ -113,7 +113,7 @@ export interface paths {
   "/v1/collections/{address}/{token_id}": Path<{
     /**
      * Show a token with its owner (ERC721) or a page of its owners (ERC1155)
-     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burned token is shown, too: it has no owner, and its history says who burned it.
+     * @description `limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burnt token is shown, too: it has no owner, and its history says who burnt it.
      */
     get: operations["getNft"];
     /**
@@ -951,7 +951,7 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
-      /** @description null when the token was burned. */
+      /** @description null when the token was burnt. */
       owner: components["schemas"]["Address"] | null;
     };
     Erc1155Nft: {

@@ -16,7 +16,7 @@ const DONE: Record<Request["type"], string> = {
   collection: "The collection exists on the chain.",
   mint: "The token is minted.",
   transfer: "The token is at its destination.",
-  burn: "The token is burned. Nobody has it any more.",
+  burn: "The token is burnt. Nobody has it any more.",
   metadata: "The metadata is changed.",
   freeze: "The metadata is frozen. It can never change.",
 };

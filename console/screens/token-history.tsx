@@ -10,7 +10,7 @@ import { explorerLink } from "../service/links.ts";
 import { usePages } from "../service/use-data.ts";
 
 const LIMIT = 20;
-const WORDS = { mint: "Minted", transfer: "Transferred", burn: "Burned" } as const;
+const WORDS = { mint: "Minted", transfer: "Transferred", burn: "Burnt" } as const;
 
 type Entry = Shape<"HistoryEntry">;
 

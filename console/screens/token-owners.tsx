@@ -19,7 +19,7 @@ export function Owners({ token }: { token: Token }) {
 }
 
 function SingleOwner({ owner }: { owner: string | null }) {
-  if (owner === null) return <p class="muted">Nobody: the token was burned.</p>;
+  if (owner === null) return <p class="muted">Nobody: the token was burnt.</p>;
   return (
     <p>
       <Holder address={owner} what="the address of the owner" />

@@ -147,7 +147,7 @@ function BurnForm({ document, holding }: FormProps) {
       busy="Burning …"
       confirm={{
         title: "This cannot be undone",
-        text: `${what} destroyed on the chain. Nobody can bring back what is burned, also not the service.`,
+        text: `${what} destroyed on the chain. Nobody can bring back what is burnt, also not the service.`,
       }}
       bodyOf={(values) => ({ ...tokenOf(holding), ...bodyOf(fields, values) })}
       call={(body, key) =>

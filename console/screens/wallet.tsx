@@ -80,7 +80,7 @@ export function WalletScreen({ params }: ScreenProps<"address">) {
 const TYPES: Record<Shape<"HistoryEntry">["type"], string> = {
   mint: "Minted",
   transfer: "Transferred",
-  burn: "Burned",
+  burn: "Burnt",
 };
 
 function History({ address }: { address: string }) {

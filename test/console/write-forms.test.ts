@@ -203,7 +203,7 @@ describe("forms of the console that write", () => {
     await dialog.getByRole("button", { name: "Burn for ever" }).click();
     await page.getByText(DONE).waitFor();
     await page.getByRole("link", { name: "Open the token" }).click();
-    await page.getByText("Nobody: the token was burned.").waitFor();
+    await page.getByText("Nobody: the token was burnt.").waitFor();
     expect(await page.getByRole("link", { name: "Burn" }).count()).to.equal(0);
     const { requests } = await api.ok<Shape<"RequestsPage">>("GET", "/v1/requests?type=burn");
     expect(requests.map((request) => String(request.nft_token_id))).to.deep.equal([id]);

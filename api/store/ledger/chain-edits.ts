@@ -13,9 +13,11 @@ export interface ChainEdit {
 
 /** Stores the change, and the previous value for a rollback. */
 export async function applyEdit(trx: Trx, change: ChainEdit): Promise<void> {
-  const edit = { ...change, value: await valueOf(trx, change) };
-  const previous = await readColumn(trx, edit);
-  if (previous === undefined || previous === edit.value) return;
+  const stored = await readColumn(trx, change);
+  if (stored === undefined) return;
+  const { value: previous, baseUri } = stored;
+  const edit = { ...change, value: valueOf(change, baseUri) };
+  if (previous === edit.value) return;
   await trx
     .insertInto("chain_edits")
     .values({
@@ -33,12 +35,10 @@ export async function applyEdit(trx: Trx, change: ChainEdit): Promise<void> {
  * The event `URI` also announces changed metadata behind the collection's template, and an owner can take a token's own URI away.
  * The token then has none, and follows the template.
  */
-async function valueOf(trx: Trx, { column, contract, value }: ChainEdit): Promise<ChainEdit["value"]> {
+function valueOf({ column, contract, value }: ChainEdit, baseUri: string | null): ChainEdit["value"] {
   if (column !== "token_uri" || typeof value !== "string") return value;
-  const hostedTemplate = value.endsWith(`/${contract}/{id}`);
-  return hostedTemplate || value === (await readColumn(trx, { column: "base_uri", contract, tokenId: null }))
-    ? null
-    : value;
+  const isTemplate = value === baseUri || value.endsWith(`/${contract}/{id}`);
+  return isTemplate ? null : value;
 }
 
 /** Restores the values from before the blocks above `fork`, newest change first. */
@@ -62,16 +62,19 @@ export async function forgetEdits(trx: Trx, before: number): Promise<void> {
 
 type Place = Pick<ChainEdit, "contract" | "tokenId" | "column">;
 
-/** @returns undefined when the row does not exist. */
-async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | undefined> {
+/** The stored value, and the base URI of the collection. @returns undefined when the row does not exist. */
+async function readColumn(
+  trx: Trx,
+  place: Place,
+): Promise<{ value: ChainEdit["value"]; baseUri: string | null } | undefined> {
   if (place.column === "token_uri") {
-    const token = await trx
+    return trx
       .selectFrom("nfts")
-      .select("token_uri")
-      .where("contract", "=", place.contract)
-      .where("token_id", "=", place.tokenId ?? "")
+      .innerJoin("collections", "collections.address", "nfts.contract")
+      .select(["nfts.token_uri as value", "collections.base_uri as baseUri"])
+      .where("nfts.contract", "=", place.contract)
+      .where("nfts.token_id", "=", place.tokenId ?? "")
       .executeTakeFirst();
-    return token?.token_uri;
   }
   const { column } = place;
   const row = await trx
@@ -88,7 +91,7 @@ async function readColumn(trx: Trx, place: Place): Promise<ChainEdit["value"] | 
     ])
     .where("address", "=", place.contract)
     .executeTakeFirst();
-  return row?.[column];
+  return row === undefined ? undefined : { value: row[column], baseUri: row.base_uri };
 }
 
 async function writeColumn(trx: Trx, place: Place, value: ChainEdit["value"]): Promise<void> {

@@ -201,7 +201,7 @@ export function getNft() {
     summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
     name: "getNft",
     description:
-      "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burned token is shown, too: it has no owner, and its history says who burned it.",
+      "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burnt token is shown, too: it has no owner, and its history says who burnt it.",
     examples: { answer: collectionNftExample },
     scope: "read",
     params: tokenParams,

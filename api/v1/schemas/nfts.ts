@@ -185,7 +185,7 @@ export const contractNftsPage = z
   })
   .meta({ id: "ContractNftsPage" });
 
-const owner = addressAnswer.nullable().meta({ description: "null when the token was burned." });
+const owner = addressAnswer.nullable().meta({ description: "null when the token was burnt." });
 
 /** One token with its owner (ERC721) or a page of its owners (ERC1155). */
 export const singleNft = z.union([
