@@ -5,6 +5,7 @@ import { ChainClient } from "../chain/client.ts";
 import { Nodes } from "../chain/nodes.ts";
 import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
+import { OperatorError } from "../operate/operator-error.ts";
 import { type Metrics, NO_METRICS } from "../shared/metrics.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -129,11 +130,17 @@ export async function connectNodes(
   return link;
 }
 
-/** For a command that sends transactions of an owner, one after the other: they all go to the first node that works. */
+/**
+ * For a command that sends transactions of an owner, one after the other: they all go to the first node that works.
+ * @throws OperatorError when the nodes serve different chains
+ */
 export async function firstNode(settings: LinkSettings): Promise<string> {
   await using opened = new AsyncDisposableStack();
   const { nodes, url } = openChainLink(settings, { database: null, maxWait: 0 }, opened);
-  await nodes?.examine();
+  if (nodes === null) return url();
+  await nodes.examine();
+  const problem = differenceOf(await nodes.chains());
+  if (problem !== null) throw new OperatorError(problem);
   return url();
 }
 
@@ -144,8 +151,7 @@ export async function chainOfDatabase({ read }: Pick<Database, "read">): Promise
 }
 
 /**
- * A database that belongs to no chain yet is bound by what the nodes
- * say, so they must say the same.
+ * A database that belongs to no chain yet is bound by what the nodes say, so they must say the same.
  * @throws StartupError
  */
 async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDisposableStack): Promise<void> {
@@ -154,15 +160,18 @@ async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDis
   if (expected !== null) link.guard(expected, opened);
   const met = await link.nodes.chains();
   if (link.nodes.problem !== null) throw new StartupError(link.nodes.problem);
-  if (expected !== null) return;
-  const kinds = Map.groupBy(met, ({ chain }) => (chain === null ? "" : `${chain.chainId.toString()} ${chain.genesis}`));
-  kinds.delete("");
-  if (kinds.size < 2) return;
+  const problem = expected === null ? differenceOf(met) : null;
+  if (problem !== null) throw new StartupError(problem);
+}
+
+/** What to say when the nodes serve different chains, and nothing says which is meant; null when they do not. */
+function differenceOf(met: readonly { name: string; chain: ExpectedChain | null }[]): string | null {
+  const kinds = new Set(
+    met.flatMap(({ chain }) => (chain === null ? [] : `${chain.chainId.toString()} ${chain.genesis}`)),
+  );
+  if (kinds.size < 2) return null;
   const list = met.map(({ name, chain }) =>
     chain === null ? `${name}: no answer` : `${name}: chain ${chain.chainId.toString()}, block 0 ${chain.genesis}`,
   );
-  throw new StartupError(
-    `The nodes of RPC_URLS serve different chains, and the database is new, so nothing says which is meant. ${list.join("; ")}. ` +
-      "Correct RPC_URLS. Nothing was changed.",
-  );
+  return `The nodes of RPC_URLS serve different chains, and nothing says which is meant. ${list.join("; ")}. Correct RPC_URLS. Nothing was changed.`;
 }

@@ -132,6 +132,21 @@ describe("command line: deploy", () => {
     expect(await node.provider.getBlockNumber()).to.equal(0);
   });
 
+  it("takes a list of nodes, if they serve one chain", async () => {
+    const { address } = new Wallet(ANVIL_KEY);
+    const words = ["deploy", "--dry-run", "--from", address];
+    const nodes = (...urls: string[]) => env({ RPC_URL: "", RPC_URLS: urls.join() });
+    const { output } = await runCli(nodes("http://127.0.0.1:9", node.url), ...words);
+    expect(output).to.include("Deploying to Base Sepolia (chain 84532)");
+    const other = await NodeProcess.anvil([], { chainId: 1_337 });
+    try {
+      const refusal = await refusalOf(runCli(nodes(other.url, node.url), ...words));
+      expect(refusal.message).to.match(/serve different chains.*chain 1337.*chain 84532/);
+    } finally {
+      await other.stop();
+    }
+  });
+
   it("says what is missing or does not fit together", async () => {
     const refusal = async (...words: string[]) => (await refusalOf(runCli(env(), "deploy", ...words))).message;
     expect(await refusal()).to.match(/^The private key of the account that pays for the deployment is missing/);
