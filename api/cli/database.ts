@@ -9,7 +9,6 @@ import { parseDatabaseSettings, parsePruneSettings, parseSettings } from "../con
 import { withWorkplace, type Workplace } from "../context/workplace.ts";
 import { PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
 import { moveDatabase } from "../operate/backup/move-database.ts";
-import { OperatorError } from "../operate/operator-error.ts";
 import { addPruned, countPrunable, prune as pruneOldRows, type Pruned } from "../operate/prune.ts";
 import { plural } from "../shared/text.ts";
 import { type Database, openDatabase, openExistingDatabase } from "../store/db/database.ts";
@@ -168,7 +167,7 @@ export async function withNewDatabase<T>(terminal: Terminal, work: (database: Da
   const { databaseUrl } = parseDatabaseSettings(terminal.env);
   const missing = await databaseMissing(databaseUrl);
   const result = await use(await openDatabase(databaseUrl), work);
-  if (missing !== null) terminal.remark?.(`Created a new database at ${missing}.${hintFor(missing)}\n`);
+  if (missing !== null) terminal.remark?.(`Created a new database at ${missing}. ${hintFor(missing)}`.trimEnd() + "\n");
   return result;
 }
 
@@ -206,7 +205,7 @@ async function withHint<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof DatabaseMissing)) throw error;
     const hint = hintFor(error.place);
-    throw hint === "" ? error : new OperatorError(`There is no database at ${error.place}.${hint}`, { cause: error });
+    throw hint === "" ? error : new DatabaseMissing(error.place, hint);
   }
 }
 
@@ -214,5 +213,5 @@ async function withHint<T>(work: () => Promise<T>): Promise<T> {
 function hintFor(missing: string): string {
   const local = join(LOCAL_FOLDER, "moneta.sqlite");
   if (!existsSync(local) || resolve(local) === resolve(missing)) return "";
-  return ` \`npm start\` keeps its database in ${LOCAL_FOLDER}. To use that one: DATA_DIR=${LOCAL_FOLDER} ${PROGRAM} ...`;
+  return `\`npm start\` keeps its database in ${LOCAL_FOLDER}. To use that one: DATA_DIR=${LOCAL_FOLDER} ${PROGRAM} ...`;
 }

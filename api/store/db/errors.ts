@@ -19,11 +19,12 @@ export class DatabaseMissing extends DatabaseError {
   /** Path of the SQLite file, or the name of the database on its server. */
   readonly place: string;
 
-  constructor(place: string) {
-    super(
-      `There is no database at ${place}. Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service once: ` +
-        "it creates the database.",
-    );
+  /** @param advice what to do about it. */
+  constructor(
+    place: string,
+    advice = "Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service once: it creates the database.",
+  ) {
+    super(`There is no database at ${place}. ${advice}`);
     this.place = place;
   }
 }
