@@ -38,7 +38,7 @@ const order = [
 ];
 await runJobs(
   order,
-  availableParallelism() + (tier === "long" ? 2 : 1),
+  availableParallelism() + (tier === "long" ? 3 : 1),
   (result) => {
     results.push(result);
     console.log(fileLines(result, results.length, all));

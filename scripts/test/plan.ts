@@ -30,6 +30,18 @@ const STORE = /^test\/api\/store\//;
 /** What Hardhat writes when it compiles. */
 const BUILT = /^types\/|\bartifacts\b/;
 
+/** Files of the long tier that take minutes. They begin first, so that none of them runs alone at the end. */
+const SLOWEST = [
+  "test/api/pipeline/hard-forks.long.test.ts",
+  "test/scripts/deploy.long.test.ts",
+  "test/scripts/start-again.long.test.ts",
+  "test/api/store/db/query-times.long.test.ts",
+  "test/scripts/campaign/campaign.long.test.ts",
+  "test/api/cli/init.long.test.ts",
+  "test/api/pipeline/crash.long.test.ts",
+  "test/api/cli/reconcile-interrupted.long.test.ts",
+];
+
 /** One path of each kind of request, which `npm test` runs on PostgreSQL too. */
 export const PIPELINE_ON_BOTH = [
   "test/api/pipeline/event-stream.test.ts",
@@ -69,7 +81,12 @@ export function jobsOf(tier: Tier): Job[] {
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
   const imports = new Map<string, string[]>();
   const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
-  const on = (place: Place, paths: string[]) => paths.sort().map((path) => ({ path, place, compiled: compiled(path) }));
+  const slowestFirst = (paths: string[]) => [
+    ...SLOWEST.filter((path) => paths.includes(path)),
+    ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
+  ];
+  const on = (place: Place, paths: string[]) =>
+    slowestFirst(paths).map((path) => ({ path, place, compiled: compiled(path) }));
   if (tier === "short") {
     return [
       { path: CONTRACTS, place: "sqlite", compiled: true },

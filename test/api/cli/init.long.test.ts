@@ -11,6 +11,7 @@ import { readSeedFile } from "../../../api/keys/seed-file.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { Program } from "../../../scripts/scene/program.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
+import { describeOn } from "../../support/engine.ts";
 import { startAnvil, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 
@@ -91,7 +92,8 @@ describe("command line: init that is killed", () => {
 /** `script` of util-linux, which gives a program a terminal of its own. */
 const SCRIPT = "/usr/bin/script";
 
-describe("command line: init on a terminal", () => {
+// It asks for no database, so it takes SQLite.
+describeOn("sqlite", "command line: init on a terminal", () => {
   const folder = useFolder();
   let node: TestNode;
 
