@@ -1,0 +1,88 @@
+import { init } from "z3-solver";
+
+import { FALSE, leavesOf, not, question, type Term, TRUE } from "./terms.ts";
+
+/** A time limit is not an answer: what z3 does not decide is not proved. */
+export type Answer = "proved" | "refuted" | "undecided";
+
+/** Asks z3 whether conclusions follow from their conditions. */
+export interface Solver {
+  /**
+   * @param isQuick to try each claim with few of its conditions only.
+   * @returns one answer for each claim.
+   */
+  follow: (claims: readonly Claim[], isQuick?: boolean) => Promise<Answer[]>;
+  /** Questions that z3 answered so far. */
+  asked: () => number;
+}
+
+export interface Claim {
+  conditions: readonly Term[];
+  conclusion: Term;
+}
+
+/** Questions in one call of z3: a call takes longer than most questions. */
+const TOGETHER = 40;
+/** Steps from what a claim says to the conditions that are tried first. */
+const NEAR = 1;
+/** Milliseconds for one question. */
+const QUESTION_TIMEOUT = 120_000;
+
+/** @param until when to give up, in milliseconds since 1970; every later question is undecided. */
+export async function startSolver(until = Infinity): Promise<Solver> {
+  const { Z3 } = await init();
+  const context = Z3.mk_context(Z3.mk_config());
+  const answers = new Map<string, Answer>();
+  let asked = 0;
+
+  async function ask(questions: readonly string[]): Promise<void> {
+    const timeout = Math.floor(Math.max(1, Math.min(QUESTION_TIMEOUT, until - Date.now())));
+    const script = questions.map(
+      (text) => `(reset)(set-option :timeout ${timeout})(set-logic QF_BV)\n${text}\n(check-sat)`,
+    );
+    const lines = (await Z3.eval_smtlib2_string(context, script.join("\n"))).split("\n").filter((line) => line !== "");
+    if (lines.length !== questions.length) throw new Error(`z3 answered: ${lines.join(" ").slice(0, 500)}`);
+    questions.forEach((text, index) => {
+      const line = lines[index];
+      answers.set(text, line === "unsat" ? "proved" : line === "sat" ? "refuted" : "undecided");
+    });
+    asked += questions.length;
+  }
+
+  async function answer(texts: readonly string[]): Promise<Answer[]> {
+    const open = [...new Set(texts)].filter((text) => text !== "" && !answers.has(text));
+    for (let start = 0; start < open.length && Date.now() < until; start += TOGETHER) {
+      await ask(open.slice(start, start + TOGETHER));
+    }
+    return texts.map((text) => (text === "" ? "proved" : (answers.get(text) ?? "undecided")));
+  }
+
+  // Few conditions often suffice, and are faster. What follows from some of them follows from all.
+  async function follow(claims: readonly Claim[], isQuick = false): Promise<Answer[]> {
+    const found = await answer(claims.map((claim) => textOf(near(claim))));
+    if (isQuick) return found;
+    const open = claims.flatMap((claim, index) => (found[index] === "proved" ? [] : [{ claim, index }]));
+    const again = await answer(open.map(({ claim }) => textOf(claim)));
+    open.forEach(({ index }, at) => (found[index] = again[at] ?? "undecided"));
+    return found;
+  }
+
+  return { follow, asked: () => asked };
+}
+
+/** The claim with those conditions only that have something in common with it, or with such a condition. */
+function near({ conditions, conclusion }: Claim): Claim {
+  const about = new Set(leavesOf(conclusion));
+  let chosen: Term[] = [];
+  for (let step = 0; step < NEAR; step += 1) {
+    chosen = conditions.filter((condition) => [...leavesOf(condition)].some((leaf) => about.has(leaf)));
+    for (const leaf of chosen.flatMap((condition) => [...leavesOf(condition)])) about.add(leaf);
+  }
+  return { conditions: chosen, conclusion };
+}
+
+/** @returns "" if nothing is left to ask. */
+function textOf({ conditions, conclusion }: Claim): string {
+  if (conclusion === TRUE || conditions.includes(FALSE) || conditions.includes(conclusion)) return "";
+  return question([...new Set(conditions), not(conclusion)].sort((a, b) => a.id - b.id));
+}
