@@ -55,7 +55,8 @@ export function runtimeOf(contract: Contract): Code {
   };
   new Explorer(creation, [], new Map()).follow(rules, { ghosts: {}, storage: new Map() });
   const [code] = found.values();
-  if (code === undefined || found.size !== 1) throw new NotSupported("the deployment leaves no code, or different ones");
+  if (code === undefined || found.size !== 1)
+    throw new NotSupported("the deployment leaves no code, or different ones");
   return code;
 }
 

@@ -172,7 +172,9 @@ export class Explorer {
   /** @returns the state to go on with; nothing if the path ends at a cut. */
   #arrive(state: State): State | undefined {
     const key = `${state.pc.toString(16)}/${state.stack.length}`;
-    const last = state.arrivals.findLast((arrival) => arrival.key === key && this.#isRepeated(arrival.stack, state.stack));
+    const last = state.arrivals.findLast(
+      (arrival) => arrival.key === key && this.#isRepeated(arrival.stack, state.stack),
+    );
     const cut = this.#cuts.get(key);
     if (last !== undefined && cut !== undefined) {
       for (const [name, before, after] of changes(last, state)) {
@@ -253,10 +255,12 @@ export class Explorer {
   }
 }
 
-function changes(before: Snapshot | { stack: readonly Term[]; ghosts: Readonly<Record<string, Term>> }, after: Snapshot) {
+function changes(
+  before: Snapshot | { stack: readonly Term[]; ghosts: Readonly<Record<string, Term>> },
+  after: Snapshot,
+) {
   return [
     ...after.stack.map((term, index) => [`${index}`, before.stack[index], term] as const),
     ...Object.entries(after.ghosts).map(([name, term]) => [name, before.ghosts[name], term] as const),
   ];
 }
-

@@ -34,19 +34,21 @@ import {
 const SLOTS = { owner: 0, pausedWithPendingOwner: 1, consumed: 2, operators: 3, hostedBaseURI: 4 };
 
 export const RELAY_THEOREMS = {
-  clear: "A call runs only if the bit of its number was clear when the batch began, and no earlier call of the batch had the number",
+  clear:
+    "A call runs only if the bit of its number was clear when the batch began, and no earlier call of the batch had the number",
   set: "The bit of a call's number is set when the batch ends",
   reported: "A number that an event reports as failed or cancelled is consumed",
   kept: "No write clears a bit",
   stays: "A bit that was set before a transaction is set after it",
   named: "A bit becomes set only for a number that is called, or that an event reports as failed or cancelled",
   guarded: "The guard is set whenever the relay calls a target",
-  reentered: "A function that is entered while the guard is set neither writes the bitmap or the guard, nor calls anything",
+  reentered:
+    "A function that is entered while the guard is set neither writes the bitmap or the guard, nor calls anything",
   own: "No other code runs with the relay's storage",
   number: "The data of a call are at least a selector, and end with the number",
   operator: "Calls are made for an operator only, and not while the relay is paused",
   consumer: "The bitmap is written for an operator or the owner only",
-  strings: "The hosted base is shorter than 2^64 bytes, so that its words do not reach the bitmap",
+  strings: "If the stored hosted base is shorter than 2^64 bytes, no write of it reaches the bitmap",
   empty: "A deployment consumes no number",
 } as const;
 
@@ -119,7 +121,7 @@ export async function proveRelay(contract: Contract, solver: Solver): Promise<Ou
     ...rules,
     write: (state, slot, value) => {
       if (keyOf(slot) !== undefined) deployment.claim(state, RELAY_THEOREMS.empty, FALSE);
-      return rules.write(state, slot, value);
+      rules.write(state, slot, value);
     },
     end: (state) => {
       deployment.claim(state, RELAY_THEOREMS.empty, not(has(ghost(state, "bitmap"))));
@@ -131,7 +133,9 @@ export async function proveRelay(contract: Contract, solver: Solver): Promise<Ou
 
 /** The bucket of a slot of the bitmap. */
 function keyOf(slot: Term): Term | undefined {
-  return slot.op === "apply" && slot.name === "hash2" && slot.args[1] === word(SLOTS.consumed) ? slot.args[0] : undefined;
+  return slot.op === "apply" && slot.name === "hash2" && slot.args[1] === word(SLOTS.consumed)
+    ? slot.args[0]
+    : undefined;
 }
 
 function rulesOf(explorer: Explorer, contract: Contract): Rules {
@@ -158,7 +162,6 @@ function rulesOf(explorer: Explorer, contract: Contract): Rules {
     write: (state, slot, value) => {
       const key = keyOf(slot);
       if (key === undefined) {
-        if (slot === word(SLOTS.hostedBaseURI)) claim(state, "strings", isShort(value));
         const writes = add(ghost(state, "writes"), ONE);
         state.conditions.push(below(writes, MOST_WRITES));
         claim(state, "strings", below(offsetIn(slot), LIMIT));
@@ -195,7 +198,7 @@ function rulesOf(explorer: Explorer, contract: Contract): Rules {
       claim(state, "own", kind === "CALL" ? TRUE : FALSE);
       claim(state, "guarded", isTrue(ghost(state, "guard")));
       claim(state, "reentered", same(guardBefore, ZERO));
-      claim(state, "number", and(below(word(35), inputSize), below(inputSize, LIMIT)));
+      claim(state, "number", and(below(word(35), inputSize), below(inputSize, word(1n << 65n))));
       claim(state, "operator", and(isOperator, not(isPaused)));
       const isIt = same(read(state, sub(add(inputStart, inputSize), word(32))), number);
       claim(state, "clear", implies(isIt, and(not(has(bitmapBefore)), not(ghost(state, "called")))));
@@ -236,7 +239,6 @@ function offsetIn(slot: Term): Term {
 function nearStart(at: number): Candidate {
   return {
     name: `the slot at ${at} of the stack is in the hosted base`,
-    holds: (state) =>
-      below(sub(state.stack[at] ?? ZERO, STRING_START), add(word(1n << 61n), ghost(state, "writes"))),
+    holds: (state) => below(sub(state.stack[at] ?? ZERO, STRING_START), add(word(1n << 61n), ghost(state, "writes"))),
   };
 }

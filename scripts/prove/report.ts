@@ -1,7 +1,10 @@
 import type { Outcome } from "./explore.ts";
 
 /** What a proof showed, for the reader. A theorem without a single claim was not looked at, so it is not proved. */
-export function report(theorems: readonly string[], outcomes: readonly Outcome[]): { lines: string[]; isProved: boolean } {
+export function report(
+  theorems: readonly string[],
+  outcomes: readonly Outcome[],
+): { lines: string[]; isProved: boolean } {
   const lines: string[] = [];
   let isProved = true;
   for (const theorem of theorems) {

@@ -24,7 +24,7 @@ export interface Claim {
 /** Questions in one call of z3: a call takes longer than most questions. */
 const TOGETHER = 40;
 /** Steps from what a claim says to the conditions that are tried first. */
-const NEAR = 1;
+const NEAR = 2;
 /** Milliseconds for one question. */
 const QUESTION_TIMEOUT = 120_000;
 
