@@ -73,7 +73,7 @@ function escape(text) {
 }
 
 async function main() {
-  if (token === "") throw new Error("MONETA_TOKEN is missing. Write it to .env: a token of your app in Moneta.");
+  if (token === "") fail("MONETA_TOKEN is missing. Write it to .env: a token of your app in Moneta.");
   await moneta.openCollection();
   const server = app.listen(Number(port), HOST, async (error) => {
     if (error) return fail(error);
@@ -84,8 +84,10 @@ async function main() {
   });
 }
 
+/** What the person who starts the app can repair is one sentence. */
 function fail(error) {
-  console.error(error instanceof ApiRefusal || error instanceof ConnectionFailed ? error.message : error);
+  const isKnown = error instanceof ApiRefusal || error instanceof ConnectionFailed || error.code === "EADDRINUSE";
+  console.error(isKnown ? error.message : error);
   process.exit(1);
 }
 

@@ -101,7 +101,7 @@ describe("create-moneta-app, from its package in an empty folder", () => {
   it("says what is wrong: no token, a folder in use, an unknown option", async () => {
     const without = start({ MONETA_TOKEN: "" });
     expect(await without.gone()).to.equal(1);
-    expect(without.output).to.contain("MONETA_TOKEN is missing");
+    expect(without.output).to.match(/^MONETA_TOKEN is missing\..*\n$/);
     for (const [args, message] of [
       [[app], "is not empty"],
       [[join(app, "server.js")], "is a file"],
