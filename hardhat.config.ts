@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig, task } from "hardhat/config";
 
-import { NETWORKS } from "./api/config/networks.ts";
+import { CUSTOM_NETWORK, NETWORKS, rpcVariable } from "./api/config/networks.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -90,9 +90,9 @@ export default defineConfig({
     },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     ...Object.fromEntries(
-      NETWORKS.map(({ name, kind, rpcVariable }) => [
+      [...NETWORKS, { name: CUSTOM_NETWORK, kind: "generic" as const }].map(({ name, kind }) => [
         name,
-        { type: "http" as const, chainType: kind, url: configVariable(rpcVariable), accounts },
+        { type: "http" as const, chainType: kind, url: configVariable(rpcVariable(name)), accounts },
       ]),
     ),
   },

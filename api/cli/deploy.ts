@@ -3,7 +3,7 @@ import { getAddress, isAddress, VoidSigner, Wallet } from "ethers";
 
 import { deploymentFile } from "../chain/contracts.ts";
 import type { RpcProvider } from "../chain/rpc-provider.ts";
-import { NETWORKS } from "../config/networks.ts";
+import { networkOf } from "../config/networks.ts";
 import { parseSettings } from "../config/settings.ts";
 import { administer } from "../operate/deploy/administer.ts";
 import type { Say } from "../operate/deploy/announce.ts";
@@ -140,6 +140,6 @@ function fromOf({ from, unsigned, dryRun, keyFile, keyCommand }: Options): strin
 }
 
 function titleOf({ chainId }: Plan): string {
-  const known = NETWORKS.find((network) => BigInt(network.chainId) === chainId);
+  const known = networkOf(chainId);
   return known === undefined ? `chain ${chainId.toString()}` : `${known.title} (chain ${chainId.toString()})`;
 }

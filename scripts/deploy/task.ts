@@ -2,7 +2,7 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
-import { NETWORKS } from "../../api/config/networks.ts";
+import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
@@ -40,10 +40,10 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   // Absent without the option, whatever its type says.
   const wanted = hre.globalOptions.network as string | undefined;
-  const known = NETWORKS.map(({ name }) => name).join(" | ");
+  const known = [...NETWORKS.map(({ name }) => name), CUSTOM_NETWORK].join(" | ");
   if (wanted !== undefined && hre.config.networks[wanted] === undefined)
     throw new OperatorError(
-      `--network: ${wanted} is not known. The known chains are ${known}. Another chain is an entry in hardhat.config.ts.`,
+      `--network: ${wanted} is not known. The known chains are ${known}. The last one is any chain: its node is in RPC_URL.`,
     );
   if (hre.config.networks[wanted ?? ""]?.type !== "http")
     throw new OperatorError(`Name the chain: --network ${known}, or another one of hardhat.config.ts.`);

@@ -21,8 +21,8 @@ export async function announceChain(plan: Plan, provider: Rpc, from: string, say
   const missing = features.filter(({ support, required }) => required && support === "no");
   if (missing.length === 0) return;
   throw new OperatorError(
-    `This chain does not support ${missing.map(({ name }) => name).join(", ")}. The contracts need the rules of the ` +
-      `Prague hard fork or later. Nothing was sent.`,
+    `This chain does not support ${missing.map(({ name }) => name).join(", ")}. Moneta needs the rules of the ` +
+      `Cancun hard fork or later, and fees by EIP-1559. Nothing was sent.`,
   );
 }
 
