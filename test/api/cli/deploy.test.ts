@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { parseEther, Wallet } from "ethers";
 
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
@@ -130,6 +130,28 @@ describe("command line: deploy", () => {
       .to.match(/total {5}about \d{7,8} gas/)
       .and.include("Nothing was sent: this was a dry run.");
     expect(await node.provider.getBlockNumber()).to.equal(0);
+  });
+
+  it("counts what a rollup charges for the data beside the gas", async () => {
+    const words = ["deploy", "--dry-run", "--from", new Wallet(ANVIL_KEY).address];
+    const costOf = async () => {
+      const { output } = await runCli(env(), ...words);
+      const found = /total {5}about \d+ gas, ([\d.]+) at the current gas price(?:, ([\d.]+) of it for L1 data)?; /.exec(
+        output,
+      );
+      return { total: parseEther(found?.[1] ?? "0"), l1: parseEther(found?.[2] ?? "0") };
+    };
+    const plain = await costOf();
+    expect(plain.l1).to.equal(0n);
+    // A contract at the place of the OP stack's GasPriceOracle, which answers a gwei for each byte.
+    await node.provider.send("anvil_setCode", [
+      "0x420000000000000000000000000000000000000F",
+      "0x36633b9aca00025f5260205ff3",
+    ]);
+    const { total, l1 } = await costOf();
+    // The creation code of the five contracts.
+    expect(Number(l1)).to.be.within(40_000e9, 120_000e9);
+    expect(total - plain.total).to.equal(l1);
   });
 
   it("takes a list of nodes, if they serve one chain", async () => {
