@@ -40,7 +40,7 @@ const deploy = task("deploy", "Deploys the contracts; running it again is safe")
     defaultValue: "",
   })
   .addFlag({ name: "dryRun", description: "Check the chain, print the cost and send nothing" })
-  .addFlag({ name: "verify", description: "Publish the sources on the chain's block explorer (compiles them)" })
+  .addFlag({ name: "verify", description: "Publish the sources at Sourcify, and at Etherscan with ETHERSCAN_API_KEY" })
   .setAction(() => import("./scripts/deploy/task.ts"))
   .build();
 

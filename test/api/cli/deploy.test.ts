@@ -1,11 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
@@ -152,6 +155,47 @@ describe("command line: deploy", () => {
     // The creation code of the five contracts.
     expect(Number(l1)).to.be.within(40_000e9, 120_000e9);
     expect(total - plain.total).to.equal(l1);
+  });
+
+  it("publishes the sources of what is on the chain, without a compiler, and fails if one is refused", async () => {
+    const sent = new Map<string, { contractIdentifier: string; stdJsonInput: { sources: object } }>();
+    let refused = "";
+    const server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const [, address = ""] = /^\/v2\/verify\/84532\/(0x\w{40})$/.exec(request.url ?? "") ?? [];
+        const one = JSON.parse(body) as { contractIdentifier: string; stdJsonInput: { sources: object } };
+        sent.set(address, one);
+        const customCode = one.contractIdentifier.endsWith(refused) ? "no_match" : "already_verified";
+        response.writeHead(409).end(JSON.stringify({ customCode, message: "said", errorId: "1" }));
+      });
+    });
+    const sourcify = await listenOnLoopback(server);
+    try {
+      const words = ["deploy", "--operators", LANES[0] ?? "", "--verify"];
+      const more = { DEPLOYER_PRIVATE_KEY: ANVIL_KEY, SOURCIFY_URL: sourcify.url };
+      refused = ":WalletDelegate";
+      const first = await runCli(env(more), ...words);
+      expect(first.failed).to.equal(true);
+      expect(first.output).to.match(/Sourcify: WalletDelegate 0x\w{40} is not verified: said/);
+      expect(first.output).to.include("Etherscan is not asked: set ETHERSCAN_API_KEY.");
+      refused = ":nothing";
+      const { verified } = await jsonOfCli<{ verified: boolean }>(env(more), ...words);
+      expect(verified).to.equal(true);
+    } finally {
+      await sourcify.stop();
+    }
+    const names = [...sent.values()].map(({ contractIdentifier }) => contractIdentifier.split(":")[1]);
+    expect(names).to.have.members([
+      "Relay",
+      "CompactERC721Collection",
+      "ERC1155Collection",
+      "CollectionFactory",
+      "WalletDelegate",
+    ]);
+    for (const [address, { contractIdentifier, stdJsonInput }] of sent) {
+      expect(await node.provider.getCode(address)).to.not.equal("0x");
+      expect(stdJsonInput.sources).to.have.any.keys(contractIdentifier.split(":")[0] ?? "");
+    }
   });
 
   it("takes a list of nodes, if they serve one chain", async () => {

@@ -10,6 +10,12 @@ import { problemsOf } from "./support/problems-of.ts";
 
 const LOCAL_NODE = { rpcUrl: "http://127.0.0.1:8545", rpcUrls: ["http://127.0.0.1:8545"], rpcReadOnly: [] };
 
+const VERIFICATION = {
+  sourcifyUrl: "https://sourcify.dev/server",
+  etherscanUrl: "https://api.etherscan.io/v2/api",
+  etherscanKey: null,
+};
+
 describe("settings", () => {
   it("has a default for every setting", () => {
     expect(parseSettings({})).to.deep.equal({
@@ -21,6 +27,7 @@ describe("settings", () => {
       traces: null,
       publicUrl: "http://localhost:3000",
       explorerUrl: null,
+      verification: VERIFICATION,
       trustProxy: [],
       ...LOCAL_NODE,
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
