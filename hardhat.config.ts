@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig, task } from "hardhat/config";
 
-import { NETWORKS } from "./api/config/networks.ts";
+import { CUSTOM_NETWORK, NETWORKS, rpcVariable } from "./api/config/networks.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +40,7 @@ const deploy = task("deploy", "Deploys the contracts; running it again is safe")
     defaultValue: "",
   })
   .addFlag({ name: "dryRun", description: "Check the chain, print the cost and send nothing" })
-  .addFlag({ name: "verify", description: "Publish the sources on the chain's block explorer (compiles them)" })
+  .addFlag({ name: "verify", description: "Publish the sources at Sourcify, and at Etherscan with ETHERSCAN_API_KEY" })
   .setAction(() => import("./scripts/deploy/task.ts"))
   .build();
 
@@ -90,9 +90,9 @@ export default defineConfig({
     },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     ...Object.fromEntries(
-      NETWORKS.map(({ name, kind, rpcVariable }) => [
+      [...NETWORKS, { name: CUSTOM_NETWORK, kind: "generic" as const }].map(({ name, kind }) => [
         name,
-        { type: "http" as const, chainType: kind, url: configVariable(rpcVariable), accounts },
+        { type: "http" as const, chainType: kind, url: configVariable(rpcVariable(name)), accounts },
       ]),
     ),
   },

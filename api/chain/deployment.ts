@@ -43,6 +43,25 @@ export async function initCode(
   }
 }
 
+/** The creation code without arguments, and the name of the contract. */
+export function creationBytecode(step: Step, storage: CollectionStorage): { name: string; bytecode: string } {
+  switch (step) {
+    case "relay":
+      return { name: "Relay", bytecode: Relay__factory.bytecode };
+    case "erc721Implementation":
+      return {
+        name: storage === "compact" ? "CompactERC721Collection" : "ERC721Collection",
+        bytecode: ERC721_IMPLEMENTATIONS[storage].bytecode,
+      };
+    case "erc1155Implementation":
+      return { name: "ERC1155Collection", bytecode: ERC1155Collection__factory.bytecode };
+    case "factory":
+      return { name: "CollectionFactory", bytecode: CollectionFactory__factory.bytecode };
+    case "delegate":
+      return { name: "WalletDelegate", bytecode: WalletDelegate__factory.bytecode };
+  }
+}
+
 /** The CREATE2 deployer, at the same address on most chains (github.com/Arachnid/deterministic-deployment-proxy). */
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 

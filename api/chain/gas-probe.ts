@@ -21,6 +21,7 @@ import {
 import { abi } from "./abi.ts";
 import { addressOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
+import { measureL1Data } from "./l1-data.ts";
 import { type CallSite, type EncodedCall, encodeServiceCall, encodeWalletCall, uintWord } from "./codec/encode.ts";
 import type { ContractAddresses } from "./contracts.ts";
 
@@ -49,7 +50,7 @@ export async function measureGas(
     (await estimateFromSlotPrice(client, contracts.relay, operator));
   if (calls === null) return null;
   const floor = (await calldataFloor(client, operator)) ?? UNMEASURED_GAS.floor;
-  return { ...calls, floor, transactionGas: await transactionGas(client) };
+  return { ...calls, floor, l1: await measureL1Data(client), transactionGas: await transactionGas(client) };
 }
 
 /**
@@ -94,6 +95,9 @@ async function transactionGas(client: ChainClient): Promise<number> {
   return MAX_TRANSACTION_GAS;
 }
 
+/** What the contracts' calls cost, without what their transaction costs. */
+type CallGas = Omit<GasMeasurement, "floor" | "l1" | "transactionGas">;
+
 /** Numbers of the probe's calls. Requests have smaller ones, so the probe's collections have addresses of their own. */
 const FIRST_NUMBER = 1n << 255n;
 
@@ -123,7 +127,7 @@ async function measureCalls(
   client: ChainClient,
   contracts: ContractAddresses,
   chainId: bigint,
-): Promise<Omit<GasMeasurement, "floor" | "transactionGas"> | null> {
+): Promise<CallGas | null> {
   const other = ofOtherStorage(contracts);
   const collections = await predictCollections(client, contracts, other);
   if (collections === null) return null;
@@ -244,7 +248,7 @@ function toMeasurement(
   used: Used,
   steps: Record<Step, EncodedCall>,
   storage: CollectionStorage,
-): Omit<GasMeasurement, "floor" | "transactionGas"> {
+): CallGas {
   const bytes = (step: Step) => dataLength(steps[step].data);
   const words = (step: Step) => Math.ceil(bytes(step) / 32);
   const create = line([bytes("createShort"), used.createShort], [bytes("createLong"), used.createLong]);

@@ -3,14 +3,17 @@ import { getAddress, isAddress, VoidSigner, Wallet } from "ethers";
 
 import { deploymentFile } from "../chain/contracts.ts";
 import type { RpcProvider } from "../chain/rpc-provider.ts";
-import { NETWORKS } from "../config/networks.ts";
-import { parseSettings } from "../config/settings.ts";
+import { networkOf } from "../config/networks.ts";
+import { parseSettings, type Settings } from "../config/settings.ts";
 import { administer } from "../operate/deploy/administer.ts";
 import type { Say } from "../operate/deploy/announce.ts";
 import { deployContracts } from "../operate/deploy/deploy-contracts.ts";
+import { readDeploymentFile } from "../operate/deploy/journal.ts";
 import { type Plan, readPlan } from "../operate/deploy/plan.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
 import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
+import { verifyDeployment } from "../operate/deploy/verify.ts";
+import { verifiersOf } from "../operate/deploy/verifiers.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { type KeyPlace, requireDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
@@ -35,6 +38,7 @@ interface Options extends KeyPlace {
   from?: string;
   unsigned?: string;
   dryRun?: true;
+  verify?: true;
   json?: true;
 }
 
@@ -45,7 +49,7 @@ export function deploy(terminal: Terminal): Command {
       "deploy --key-file deployer.key --owner 0x5FbDB2315678afecb367f032d93F642f64180aa3",
       "deploy --unsigned deploy.json --from 0x5FbDB2315678afecb367f032d93F642f64180aa3",
     ],
-    json: "{chain_id, deployment_file (null after a dry run, or while contracts are missing), ready, unsigned: [{name, to, data}]}",
+    json: "{chain_id, deployment_file (null after a dry run, or while contracts are missing), ready, unsigned: [{name, to, data}], verified (null without --verify)}",
     notes: NOTES,
   })
     .option("--owner <address>", "owner of the relay (default: the account that deploys)", "")
@@ -61,6 +65,7 @@ export function deploy(terminal: Terminal): Command {
     .option("--from <address>", "the account, where its key is not needed: with --unsigned or --dry-run")
     .option("--unsigned <file>", "send nothing; write to this file what the account must sign")
     .option("--dry-run", "check the chain, print the cost, and send nothing")
+    .option("--verify", "publish the sources of the contracts at Sourcify, and at Etherscan with ETHERSCAN_API_KEY")
     .action((options: Options) => run(options, terminal));
 }
 
@@ -85,11 +90,26 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
     say(`Deploying to ${titleOf(plan)} as ${signer.address}.`);
     const result = await explainingChain(() => deployAs(signer, plan, { options, provider, say }));
     const { file, ready, unsigned } = result;
+    const verified = options.verify === true && file !== null ? await verify(plan, settings, say) : null;
     if (options.json === true)
-      printResult(terminal, true, { chain_id: plan.chainId.toString(), deployment_file: file, ready, unsigned }, "");
+      printResult(
+        terminal,
+        true,
+        { chain_id: plan.chainId.toString(), deployment_file: file, ready, unsigned, verified },
+        "",
+      );
     // Whoever runs this in a script must know that something is left to sign.
-    if (unsigned.length > 0) terminal.fail?.();
+    if (unsigned.length > 0 || verified === false) terminal.fail?.();
   });
+}
+
+/** @returns whether the verifiers of the chain have all sources. */
+async function verify(plan: Plan, settings: Settings, say: Say): Promise<boolean> {
+  const deployment = await readDeploymentFile(plan);
+  if (deployment === null) throw new OperatorError(`${deploymentFile(plan.folder, plan.chainId)} is missing.`);
+  const { verifiers, missing } = verifiersOf(plan.chainId, settings.verification);
+  for (const each of missing) say(`  verify    ${each}`);
+  return verifyDeployment(plan, deployment, verifiers, say);
 }
 
 interface Outcome {
@@ -140,6 +160,6 @@ function fromOf({ from, unsigned, dryRun, keyFile, keyCommand }: Options): strin
 }
 
 function titleOf({ chainId }: Plan): string {
-  const known = NETWORKS.find((network) => BigInt(network.chainId) === chainId);
+  const known = networkOf(chainId);
   return known === undefined ? `chain ${chainId.toString()}` : `${known.title} (chain ${chainId.toString()})`;
 }

@@ -1,5 +1,6 @@
 import { Command } from "commander";
 
+import packageJson from "../../package.json" with { type: "json" };
 import { PROGRAM, type Terminal } from "./terminal.ts";
 
 const AFTER = `
@@ -24,6 +25,7 @@ export async function createProgram(terminal: Terminal, words: readonly string[]
   const program = new Command(PROGRAM)
     .usage("<command> [options]")
     .description("Administers Moneta: apps, tokens, keys, requests and webhooks.")
+    .version(packageJson.version, "-V, --version", "print the version")
     .addHelpText("after", AFTER)
     .showHelpAfterError("Add --help to see the usage.");
   for (const noun of NOUNS) program.addCommand(words.includes(noun.name) ? await noun.load(terminal) : listed(noun));

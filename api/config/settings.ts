@@ -63,6 +63,14 @@ export function crashPointIn(env: Environment): CrashPoint | null {
   return point;
 }
 
+/** Services that publish the sources of contracts. */
+export interface VerificationSettings {
+  sourcifyUrl: string;
+  etherscanUrl: string;
+  /** null: Etherscan is not asked. */
+  etherscanKey: string | null;
+}
+
 export interface Settings {
   port: number;
   host: string;
@@ -74,6 +82,7 @@ export interface Settings {
   publicUrl: string;
   /** Block explorer of the chain; null: there is none. */
   explorerUrl: string | null;
+  verification: VerificationSettings;
   /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
   trustProxy: string[];
   /** The first, or only, node. */
@@ -160,6 +169,7 @@ export function parseSettings(env: Environment): Settings {
     }),
     publicUrl: reader.publicUrl(port),
     explorerUrl: reader.optional("EXPLORER_URL"),
+    verification: verificationOf(reader),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     ...reader.nodes(),
     logQueries: {
@@ -202,6 +212,14 @@ export function parseSettings(env: Environment): Settings {
   };
   reader.check();
   return settings;
+}
+
+function verificationOf(reader: Reader): VerificationSettings {
+  return {
+    sourcifyUrl: reader.read("SOURCIFY_URL"),
+    etherscanUrl: reader.read("ETHERSCAN_URL"),
+    etherscanKey: reader.optional("ETHERSCAN_API_KEY"),
+  };
 }
 
 /** The part that most CLI commands need. Other settings may be invalid. @throws SettingsError */

@@ -260,6 +260,21 @@ export const VARIABLES = {
     description:
       "Block explorer of the chain, such as `https://etherscan.io`. The console links to its pages: `/tx/<hash>`, `/address/<address>`, `/token/<address>?a=<id>`.",
   },
+  SOURCIFY_URL: {
+    schema: publicUrl,
+    fallback: "https://sourcify.dev/server",
+    description: "Server of Sourcify (API v2), to which `deploy --verify` sends the sources of the contracts.",
+  },
+  ETHERSCAN_URL: {
+    schema: publicUrl,
+    fallback: "https://api.etherscan.io/v2/api",
+    description: "Etherscan's API V2, which serves the block explorers of many chains.",
+  },
+  ETHERSCAN_API_KEY: {
+    schema: z.string().regex(/^[A-Za-z0-9]{1,100}$/, "must be letters and digits"),
+    fallback: "none",
+    description: "Key for Etherscan's API. Without it, `deploy --verify` sends the sources to Sourcify only.",
+  },
   TRUST_PROXY: {
     schema: addresses,
     fallback: "none",

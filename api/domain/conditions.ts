@@ -1,3 +1,5 @@
+import { type GasMeasurement, UNMEASURED_GAS } from "./gas-estimate.ts";
+
 /** What an operator must know and do when the chain has a transaction of a lane that the database does not know. */
 export function unknownTransaction(hash: string): string {
   return (
@@ -65,11 +67,18 @@ export const BACKLOG_SLOW = 120_000;
 
 /**
  * What a lane needs to send one full batch, in wei. The relayer offers up to this fee, and the node requires funds for all
- * of it.
- * @param gas gas of a full batch.
+ * of it. On some rollups a fee for its L1 data comes in addition.
+ * @param measurement null: what calls cost was not measured yet. @param blockGas the gas limit of a block.
  */
-export function fullBatchCost(gas: number, fees: { baseFee: bigint; priorityFee: bigint }): bigint {
-  return BigInt(gas) * (2n * fees.baseFee + fees.priorityFee);
+export function fullBatchCost(
+  measurement: GasMeasurement | null,
+  blockGas: number,
+  fees: { baseFee: bigint; priorityFee: bigint },
+): bigint {
+  const { transactionGas, compact, l1 } = measurement ?? UNMEASURED_GAS;
+  const gas = Math.min(transactionGas, blockGas);
+  const mints = gas / Math.max(1, compact.mintErc721);
+  return BigInt(gas) * (2n * fees.baseFee + fees.priorityFee) + BigInt(Math.ceil(l1.itemFee * mints));
 }
 
 /** @param batchCost what one full batch may cost, in wei. */

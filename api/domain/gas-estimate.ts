@@ -148,8 +148,8 @@ export function estimateGas(command: Command, gas: GasMeasurement = UNMEASURED_G
         : CALL_BYTES;
   const dataLength = fixed + texts;
   const call = expectedGas(gas, { command, dataLength, slots: UNKNOWN_SLOTS, toWallet: false });
-  const shared = TRANSACTION_GAS + targetGas(gas) + gas.newSlot;
-  return Math.ceil(call + ITEM + TEXT_BYTE * texts + shared / SMALL_BATCH);
+  const shared = TRANSACTION_GAS + targetGas(gas) + gas.newSlot + gas.l1.base;
+  return Math.ceil(call + ITEM + TEXT_BYTE * texts + gas.l1.other * dataLength + shared / SMALL_BATCH);
 }
 
 /** The relayer counts a call's gas twice: as what the transaction is expected to use, and as the call's limit. With margins. */
@@ -164,8 +164,10 @@ const ARGUMENT_BYTES = 200;
 /** The most bytes that the texts of a new collection may have, so that its request fits into a transaction of the chain. */
 export function mostCollectionBytes(gas: GasMeasurement): number {
   const { base, each } = gas.createCollection;
-  const room = gas.transactionGas - TRANSACTION_GAS - KEPT_FREE - gas.newSlot - targetGas(gas) - COUNTED * base;
-  return Math.max(0, Math.floor(room / (COUNTED * each + TEXT_BYTE)) - ARGUMENT_BYTES);
+  const fixed = TRANSACTION_GAS + KEPT_FREE + gas.newSlot + targetGas(gas) + COUNTED * base + L1_MARGIN * gas.l1.base;
+  const room = gas.transactionGas - fixed;
+  const byte = COUNTED * each + TEXT_BYTE + L1_MARGIN * gas.l1.other;
+  return Math.max(0, Math.floor(room / byte) - ARGUMENT_BYTES);
 }
 
 /** The bytes of the texts that a command brings to the chain. */
@@ -213,6 +215,24 @@ export interface CalldataFloor {
   other: number;
 }
 
+/**
+ * What a rollup charges for writing a transaction to Ethereum (L1). Arbitrum charges gas: for a transaction without calldata, and
+ * for each zero and each other byte. The OP stack and Scroll charge a fee beside the gas.
+ */
+export interface L1Data extends CalldataFloor {
+  /** The fee of a mint in a full batch, in wei. */
+  itemFee: number;
+}
+
+/** Of a chain that charges nothing for it. */
+export const NO_L1_DATA: L1Data = { base: 0, zero: 0, other: 0, itemFee: 0 };
+
+/**
+ * A transaction gets so many times the gas that its L1 data costs now: the price changes until its block. What is left is not
+ * paid. A transaction with less than its price is not mined.
+ */
+export const L1_MARGIN = 2;
+
 /** What calls of an ERC721 collection cost, by its storage. */
 export interface Erc721Gas {
   /** The first mint of a collection also creates the slot that counts its tokens. */
@@ -241,6 +261,7 @@ export interface GasMeasurement extends Erc721Gas {
   freezeMetadata: LinearGas;
   transferErc1155: number;
   floor: CalldataFloor;
+  l1: L1Data;
   /** The highest gas limit that a transaction can have. */
   transactionGas: number;
 }
@@ -267,6 +288,7 @@ const OSAKA: GasMeasurement = {
   transferErc721: 33_249,
   transferErc1155: 34_546,
   floor: { base: 21_000, zero: 10, other: 40 },
+  l1: NO_L1_DATA,
   transactionGas: MAX_TRANSACTION_GAS,
 };
 

@@ -1,7 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds } from "../domain/conditions.ts";
-import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
 import type { Db } from "../store/db/sql.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
@@ -41,8 +40,7 @@ export async function readChainState(deps: {
       client.balances(rows.map(({ address }) => address)),
     ]),
   );
-  const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
-  const cost = fullBatchCost(gas, { baseFee: block.baseFeePerGas ?? 0n, priorityFee });
+  const cost = fullBatchCost(measurement, Number(block.gasLimit), { baseFee: block.baseFeePerGas ?? 0n, priorityFee });
   return {
     head: block.number,
     relayPaused: paused,

@@ -113,7 +113,7 @@ export async function buildBatch(
   const calls = taken.map(({ number, target, gas, data }) => ({ number, target, gasLimit: gas.limit, data }));
   return {
     requests: taken.map((item) => item.request),
-    weights: taken.map(expectedOf),
+    weights: taken.map((item) => expectedOf(measured, item)),
     left: items.slice(taken.length).map((item) => item.request),
     apart,
     rejected,

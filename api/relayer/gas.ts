@@ -5,6 +5,8 @@ import {
   expectedGas,
   type GasCall,
   type GasMeasurement,
+  L1_MARGIN,
+  type L1Data,
   type MintSlots,
   targetGas,
   TRANSACTION_GAS,
@@ -183,16 +185,18 @@ function withMargin(simulated: number, unexpected: number): number {
  * the reserve.
  */
 export function batchGas(measured: GasMeasurement, items: readonly CountedItem[], authorizations: number): BatchGas {
-  const { newSlot, floor } = measured;
+  const { newSlot, floor, l1 } = measured;
   let least = floor.base + floor.other * BATCH_BYTES;
   let expected = TRANSACTION_GAS + Math.ceil(authorizationGas(newSlot)) * authorizations;
   let largest = 0;
+  let data = l1.base + l1.other * BATCH_BYTES;
   const targets = new Set<string>();
   const buckets = new Set<bigint>();
   for (const item of items) {
-    const { gas, target, number, data } = item;
-    const bytes = countBytes(data);
+    const { gas, target, number } = item;
+    const bytes = countBytes(item.data);
     expected += expectedWith(gas, bytes);
+    data += l1Gas(l1, bytes);
     least += floor.zero * (bytes.zero + CALL_BYTES.zero) + floor.other * (bytes.other + CALL_BYTES.other);
     largest = Math.max(largest, gas.limit);
     targets.add(target);
@@ -200,14 +204,21 @@ export function batchGas(measured: GasMeasurement, items: readonly CountedItem[]
   }
   expected += targets.size * targetGas(measured) + buckets.size * newSlot;
   // Blocks count what calldata costs at least, too.
-  expected = Math.max(expected, least);
+  expected = Math.max(expected, least) + Math.ceil(data);
   // A call gets at most 63/64 of the remaining gas (EIP-150).
-  return { expected, limit: expected + RESERVE + Math.ceil((largest * 64) / 63) };
+  const limit = expected + Math.ceil((L1_MARGIN - 1) * data) + RESERVE + Math.ceil((largest * 64) / 63);
+  return { expected, limit };
 }
 
 /** The gas that an item adds to its transaction, without what the items share. */
-export function expectedOf({ gas, data }: Pick<CountedItem, "gas" | "data">): number {
-  return expectedWith(gas, countBytes(data));
+export function expectedOf({ l1 }: GasMeasurement, { gas, data }: Pick<CountedItem, "gas" | "data">): number {
+  const bytes = countBytes(data);
+  return expectedWith(gas, bytes) + Math.ceil(l1Gas(l1, bytes));
+}
+
+/** The gas that a chain charges for the L1 data of an item. */
+function l1Gas({ zero, other }: L1Data, bytes: Bytes): number {
+  return zero * (bytes.zero + CALL_BYTES.zero) + other * (bytes.other + CALL_BYTES.other);
 }
 
 function expectedWith(gas: ItemGas, bytes: Bytes): number {

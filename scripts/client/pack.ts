@@ -4,16 +4,22 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 import packageJson from "../../client/package.json" with { type: "json" };
+import starterJson from "../../examples/create-moneta-app/package.json" with { type: "json" };
 import projectJson from "../../package.json" with { type: "json" };
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const CLIENT = join(ROOT, "client");
+const STARTER = join(ROOT, "examples/create-moneta-app");
+
+/** Packs `create-moneta-app`. @returns the path of the tarball in the folder. */
+export async function packStarter(folder: string): Promise<string> {
+  requireVersion("examples/create-moneta-app/package.json", starterJson.version);
+  return pack(STARTER, folder);
+}
 
 /** Builds the client and packs it for `npm install`. @returns the path of the tarball in the folder. */
 export async function packClient(folder: string): Promise<string> {
-  if (packageJson.version !== projectJson.version) {
-    throw new Error(`Set the version of client/package.json to ${projectJson.version}, that of package.json.`);
-  }
+  requireVersion("client/package.json", packageJson.version);
   const stage = await mkdtemp(join(tmpdir(), "moneta-client-"));
   try {
     const dist = join(stage, "dist");
@@ -22,15 +28,21 @@ export async function packClient(folder: string): Promise<string> {
     await cp(join(CLIENT, "package.json"), join(stage, "package.json"));
     await cp(join(CLIENT, "README.md"), join(stage, "README.md"));
     await cp(join(ROOT, "LICENSE"), join(stage, "LICENSE"));
-    const printed = await run(
-      "npm",
-      ["pack", "--json", "--ignore-scripts", "--pack-destination", resolve(folder)],
-      stage,
-    );
-    return join(resolve(folder), tarballOf(printed));
+    return await pack(stage, folder);
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
+}
+
+function requireVersion(file: string, version: string): void {
+  if (version === projectJson.version) return;
+  throw new Error(`Set the version of ${file} to ${projectJson.version}, that of package.json.`);
+}
+
+async function pack(from: string, folder: string): Promise<string> {
+  const target = resolve(folder);
+  const printed = await run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", target], from);
+  return join(target, tarballOf(printed));
 }
 
 /** The compiler leaves `./errors.ts` in declarations. Not every tool finds `errors.d.ts` by that name. */

@@ -8,6 +8,9 @@ export const BUILD_OUTPUT = fileURLToPath(new URL("../../types/ethers-contracts"
 /** The committed part of that output. The service, its scripts and `npm start` use it, so they need no compiler. */
 export const GENERATED = fileURLToPath(new URL("../../contracts/generated", import.meta.url));
 
+/** The compiler's input for the contracts that are deployed: whoever verifies them compiles exactly this. */
+export const STANDARD_INPUT = "standard-input.json";
+
 /** The contracts that `npm run deploy` deploys, those whose calls and events the service encodes and decodes, and the gas probe. */
 const SERVICE = [
   "Relay",
@@ -22,7 +25,11 @@ const SERVICE = [
 const TOUR = ["mocks/PlainERC721", "mocks/PlainERC1155"];
 
 /** Paths, relative to either folder, of the files that are committed. */
-export const FILES = ["common.ts", ...[...SERVICE, ...TOUR].flatMap((name) => [`${name}.ts`, factoryOf(name)])];
+export const FILES = [
+  "common.ts",
+  STANDARD_INPUT,
+  ...[...SERVICE, ...TOUR].flatMap((name) => [`${name}.ts`, factoryOf(name)]),
+];
 
 function factoryOf(name: string): string {
   return `factories/${name}__factory.ts`;

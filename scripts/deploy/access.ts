@@ -1,5 +1,6 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
+import { rpcVariable } from "../../api/config/networks.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 
 const KEY = "DEPLOYER_PRIVATE_KEY";
@@ -11,10 +12,9 @@ export async function requireAccess({ config, globalOptions }: HardhatRuntimeEnv
   const name = globalOptions.network;
   const network = config.networks[name];
   if (network?.type !== "http") return;
-  const variable = `${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}_RPC_URL`;
   if (!(await isSet(network.url)))
     throw new OperatorError(
-      `The URL of a node of ${name} is missing. Add this line to your shell: export ${variable}=https://…`,
+      `The URL of a node of ${name} is missing. Add this line to your shell: export ${rpcVariable(name)}=https://…`,
     );
   if (!Array.isArray(network.accounts)) return;
   for (const account of network.accounts) {

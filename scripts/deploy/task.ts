@@ -2,14 +2,16 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
-import { NETWORKS } from "../../api/config/networks.ts";
+import { parseSettings } from "../../api/config/settings.ts";
+import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
 import { explainingChain } from "../../api/operate/deploy/transactions.ts";
+import { verifyDeployment } from "../../api/operate/deploy/verify.ts";
+import { verifiersOf } from "../../api/operate/deploy/verifiers.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess } from "./access.ts";
-import { verifyContracts } from "./verify.ts";
 
 interface Arguments {
   owner: string;
@@ -22,7 +24,7 @@ interface Arguments {
 
 /**
  * `npm run deploy -- --network <name>`: deploys the relay, both implementations, the factory and the
- * wallet delegate, or adds a factory with the other storage, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled, except for `--verify`.
+ * wallet delegate, or adds a factory with the other storage, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled.
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   try {
@@ -40,10 +42,10 @@ export default async function deploy(args: Arguments, hre: HardhatRuntimeEnviron
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   // Absent without the option, whatever its type says.
   const wanted = hre.globalOptions.network as string | undefined;
-  const known = NETWORKS.map(({ name }) => name).join(" | ");
+  const known = [...NETWORKS.map(({ name }) => name), CUSTOM_NETWORK].join(" | ");
   if (wanted !== undefined && hre.config.networks[wanted] === undefined)
     throw new OperatorError(
-      `--network: ${wanted} is not known. The known chains are ${known}. Another chain is an entry in hardhat.config.ts.`,
+      `--network: ${wanted} is not known. The known chains are ${known}. The last one is any chain: its node is in RPC_URL.`,
     );
   if (hre.config.networks[wanted ?? ""]?.type !== "http")
     throw new OperatorError(`Name the chain: --network ${known}, or another one of hardhat.config.ts.`);
@@ -68,6 +70,11 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
   const deployed = await deployContracts(plan, deployer, say);
   if (deployed === null) return;
   await administer(plan, deployed, deployer, say);
-  if (args.verify) await verifyContracts(hre, plan, deployed);
+  if (args.verify) {
+    const { verification } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
+    const { verifiers, missing } = verifiersOf(plan.chainId, verification);
+    for (const each of missing) say(`  verify    ${each}`);
+    if (!(await verifyDeployment(plan, deployed, verifiers, say))) process.exitCode = 1;
+  }
   await connection.close();
 }

@@ -1,6 +1,7 @@
 import { endpointsTable } from "./endpoints-table.ts";
 import { errorsList } from "./errors-list.ts";
 import { metricsTable } from "./metrics-table.ts";
+import { networksTable } from "./networks-table.ts";
 import { firstSettingsTable, settingsTable } from "./settings-table.ts";
 
 const TABLES: { file: string; marker: string; table: () => string }[] = [
@@ -8,6 +9,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "README.md", marker: "settings", table: firstSettingsTable },
   { file: "docs/errors.md", marker: "errors", table: errorsList },
   { file: "docs/operations.md", marker: "metrics", table: metricsTable },
+  { file: "docs/install.md", marker: "networks", table: networksTable },
   { file: "docs/settings.md", marker: "settings", table: settingsTable },
 ];
 

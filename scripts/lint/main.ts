@@ -31,6 +31,7 @@ const linters: Linter[] = [
   ...solhint("solhint", ".solhint.json", CONTRACTS),
   ...solhint("solhint of tests", "scripts/lint/solhint-tests.json", TEST_CONTRACTS),
   { name: "published document", run: ["scripts/lint/document.ts"] },
+  { name: "licences", run: ["scripts/lint/licenses.ts"] },
   { name: "prettier", run: ["prettier/bin/prettier.cjs", "--check", "--log-level", "warn", "."] },
 ];
 

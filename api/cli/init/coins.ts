@@ -4,7 +4,7 @@ import { formatEther, type Signer } from "ethers";
 import { renderUnicodeCompact } from "uqr";
 
 import { ChainUnavailable } from "../../chain/errors.ts";
-import { NETWORKS } from "../../config/networks.ts";
+import { networkOf } from "../../config/networks.ts";
 import { isFunded, type Need, type Needs, needsOf } from "../../operate/deploy/fund.ts";
 import type { Plan } from "../../operate/deploy/plan.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
@@ -69,9 +69,9 @@ export async function until(most: number, terminal: Terminal, { waiting, isDone,
   }
 }
 
-/** @param chainId of a known test network: names its coin, and where to get it. */
+/** @param chainId of a known network: names its coin, and for a test network where to get it. */
 function describeNeeds({ deployer, lanes }: Needs, owner: string | null, chainId: bigint): string {
-  const network = NETWORKS.find((known) => BigInt(known.chainId) === chainId);
+  const network = networkOf(chainId);
   const name = (index: number) => (lanes.length === 1 ? "lane" : `lane ${index.toString()}`);
   const row = (role: string, { address, balance, wanted }: Need, what: string) => [
     role,
@@ -90,9 +90,11 @@ function describeNeeds({ deployer, lanes }: Needs, owner: string | null, chainId
     table(["ACCOUNT", "ADDRESS", "NEEDS", "HAS", "WHAT IT DOES"], rows, ""),
     "",
     `Send ${formatEther(deployer.wanted - deployer.balance)} ${network?.coin ?? "of the chain's coins"} to the deployer: ${deployer.address}`,
-    ...(network === undefined
-      ? []
-      : [`They cost nothing on ${network.title}. Where to get them: ${network.faucetUrl}`]),
+    ...(network?.test === true
+      ? [
+          `They cost nothing on ${network.title}.${network.faucetUrl === null ? "" : ` Where to get them: ${network.faucetUrl}`}`,
+        ]
+      : []),
     "That is enough for everything: it passes on what the lanes need. The code below has this address and the chain.",
     "",
     renderUnicodeCompact(`ethereum:${deployer.address}@${chainId.toString()}`),

@@ -12,7 +12,7 @@ import { RpcProvider } from "../../chain/rpc-provider.ts";
 import { Rpc } from "../../chain/rpc.ts";
 import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.ts";
 import { becomeEnvironment } from "../../config/environment.ts";
-import { NETWORKS } from "../../config/networks.ts";
+import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
 import type { Variable } from "../../config/variables.ts";
 import { loadThread } from "../../context/loading-thread.ts";
@@ -47,6 +47,8 @@ const DEFAULT_FILE = ".env";
 const KEPT = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "DATABASE_URL", "SEED_FILE", "CONFIRMATIONS"] as const;
 
 const NAMES = NETWORKS.map(({ name }) => name).join(", ");
+/** The chains to try first: their coins cost nothing. */
+const TEST_NAMES = NETWORKS.filter(({ test }) => test).map(({ name }) => name);
 const NOTES = `It makes the keys, shows which account needs coins and waits for them, deploys the contracts, writes the settings to .env and
 starts the service. Stop it at any time, and run the same command again: it continues. Nothing is made or deployed twice.
 
@@ -211,11 +213,13 @@ interface ChosenChain {
   rpc: Rpc;
   rpcUrl: string;
   explorerUrl: string | null;
+  /** How many confirmations the chain needs; null: as the service sets them by itself. */
+  confirmations: number | null;
 }
 
 /** @throws OperatorError, ChainUnavailable */
 async function chooseChain(options: Options, env: Environment, terminal: Terminal): Promise<ChosenChain> {
-  const known = NETWORKS.find(({ name }) => name === options.chain);
+  const known: KnownNetwork | undefined = NETWORKS.find(({ name }) => name === options.chain);
   if (options.chain !== undefined && known === undefined)
     throw new OperatorError(
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
@@ -224,21 +228,21 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     throw new OperatorError(
       "This command uses one node: set RPC_URL in the place of RPC_URLS. When it is done, set all nodes in the settings.",
     );
-  const variable = known?.rpcVariable ?? "RPC_URL";
+  const variable = known === undefined ? "RPC_URL" : rpcVariable(known.name);
   const rpcUrl =
     options.rpcUrl ??
     env["RPC_URL"] ??
     env[variable] ??
     (
       await terminal.ask?.(
-        `URL of a node of ${known?.title ?? "the chain"} (https://...${known === undefined ? `; or stop, and name a test network with --chain: ${NAMES}` : ""}): `,
+        `URL of a node of ${known?.title ?? "the chain"} (https://...${known === undefined ? `; or stop, and name a test network with --chain: ${TEST_NAMES.join(", ")}` : ""}): `,
       )
     )?.trim() ??
     "";
   if (rpcUrl === "")
     throw new OperatorError(
       `The URL of a node of ${known?.title ?? "the chain"} is missing. Add this line to your shell: export ${variable}=https://…` +
-        (known === undefined ? ` Or name a test network: --chain ${NAMES.replaceAll(", ", " | ")}.` : ""),
+        (known === undefined ? ` Or name a test network: --chain ${TEST_NAMES.join(" | ")}.` : ""),
     );
   if (!isHttpUrl(rpcUrl)) throw new OperatorError("The URL of the node must start with http:// or https://.");
   const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
@@ -249,12 +253,19 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     );
   if (chainId === LOCAL_CHAIN_ID)
     throw new OperatorError(`Chain ${chainId.toString()} is a local chain. \`npm start\` sets up everything on it.`);
-  const same = NETWORKS.find((each) => BigInt(each.chainId) === chainId);
+  const same = networkOf(chainId);
   const title = same?.title ?? `chain ${chainId.toString()}`;
   terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
-  if (same === undefined)
+  if (same?.test !== true)
     terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
-  return { title, chainId, rpc, rpcUrl, explorerUrl: same?.explorerUrl ?? null };
+  return {
+    title,
+    chainId,
+    rpc,
+    rpcUrl,
+    explorerUrl: same?.explorerUrl ?? null,
+    confirmations: same?.confirmations ?? null,
+  };
 }
 
 /** The database must be new, or that of this chain. @throws OperatorError */
@@ -310,7 +321,7 @@ async function keepSettings(
   terminal: Terminal,
 ): Promise<{ env: Environment; settings: Settings }> {
   const secretKeys = given["SECRET_KEYS"] ?? randomBytes(32).toString("base64");
-  const env: Environment = { ...chosen, SECRET_KEYS: secretKeys };
+  const env: Environment = { ...confirmationsOfNew(file, chain), ...chosen, SECRET_KEYS: secretKeys };
   const settings = parseSettings(env);
   const wanted: [Variable, string | undefined][] = [
     ["RPC_URL", chain.rpcUrl],
@@ -327,6 +338,13 @@ async function keepSettings(
   );
   terminal.write(`settings    ${file.path}${added.length === 0 ? "" : ` written: ${added.join(", ")}`}\n`);
   return { env, settings };
+}
+
+/** Only new settings get the number of the chain: that of an installation in use does not change. */
+function confirmationsOfNew({ values }: SettingsFile, { confirmations }: ChosenChain): Environment {
+  return confirmations === null || values["SECRET_KEYS"] !== undefined
+    ? {}
+    : { CONFIRMATIONS: confirmations.toString() };
 }
 
 interface Ground {

@@ -21,8 +21,8 @@ export async function announceChain(plan: Plan, provider: Rpc, from: string, say
   const missing = features.filter(({ support, required }) => required && support === "no");
   if (missing.length === 0) return;
   throw new OperatorError(
-    `This chain does not support ${missing.map(({ name }) => name).join(", ")}. The contracts need the rules of the ` +
-      `Prague hard fork or later. Nothing was sent.`,
+    `This chain does not support ${missing.map(({ name }) => name).join(", ")}. Moneta needs the rules of the ` +
+      `Cancun hard fork or later, and fees by EIP-1559. Nothing was sent.`,
   );
 }
 
@@ -32,7 +32,9 @@ export interface DeploymentCost {
   gas: bigint;
   /** In wei for each unit of gas. */
   price: bigint;
-  /** In wei. */
+  /** What a rollup charges for the data beside the gas, in wei. */
+  l1Fee: bigint;
+  /** In wei, with that fee. */
   total: bigint;
 }
 
@@ -45,7 +47,8 @@ export async function costOf(
   const { maxFeePerGas, gasPrice } = await provider.getFeeData();
   const price = maxFeePerGas ?? gasPrice ?? 0n;
   const gas = steps.reduce((sum, step) => sum + (step.gas ?? 0n), 0n);
-  return { steps, gas, price, total: gas * price };
+  const l1Fee = steps.reduce((sum, step) => sum + step.l1Fee, 0n);
+  return { steps, gas, price, l1Fee, total: gas * price + l1Fee };
 }
 
 /** Prints the cost before anything is spent. @throws OperatorError if the deployer cannot pay or a transaction is too large. */
@@ -55,12 +58,12 @@ export async function announceCost(
   accounts: { deployer: string; create2Deployer: string | null },
   say: Say,
 ): Promise<void> {
-  const { steps, gas, price, total } = await costOf(journal, provider, accounts);
+  const { steps, gas, price, l1Fee, total } = await costOf(journal, provider, accounts);
   for (const each of steps) say(describeStep(each, price, journal));
   const balance = await provider.getBalance(accounts.deployer);
   say(
-    `  total     about ${gas.toString()} gas, ${formatEther(total)} at the current gas price ` +
-      `(a rollup adds its data fee); the deployer has ${formatEther(balance)}.`,
+    `  total     about ${gas.toString()} gas, ${formatEther(total)} at the current gas price` +
+      `${l1Fee === 0n ? "" : `, ${formatEther(l1Fee)} of it for L1 data`}; the deployer has ${formatEther(balance)}.`,
   );
   say(
     accounts.create2Deployer === null
@@ -75,10 +78,10 @@ export async function announceCost(
   }
 }
 
-function describeStep({ step, gas }: StepGas, price: bigint, journal: Journal): string {
+function describeStep({ step, gas, l1Fee }: StepGas, price: bigint, journal: Journal): string {
   const begun = journal.steps[step] === undefined ? "" : " (started by an earlier run)";
   const cost =
-    gas === null ? "is already deployed" : `about ${gas.toString()} gas, ${formatEther(gas * price)}${begun}`;
+    gas === null ? "is already deployed" : `about ${gas.toString()} gas, ${formatEther(gas * price + l1Fee)}${begun}`;
   return `  ${step} ${cost}`;
 }
 

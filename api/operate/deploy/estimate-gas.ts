@@ -1,6 +1,7 @@
-import { concat, dataLength, type Provider, toBeHex, type TransactionRequest, ZeroAddress } from "ethers";
+import { concat, dataLength, type Provider, toBeHex, Transaction, type TransactionRequest, ZeroAddress } from "ethers";
 
 import { create2Address, deploymentTransaction, initCode, type Placed, type Step } from "../../chain/deployment.ts";
+import { l1DataFees } from "../../chain/l1-data.ts";
 import { type Journal, stepsOf } from "./journal.ts";
 
 /** What one deployment transaction costs on the connected chain. */
@@ -8,6 +9,8 @@ export interface StepGas {
   step: Step;
   /** Null: the contract is already on the chain. */
   gas: bigint | null;
+  /** What a rollup charges for its data beside the gas, in wei. */
+  l1Fee: bigint;
 }
 
 /** Added to the estimate of the factory for its calls to the implementations, and for a fork's higher prices of them. */
@@ -22,17 +25,41 @@ export async function estimateSteps(
 ): Promise<StepGas[]> {
   const placed: Placed = { ...journal.placed };
   const steps: StepGas[] = [];
+  const missing: { step: StepGas; bytes: string }[] = [];
   for (const step of stepsOf(journal)) {
     const code = await initCode(step, journal, { ...NOWHERE, ...placed });
     const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
     if (address !== undefined) placed[step] = address;
     const measured = step === "factory" ? sameSize(code) : code;
     const extra = step === "factory" ? FACTORY_CALLS : 0n;
-    const gas = await gasUnlessThere(provider, address, { from, ...deploymentTransaction(create2Deployer, measured) });
-    steps.push({ step, gas: gas === null ? null : gas + extra });
+    const transaction = deploymentTransaction(create2Deployer, measured);
+    const gas = await gasUnlessThere(provider, address, { from, ...transaction });
+    const found: StepGas = { step, gas: gas === null ? null : gas + extra, l1Fee: 0n };
+    steps.push(found);
+    if (gas !== null) missing.push({ step: found, bytes: bytesOf(transaction, gas) });
   }
+  const fees = await l1DataFees(
+    (calls) => Promise.all(calls.map((call) => provider.call(call).catch(refused))),
+    missing.map(({ bytes }) => bytes),
+  );
+  for (const [index, { step }] of missing.entries()) step.l1Fee = fees?.[index] ?? 0n;
   return steps;
 }
+
+/** A node that refuses the question tells no fee. */
+function refused(): null {
+  return null;
+}
+
+/** The transaction as the chain stores it, but for its signature. */
+function bytesOf({ to, data }: { to?: string | null; data: string }, gasLimit: bigint): string {
+  const fees = { maxFeePerGas: MANY, maxPriorityFeePerGas: MANY };
+  return Transaction.from({ type: 2, chainId: MANY, nonce: 1, to: to ?? null, data, gasLimit, ...fees })
+    .unsignedSerialized;
+}
+
+/** A number of usual length in a transaction. */
+const MANY = 1_000_000_000n;
 
 /** @returns the gas of a deployment, or null if the contract is on the chain. */
 async function gasUnlessThere(

@@ -11,7 +11,7 @@ import {
   unknownTransaction,
   wrongBase,
 } from "../../domain/conditions.ts";
-import { MAX_TRANSACTION_GAS, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
+import { type L1Data, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
 import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
@@ -113,14 +113,25 @@ export const nodes: Check = {
 export const fees: Check = {
   name: "fees",
   asksChain: true,
-  run: async ({ client, maxFeeGwei }) => {
+  run: async ({ client, database, maxFeeGwei }) => {
+    const { measurement } = await readGasMeasurement(database.read);
+    const l1 = measurement === null ? [] : describeL1Data(measurement.l1);
     const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
     const now = (block.baseFeePerGas ?? 0n) + priorityFee;
     const words = `gas costs ${formatUnits(now, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
-    if (now <= BigInt(maxFeeGwei) * 10n ** 9n) return [ok(words)];
-    return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)];
+    if (now <= BigInt(maxFeeGwei) * 10n ** 9n) return [ok(words), ...l1];
+    return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`), ...l1];
   },
 };
+
+/** What a rollup charges for the data that it writes to Ethereum; other chains charge nothing for it. */
+function describeL1Data({ itemFee, other }: L1Data): Finding[] {
+  const fee = formatEther(BigInt(Math.round(itemFee)));
+  return [
+    ...(itemFee > 0 ? [ok(`L1 data of a mint in a full batch costs ${fee} ether, beside its gas`)] : []),
+    ...(other > 0 ? [ok(`L1 data costs up to ${other.toString()} gas for each byte of a transaction`)] : []),
+  ];
+}
 
 /** What the relay needs beside two new words of its bitmap to end a batch: a cold account, events, a failure's reason. */
 const RELAY_WORK = 70_000;
@@ -332,11 +343,10 @@ export async function readLaneFunds({
   }
   const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
   const { measurement } = await readGasMeasurement(database.read);
-  const gas = Math.min(measurement?.transactionGas ?? MAX_TRANSACTION_GAS, Number(block.gasLimit));
   const used = [...addresses].filter(([lane]) => lanes.includes(lane)).sort(([one], [other]) => one - other);
   const balances = await client.balances(used.map(([, address]) => address));
   return {
     funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
-    batchCost: fullBatchCost(gas, { baseFee: block.baseFeePerGas ?? 0n, priorityFee }),
+    batchCost: fullBatchCost(measurement, Number(block.gasLimit), { baseFee: block.baseFeePerGas ?? 0n, priorityFee }),
   };
 }

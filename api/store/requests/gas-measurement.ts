@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { type GasMeasurement, UNMEASURED_GAS } from "../../domain/gas-estimate.ts";
+import { type GasMeasurement, NO_L1_DATA, UNMEASURED_GAS } from "../../domain/gas-estimate.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import type { Db, Trx } from "../db/sql.ts";
 
@@ -34,6 +34,8 @@ export const measurement = z.strictObject({
   transferErc721: gas,
   transferErc1155: gas,
   floor: z.strictObject({ base: gas, zero: gas, other: gas }),
+  // Figures of earlier versions do not have it.
+  l1: z.strictObject({ base: gas, zero: gas, other: gas, itemFee: gas }).default(NO_L1_DATA),
   transactionGas: gas.positive(),
 });
 

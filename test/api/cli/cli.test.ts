@@ -152,6 +152,7 @@ describe("command line", () => {
       promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], {
         env: { ...process.env, DATABASE_URL: api.databaseUrl },
       });
+    expect((await main("--version")).stdout).to.match(/^\d+\.\d+\.\d+\n$/);
     const { stdout } = await main("app", "create", "spawned", "--json");
     expect(Object.keys(JSON.parse(stdout) as object)).to.deep.equal(["app_id", "name", "token"]);
     const failure = await main("app", "create", "spawned").then(

@@ -1,11 +1,14 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
-import { Wallet } from "ethers";
+import { parseEther, Wallet } from "ethers";
 
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
@@ -130,6 +133,69 @@ describe("command line: deploy", () => {
       .to.match(/total {5}about \d{7,8} gas/)
       .and.include("Nothing was sent: this was a dry run.");
     expect(await node.provider.getBlockNumber()).to.equal(0);
+  });
+
+  it("counts what a rollup charges for the data beside the gas", async () => {
+    const words = ["deploy", "--dry-run", "--from", new Wallet(ANVIL_KEY).address];
+    const costOf = async () => {
+      const { output } = await runCli(env(), ...words);
+      const found = /total {5}about \d+ gas, ([\d.]+) at the current gas price(?:, ([\d.]+) of it for L1 data)?; /.exec(
+        output,
+      );
+      return { total: parseEther(found?.[1] ?? "0"), l1: parseEther(found?.[2] ?? "0") };
+    };
+    const plain = await costOf();
+    expect(plain.l1).to.equal(0n);
+    // A contract at the place of the OP stack's GasPriceOracle, which answers a gwei for each byte.
+    await node.provider.send("anvil_setCode", [
+      "0x420000000000000000000000000000000000000F",
+      "0x36633b9aca00025f5260205ff3",
+    ]);
+    const { total, l1 } = await costOf();
+    // The creation code of the five contracts.
+    expect(Number(l1)).to.be.within(40_000e9, 120_000e9);
+    expect(total - plain.total).to.equal(l1);
+  });
+
+  it("publishes the sources of what is on the chain, without a compiler, and fails if one is refused", async () => {
+    const sent = new Map<string, { contractIdentifier: string; stdJsonInput: { sources: object } }>();
+    let refused = "";
+    const server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const [, address = ""] = /^\/v2\/verify\/84532\/(0x\w{40})$/.exec(request.url ?? "") ?? [];
+        const one = JSON.parse(body) as { contractIdentifier: string; stdJsonInput: { sources: object } };
+        sent.set(address, one);
+        const customCode = one.contractIdentifier.endsWith(refused) ? "no_match" : "already_verified";
+        response.writeHead(409).end(JSON.stringify({ customCode, message: "said", errorId: "1" }));
+      });
+    });
+    const sourcify = await listenOnLoopback(server);
+    try {
+      const words = ["deploy", "--operators", LANES[0] ?? "", "--verify"];
+      const more = { DEPLOYER_PRIVATE_KEY: ANVIL_KEY, SOURCIFY_URL: sourcify.url };
+      refused = ":WalletDelegate";
+      const first = await runCli(env(more), ...words);
+      expect(first.failed).to.equal(true);
+      expect(first.output).to.match(/Sourcify: WalletDelegate 0x\w{40} is not verified: said/);
+      expect(first.output).to.include("Etherscan is not asked: set ETHERSCAN_API_KEY.");
+      refused = ":nothing";
+      const { verified } = await jsonOfCli<{ verified: boolean }>(env(more), ...words);
+      expect(verified).to.equal(true);
+    } finally {
+      await sourcify.stop();
+    }
+    const names = [...sent.values()].map(({ contractIdentifier }) => contractIdentifier.split(":")[1]);
+    expect(names).to.have.members([
+      "Relay",
+      "CompactERC721Collection",
+      "ERC1155Collection",
+      "CollectionFactory",
+      "WalletDelegate",
+    ]);
+    for (const [address, { contractIdentifier, stdJsonInput }] of sent) {
+      expect(await node.provider.getCode(address)).to.not.equal("0x");
+      expect(stdJsonInput.sources).to.have.any.keys(contractIdentifier.split(":")[0] ?? "");
+    }
   });
 
   it("takes a list of nodes, if they serve one chain", async () => {

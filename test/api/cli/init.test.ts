@@ -1,4 +1,4 @@
-import { readdir, readFile, stat } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -139,7 +139,7 @@ describe("command line: init", () => {
       "an unknown chain",
       ["--chain", "moon"],
       {},
-      /--chain: moon is not known\. The known chains are sepolia, baseSepolia/,
+      /--chain: moon is not known\. The known chains are ethereum, sepolia, base, baseSepolia/,
     ],
     [
       "a node of another chain",
@@ -175,4 +175,22 @@ describe("command line: init", () => {
       expect(refused.message).to.match(sentence);
     });
   }
+
+  it("writes the confirmations of the chain into new settings, and changes none that exist", async () => {
+    const polygon = await startAnvil(80_002);
+    try {
+      const words = ["--chain", "polygonAmoy", "--without-words", "--wait", "0m"];
+      const start = () => refusalOf(run(words, { env: { RPC_URL: polygon.url, PUBLIC_URL: "https://nft.example" } }));
+      const file = join(folder.path, ".env");
+      expect((await start()).message).to.match(/Nothing was sent/);
+      const settings = await readFile(file, "utf8");
+      expect(settings).to.match(/^CONFIRMATIONS=180$/m);
+      const without = settings.replace(/^CONFIRMATIONS=.*\n/m, "");
+      await writeFile(file, without);
+      await start();
+      expect(await readFile(file, "utf8")).to.equal(without);
+    } finally {
+      await polygon.stop();
+    }
+  });
 });

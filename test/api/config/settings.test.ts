@@ -8,7 +8,17 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
-const LOCAL_NODE = { rpcUrl: "http://127.0.0.1:8545", rpcUrls: ["http://127.0.0.1:8545"], rpcReadOnly: [] };
+/** Where the service finds others. */
+const OTHERS = {
+  verification: {
+    sourcifyUrl: "https://sourcify.dev/server",
+    etherscanUrl: "https://api.etherscan.io/v2/api",
+    etherscanKey: null,
+  },
+  rpcUrl: "http://127.0.0.1:8545",
+  rpcUrls: ["http://127.0.0.1:8545"],
+  rpcReadOnly: [],
+};
 
 describe("settings", () => {
   it("has a default for every setting", () => {
@@ -22,7 +32,7 @@ describe("settings", () => {
       publicUrl: "http://localhost:3000",
       explorerUrl: null,
       trustProxy: [],
-      ...LOCAL_NODE,
+      ...OTHERS,
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
       deploymentsDir: "deployments",

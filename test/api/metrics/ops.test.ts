@@ -74,6 +74,19 @@ describe("alert rules and dashboard", () => {
     expect(new Set(dashboard.panels.map(({ id }) => id)).size).to.equal(dashboard.panels.length);
   });
 
+  it("have tests for Prometheus' own tool: each fires, and stays quiet", () => {
+    const { tests } = parse(fileOf("ops/alerts.test.yml")) as {
+      tests: { alert_rule_test: { alertname: string; exp_alerts: object[] }[] }[];
+    };
+    const seen = tests.flatMap((test) => test.alert_rule_test).map((one) => [one.alertname, one.exp_alerts.length > 0]);
+    expect(seen).to.have.deep.members(
+      rules.flatMap(({ alert }) => [
+        [alert, true],
+        [alert, false],
+      ]),
+    );
+  });
+
   it("are explained in docs/operations.md, one section for each alert", () => {
     const sections = [...fileOf("docs/operations.md").matchAll(/^### (Moneta\w+)$/gm)].map(([, name]) => name);
     expect(sections).to.have.members(rules.map(({ alert }) => alert));

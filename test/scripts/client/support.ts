@@ -12,22 +12,28 @@ export async function installClient(folder: string): Promise<{ app: string; file
   await mkdir(app);
   await writeFile(join(app, "package.json"), JSON.stringify({ name: "app", private: true, type: "module" }));
   const client = await packClient(folder);
-  // The dependencies come from this project's own packages, so that no registry is asked.
-  const others = await dependenciesOf(join(ROOT, "client"));
-  const packing = ["pack", "--ignore-scripts", "--pack-destination", folder, ...others];
-  const packed = await npm(packing, folder);
-  const tarballs = packed
-    .trim()
-    .split("\n")
-    .map((name) => join(folder, name));
-  await npm(["install", "--offline", "--no-audit", "--no-fund", client, ...tarballs], app);
+  await installOffline(app, folder, await dependenciesOf(join(ROOT, "client")), [client]);
   const files = await npm(["pack", "--dry-run", "--json", join(app, "node_modules/@moneta/client")], app);
   const [listing] = Object.values(JSON.parse(files) as Record<string, { files: { path: string }[] }>);
   return { app, files: (listing?.files ?? []).map(({ path }) => path).sort() };
 }
 
+/**
+ * Installs packages of this project, so that no registry is asked.
+ * @param folder for their tarballs.
+ * @param packages their folders.
+ */
+export async function installOffline(app: string, folder: string, packages: string[], more: string[] = []) {
+  const packed = await npm(["pack", "--ignore-scripts", "--pack-destination", folder, ...packages], folder);
+  const tarballs = packed
+    .trim()
+    .split("\n")
+    .map((name) => join(folder, name));
+  await npm(["install", "--offline", "--no-audit", "--no-fund", ...more, ...tarballs], app);
+}
+
 /** Folders of the packages that a package needs, and of those that these need. They are all at the top of node_modules. */
-async function dependenciesOf(folder: string): Promise<string[]> {
+export async function dependenciesOf(folder: string): Promise<string[]> {
   const folders = [folder];
   for (const next of folders) {
     const manifest = JSON.parse(await readFile(join(next, "package.json"), "utf8")) as { dependencies?: object };
@@ -44,7 +50,7 @@ export function machineEnvironment(): NodeJS.ProcessEnv {
   return { ...process.env, PATH };
 }
 
-async function npm(args: string[], cwd: string): Promise<string> {
+export async function npm(args: string[], cwd: string): Promise<string> {
   const { output, errors, code } = await runProgram("npm", args, { cwd, env: machineEnvironment() });
   if (code !== 0) throw new Error(`npm ${args.join(" ")} failed:\n${output}${errors}`);
   return output;

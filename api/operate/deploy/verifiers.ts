@@ -1,0 +1,230 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { z } from "zod";
+
+import { networkOf } from "../../config/networks.ts";
+import type { VerificationSettings } from "../../config/settings.ts";
+
+/** A contract on the chain, and what it was compiled from. */
+export interface DeployedSource {
+  address: string;
+  /** As the compiler names it: its file, and its name in it. */
+  identifier: string;
+  /** Encoded, in hex without 0x. */
+  constructorArguments: string;
+  /** Long form of the compiler's version. */
+  compiler: string;
+  /** The compiler's standard JSON input. */
+  input: object;
+}
+
+/** What a verifier says of a contract. */
+export type Verification = { verified: true; words: string } | { verified: false; words: string };
+
+/** A service that compiles sources and compares the result with the code on the chain. */
+export interface Verifier {
+  title: string;
+  verify(source: DeployedSource): Promise<Verification>;
+}
+
+/** Limits of the exchange with a verifier. Times are in milliseconds. */
+export interface Patience {
+  /** The whole of one HTTP exchange. */
+  timeout: number;
+  /** Tries of one exchange. */
+  tries: number;
+  /** Before the second try. Each further one waits twice as long. */
+  firstWait: number;
+  /** Between two questions whether the verifier has finished. */
+  poll: number;
+  /** Questions in all. */
+  polls: number;
+}
+
+export const PATIENCE: Patience = { timeout: 60_000, tries: 5, firstWait: 2_000, poll: 3_000, polls: 200 };
+/** Most bytes of an answer. */
+const MOST_BYTES = 1_048_576;
+/** Most characters of a verifier's own words that are shown. */
+const MOST_WORDS = 300;
+
+/** Thrown when a verifier cannot be reached or answers something else than it documents. */
+export class VerifierFailed extends Error {
+  override readonly name = "VerifierFailed";
+}
+
+/** The verifiers of a chain, by the table of networks. A chain without a name is tried at all of them. */
+export function verifiersOf(
+  chainId: bigint,
+  settings: VerificationSettings,
+  patience: Patience = PATIENCE,
+): { verifiers: Verifier[]; missing: string[] } {
+  const known: readonly string[] = networkOf(chainId)?.verifiers ?? ["sourcify", "etherscan"];
+  const { sourcifyUrl, etherscanUrl, etherscanKey } = settings;
+  const verifiers: Verifier[] = [];
+  if (known.includes("sourcify")) verifiers.push(sourcify(sourcifyUrl, chainId, patience));
+  const wantsKey = known.includes("etherscan") && etherscanKey === null;
+  if (known.includes("etherscan") && etherscanKey !== null)
+    verifiers.push(etherscan({ url: etherscanUrl, key: etherscanKey }, chainId, patience));
+  return { verifiers, missing: wantsKey ? ["Etherscan is not asked: set ETHERSCAN_API_KEY."] : [] };
+}
+
+const sourcifyError = z.object({ customCode: z.string(), message: z.string() });
+const sourcifyTicket = z.object({ verificationId: z.string().regex(/^[\w-]{1,100}$/) });
+const sourcifyJob = z.object({
+  isJobCompleted: z.boolean(),
+  contract: z.object({ match: z.enum(["match", "exact_match"]).nullable() }),
+  error: sourcifyError.nullish(),
+});
+
+/** API v2 of Sourcify. */
+function sourcify(url: string, chainId: bigint, patience: Patience): Verifier {
+  const refused = ({ customCode, message }: z.infer<typeof sourcifyError>): Verification =>
+    customCode === "already_verified"
+      ? { verified: true, words: "was verified before" }
+      : { verified: false, words: short(message) };
+  const verify = async (source: DeployedSource): Promise<Verification> => {
+    const { address, identifier, compiler, input } = source;
+    const body = JSON.stringify({ stdJsonInput: input, compilerVersion: compiler, contractIdentifier: identifier });
+    const headers = { "content-type": "application/json" };
+    const sent = await ask(
+      "Sourcify",
+      `${url}/v2/verify/${chainId.toString()}/${address}`,
+      { method: "POST", headers, body },
+      patience,
+    );
+    const error = sourcifyError.safeParse(sent);
+    if (error.success) return refused(error.data);
+    const { verificationId } = read("Sourcify", sourcifyTicket, sent);
+    return finished("Sourcify", patience, async () => {
+      const answer = await ask("Sourcify", `${url}/v2/verify/${verificationId}`, {}, patience);
+      const failed = sourcifyError.safeParse(answer);
+      if (failed.success) return refused(failed.data);
+      const { isJobCompleted, contract, error: problem } = read("Sourcify", sourcifyJob, answer);
+      if (!isJobCompleted) return null;
+      if (problem != null) return refused(problem);
+      if (contract.match === null)
+        return { verified: false, words: "the code on the chain is not that of the sources" };
+      return { verified: true, words: contract.match === "match" ? "verified (match)" : "verified (exact match)" };
+    });
+  };
+  return { title: "Sourcify", verify };
+}
+
+const etherscanAnswer = z.object({ status: z.string(), result: z.string() });
+
+/** API V2 of Etherscan, which serves many chains. */
+function etherscan({ url, key }: { url: string; key: string }, chainId: bigint, patience: Patience): Verifier {
+  const call = async (action: string, query: Record<string, string>, request: RequestInit) => {
+    const words = new URLSearchParams({
+      chainid: chainId.toString(),
+      module: "contract",
+      action,
+      ...query,
+      apikey: key,
+    });
+    return read("Etherscan", etherscanAnswer, await ask("Etherscan", `${url}?${words.toString()}`, request, patience));
+  };
+  const verify = async (source: DeployedSource): Promise<Verification> => {
+    const body = new URLSearchParams({
+      codeformat: "solidity-standard-json-input",
+      sourceCode: JSON.stringify(source.input),
+      contractaddress: source.address,
+      contractname: source.identifier,
+      compilerversion: `v${source.compiler}`,
+      constructorArguments: source.constructorArguments,
+    });
+    const sent = await call("verifysourcecode", {}, { method: "POST", body });
+    if (isKnown(sent.result)) return { verified: true, words: "was verified before" };
+    if (sent.status !== "1") return { verified: false, words: short(sent.result) };
+    return finished("Etherscan", patience, async () => {
+      const { status, result } = await call("checkverifystatus", { guid: sent.result }, {});
+      if (/^pending/i.test(result)) return null;
+      if (isKnown(result)) return { verified: true, words: "was verified before" };
+      return { verified: status === "1", words: status === "1" ? "verified" : short(result) };
+    });
+  };
+  return { title: "Etherscan", verify };
+}
+
+function isKnown(result: string): boolean {
+  return /already verified/i.test(result);
+}
+
+/** Asks until the verifier has finished. @param look null: it has not. */
+async function finished(
+  title: string,
+  { poll, polls }: Patience,
+  look: () => Promise<Verification | null>,
+): Promise<Verification> {
+  for (let asked = 0; asked < polls; asked++) {
+    const found = await look();
+    if (found !== null) return found;
+    await wait(poll);
+  }
+  throw new VerifierFailed(`${title} has not finished in time. Run the same command again later.`);
+}
+
+/** One exchange, again after a fault that may pass. The URL is never part of a message: it may contain a key. */
+async function ask(title: string, url: string, request: RequestInit, patience: Patience): Promise<unknown> {
+  for (let tries = 1; ; tries++) {
+    const answer = await exchange(url, request, patience.timeout);
+    if ("json" in answer) return answer.json;
+    if (tries >= patience.tries || !answer.passing)
+      throw new VerifierFailed(`${title} ${answer.fault}. Run the same command again later.`);
+    await wait(patience.firstWait * 2 ** (tries - 1));
+  }
+}
+
+type Exchange = { json: unknown } | { fault: string; passing: boolean };
+
+async function exchange(url: string, request: RequestInit, timeout: number): Promise<Exchange> {
+  let response: Response;
+  let text: string | null;
+  try {
+    response = await fetch(url, { ...request, redirect: "error", signal: AbortSignal.timeout(timeout) });
+    text = await readText(response);
+  } catch (error) {
+    return { fault: `cannot be reached (${error instanceof Error ? error.name : "unknown"})`, passing: true };
+  }
+  const { status } = response;
+  if (status === 429 || status >= 500) return { fault: `answers with status ${status.toString()}`, passing: true };
+  const json = text === null ? undefined : jsonOf(text);
+  if (json === undefined)
+    return { fault: `answers with status ${status.toString()}, and not as documented`, passing: false };
+  return { json };
+}
+
+/** Null: the answer is too long. */
+async function readText(response: Response): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of response.body ?? []) {
+    const piece = chunk as Uint8Array;
+    bytes += piece.length;
+    if (bytes > MOST_BYTES) return null;
+    chunks.push(piece);
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+/** Undefined when the text is not JSON. */
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says that the answer is not as documented.
+    return undefined;
+  }
+}
+
+function read<T>(title: string, schema: z.ZodType<T>, answer: unknown): T {
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  throw new VerifierFailed(`${title} does not answer as documented.`);
+}
+
+/** A verifier's words on one line, without characters that a terminal obeys. */
+function short(words: string): string {
+  const line = words.replace(/[\p{Cc}\s]+/gu, " ").trim();
+  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
+}

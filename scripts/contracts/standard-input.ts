@@ -1,0 +1,108 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+
+import { BUILD_OUTPUT, STANDARD_INPUT } from "./generated.ts";
+
+/** The contracts that are deployed to chains. */
+const DEPLOYED = [
+  "Relay",
+  "CollectionFactory",
+  "ERC721Collection",
+  "CompactERC721Collection",
+  "ERC1155Collection",
+  "WalletDelegate",
+];
+
+/** What Hardhat keeps of a contract, and of the compilation that it came from. */
+interface Artifact {
+  bytecode: string;
+  buildInfoId: string;
+  inputSourceName: string;
+}
+interface Input {
+  language: string;
+  sources: Record<string, unknown>;
+  settings: Record<string, unknown>;
+}
+interface Build {
+  solcLongVersion: string;
+  input: Input;
+  /** The files that each file imports. */
+  imports: Map<string, string[]>;
+}
+
+/** Writes the standard JSON input of the deployed contracts beside what TypeChain made of the build. */
+export async function writeStandardInput(artifacts: string): Promise<void> {
+  const builds = new Map<string, Build>();
+  let compiler = "";
+  const sources: Input["sources"] = {};
+  let common: Omit<Input, "sources"> | null = null;
+  for (const name of DEPLOYED) {
+    const { buildInfoId, inputSourceName } = await readArtifact(artifacts, name);
+    const build = builds.get(buildInfoId) ?? (await readBuild(artifacts, buildInfoId));
+    builds.set(buildInfoId, build);
+    compiler = build.solcLongVersion;
+    common = { language: build.input.language, settings: build.input.settings };
+    for (const file of closureOf(inputSourceName, build)) sources[file] = build.input.sources[file];
+  }
+  const sorted = Object.fromEntries(Object.entries(sources).sort(([one], [other]) => (one < other ? -1 : 1)));
+  const input = { ...common, sources: sorted, settings: { ...common?.settings, outputSelection: SELECTION } };
+  await writeFile(join(BUILD_OUTPUT, STANDARD_INPUT), `${JSON.stringify({ compiler, input }, null, 1)}\n`);
+}
+
+/** Verifiers ask the compiler for more by themselves. */
+const SELECTION = { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "metadata"] } };
+
+/**
+ * Compiles the written input by itself.
+ * @returns the names of the contracts whose bytecode differs from that of the build, which has other sources beside them.
+ */
+export async function differingContracts(artifacts: string): Promise<string[]> {
+  const written = JSON.parse(await readFile(join(BUILD_OUTPUT, STANDARD_INPUT), "utf8")) as { input: Input };
+  const solc = createRequire(import.meta.url)("solc") as { compile: (input: string) => string };
+  const { contracts } = JSON.parse(solc.compile(JSON.stringify(written.input))) as {
+    contracts: Record<string, Record<string, { evm: { bytecode: { object: string } } }>>;
+  };
+  const differing: string[] = [];
+  for (const name of DEPLOYED) {
+    const { bytecode, inputSourceName } = await readArtifact(artifacts, name);
+    if (`0x${contracts[inputSourceName]?.[name]?.evm.bytecode.object ?? ""}` !== bytecode) differing.push(name);
+  }
+  return differing;
+}
+
+async function readArtifact(artifacts: string, name: string): Promise<Artifact> {
+  return readJson<Artifact>(join(artifacts, "contracts", `${name}.sol`, `${name}.json`));
+}
+
+async function readBuild(artifacts: string, id: string): Promise<Build> {
+  const file = join(artifacts, "build-info", id);
+  const build = await readJson<Omit<Build, "imports">>(`${file}.json`);
+  const { output } = await readJson<{
+    output: { sources: Record<string, { ast: { nodes: { nodeType: string; absolutePath?: string }[] } }> };
+  }>(`${file}.output.json`);
+  const imports = Object.entries(output.sources).map(([path, { ast }]): [string, string[]] => [
+    path,
+    ast.nodes.flatMap(({ nodeType, absolutePath }) =>
+      nodeType === "ImportDirective" && absolutePath !== undefined ? [absolutePath] : [],
+    ),
+  ]);
+  return { ...build, imports: new Map(imports) };
+}
+
+/** A file and all that it imports. */
+function closureOf(file: string, { imports }: Build): Set<string> {
+  const found = new Set<string>();
+  const open = [file];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (found.has(next)) continue;
+    found.add(next);
+    open.push(...(imports.get(next) ?? []));
+  }
+  return found;
+}
+
+async function readJson<T>(file: string): Promise<T> {
+  return JSON.parse(await readFile(file, "utf8")) as T;
+}

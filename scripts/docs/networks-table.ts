@@ -1,0 +1,45 @@
+import { type KnownNetwork, type L1Data, NETWORKS, rpcVariable } from "../../api/config/networks.ts";
+
+const L1_DATA: Record<L1Data, string> = {
+  none: "",
+  op: "a fee beside the gas",
+  scroll: "a fee beside the gas",
+  arbitrum: "as gas",
+};
+const VERIFIERS = { sourcify: "Sourcify", etherscan: "Etherscan" };
+
+/** The chains that commands know by name, as Markdown. */
+export function networksTable(): string {
+  const head = [
+    "`--chain`, `--network`",
+    "Chain (id)",
+    "Node",
+    "Block",
+    "`CONFIRMATIONS`",
+    "Fees",
+    "L1 data",
+    "EIP-7702",
+    "Sources at",
+    "Coins for nothing",
+    "Batch of 250",
+  ];
+  const rows = NETWORKS.map(rowOf);
+  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+}
+
+function rowOf(network: KnownNetwork): string[] {
+  const { name, title, chainId, explorerUrl, blockSeconds, confirmations, fees, l1Data, prague } = network;
+  return [
+    `\`${name}\``,
+    `[${title}](${explorerUrl}) (${chainId.toString()})`,
+    `\`${rpcVariable(name)}\``,
+    blockSeconds === null ? "?" : `${blockSeconds.toString()} s`,
+    confirmations === null ? "12" : confirmations.toString(),
+    fees ?? "?",
+    L1_DATA[l1Data],
+    prague === null ? "?" : prague ? "yes" : "no",
+    network.verifiers.map((verifier) => VERIFIERS[verifier]).join(", "),
+    network.test ? (network.faucetUrl === null ? "?" : `[faucet](${network.faucetUrl})`) : "",
+    network.tried ? "settled" : "not tried",
+  ];
+}

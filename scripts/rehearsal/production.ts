@@ -1,0 +1,289 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { World } from "../drill/world.ts";
+import { freePort } from "../scene/loopback.ts";
+import { Program } from "../scene/program.ts";
+import { type Finding, notInstalled, output, programAt, require } from "./tools.ts";
+
+const MINTS = 300;
+/** Larger than a buffer of nginx, and than one part of a hosted file. */
+const FILE_BYTES = 20 * 1024 * 1024;
+const HOST = "nft.example.com";
+/** Another address of loopback, so that the caller is not the proxy. */
+const CALLER = "127.0.0.2";
+
+/**
+ * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx with TLS in front, each with the file of `ops`
+ * that the documents name. Only ports, paths and names differ.
+ */
+export async function rehearseProduction(): Promise<Finding[]> {
+  const [nginx, pgbouncer, openssl] = ["nginx", "pgbouncer", "openssl"].map(programAt);
+  if (pgbouncer == null) return [notInstalled("PgBouncer", "pgbouncer", "pgbouncer")];
+  if (nginx == null || openssl == null) return [notInstalled("nginx", "nginx", "nginx-light")];
+  const world = await World.create("postgres");
+  const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
+  const pooler = new Pooler(pgbouncer, folder, new URL(world.databaseUrl));
+  let front: Program | null = null;
+  try {
+    await pooler.start();
+    await world.start({ DATABASE_URL: pooler.url, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
+    const port = await freePort();
+    await makeCertificate(openssl, folder);
+    writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(world.baseUrl).port));
+    const options = ["-c", join(folder, "nginx.conf"), "-p", folder, "-e", join(folder, "errors.log")];
+    await output(nginx, ["-t", ...options]);
+    front = new Program(["-g", "daemon off;", ...options], { command: nginx });
+    const api = new Front(port, world.token, readFileSync(join(folder, "cert.pem"), "utf8"));
+    await api.untilOpen();
+    const collection = await api.collection();
+    return [...(await behindNginx(api, collection, world)), await behindPooler(api, collection, pooler, world)];
+  } finally {
+    await front?.end("SIGTERM");
+    await world.stop();
+    await pooler.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+async function behindNginx(api: Front, collection: string, world: World): Promise<Finding[]> {
+  const stream = await api.stream();
+  const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
+  const event = await stream.event(String(mint["request_id"]));
+
+  const { bytes } = await api.upload(randomBytes(FILE_BYTES));
+  require(bytes === FILE_BYTES, `${String(bytes)} bytes were stored`);
+
+  await api.call("GET", "/v1/accounts", undefined, { "x-forwarded-for": "203.0.113.9" });
+  const log = readFileSync(join(world.folder, "service.log"), "utf8");
+  require(log.includes(CALLER), "the log does not name the caller");
+  require(!log.includes("203.0.113.9"), "the log has an address that the caller made up");
+  return [
+    { what: "nginx: an event stream through TLS", result: `the event "${event}" came while the stream was open` },
+    { what: "nginx: an upload of 20 MiB", result: "stored with all its bytes" },
+    { what: "nginx: X-Forwarded-For", result: "the log names the caller, not an address that it made up" },
+  ];
+}
+
+async function behindPooler(api: Front, collection: string, pooler: Pooler, world: World): Promise<Finding> {
+  const ids = await api.mint(collection, MINTS);
+  await pooler.restart();
+  await api.completed(ids);
+  await world.cli("doctor");
+  return {
+    what: `PgBouncer ${await pooler.version()}, transaction pooling`,
+    result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
+  };
+}
+
+/** An address that no wallet of the service has. */
+const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
+
+/** PgBouncer with ops/pgbouncer.ini. */
+class Pooler {
+  readonly #program: string;
+  readonly #folder: string;
+  readonly #database: URL;
+  #port = "";
+  #running: Program | null = null;
+
+  constructor(program: string, folder: string, database: URL) {
+    this.#program = program;
+    this.#folder = join(folder, "pgbouncer");
+    this.#database = database;
+  }
+
+  get url(): string {
+    return Object.assign(new URL(this.#database), { port: this.#port, pathname: "/moneta" }).href;
+  }
+
+  async version(): Promise<string> {
+    return /PgBouncer (\S+)/.exec(await output(this.#program, ["--version"]))?.[1] ?? "";
+  }
+
+  async start(): Promise<void> {
+    if (this.#port === "") await this.#configure();
+    // It refuses to run as root, and takes a user for that.
+    const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
+    this.#running = new Program([...user, join(this.#folder, "pgbouncer.ini")], { command: this.#program });
+    await this.#running.printed(/process up/);
+  }
+
+  async restart(): Promise<void> {
+    await this.stop();
+    await this.start();
+  }
+
+  async stop(): Promise<void> {
+    await this.#running?.end("SIGINT");
+  }
+
+  async #configure(): Promise<void> {
+    this.#port = (await freePort()).toString();
+    const { hostname, port, pathname, username, password } = this.#database;
+    const users = join(this.#folder, "userlist.txt");
+    const text = replaced(readFileSync("ops/pgbouncer.ini", "utf8"), [
+      ["host=127.0.0.1 port=5432 dbname=moneta", `host=${hostname} port=${port} dbname=${pathname.slice(1)}`],
+      ["listen_port = 6432", `listen_port = ${this.#port}`],
+      ["/etc/pgbouncer/userlist.txt", users],
+    ]);
+    mkdirSync(this.#folder);
+    writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\n`);
+    writeFileSync(users, `"${username}" "${password}"\n`);
+    if (process.getuid?.() !== 0) return;
+    const ids = await Promise.all(["-u", "-g"].map((option) => output("id", [option, "nobody"])));
+    const [uid = 0, gid = 0] = ids.map(Number);
+    for (const path of [join(this.#folder, ".."), this.#folder, users, join(this.#folder, "pgbouncer.ini")]) {
+      chownSync(path, uid, gid);
+    }
+  }
+}
+
+async function makeCertificate(openssl: string, folder: string): Promise<void> {
+  const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
+  const names = ["-subj", `/CN=${HOST}`, "-addext", `subjectAltName=DNS:${HOST}`];
+  await output(openssl, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", ...files, ...names]);
+}
+
+/** ops/nginx.conf as the only server of an nginx of its own. */
+function configuration(folder: string, port: number, apiPort: string): string {
+  const server = replaced(readFileSync("ops/nginx.conf", "utf8"), [
+    ["server 127.0.0.1:3000;", `server 127.0.0.1:${apiPort};`],
+    ["listen 443 ssl;", `listen 127.0.0.1:${port.toString()} ssl;`],
+    [`/etc/letsencrypt/live/${HOST}/fullchain.pem`, join(folder, "cert.pem")],
+    [`/etc/letsencrypt/live/${HOST}/privkey.pem`, join(folder, "key.pem")],
+  ]);
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${join(folder, name)};`,
+  );
+  return `pid ${join(folder, "nginx.pid")};\nevents {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${server}\n}\n`;
+}
+
+/** @throws when the text does not have what is to be replaced: the file has changed. */
+function replaced(text: string, changes: readonly (readonly [string, string])[]): string {
+  return changes.reduce((before, [from, to]) => {
+    require(before.includes(from), `the file in ops no longer has "${from}"`);
+    return before.replace(from, to);
+  }, text);
+}
+
+/** An app that calls the API through nginx. */
+class Front {
+  readonly #port: number;
+  readonly #token: string;
+  readonly #agent: Agent;
+
+  constructor(port: number, token: string, ca: string) {
+    this.#port = port;
+    this.#token = token;
+    this.#agent = new Agent({ ca, keepAlive: true, localAddress: CALLER });
+  }
+
+  async untilOpen(): Promise<void> {
+    for (;;) {
+      const status = await this.#send("GET", "/readyz").then(
+        ({ statusCode }) => statusCode,
+        () => null,
+      );
+      if (status === 200) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  async call(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Record<string, unknown>> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#json(await this.#send(method, path, text, { "content-type": "application/json", ...headers }));
+  }
+
+  async upload(bytes: Buffer): Promise<Record<string, unknown>> {
+    return this.#json(await this.#send("POST", "/v1/media", bytes, { "content-type": "application/octet-stream" }));
+  }
+
+  async collection(): Promise<string> {
+    const body = { type: "ERC721", name: "Rehearsal", symbol: "RHS" };
+    const { request_id: id } = await this.call("POST", "/v1/collections", body);
+    const [done] = await this.completed([String(id)]);
+    return String(done?.["nft_collection"]);
+  }
+
+  /** @returns the ids of the requests. */
+  async mint(collection: string, count: number): Promise<string[]> {
+    const items = Array.from({ length: count }, () => ({ collection_address: collection, to_address: NOBODY }));
+    const { results } = await this.call("POST", "/v1/nfts/batch", { items });
+    return (results as { request_id: string }[]).map(({ request_id: id }) => id);
+  }
+
+  /** Waits until all are final. @throws when one has failed. */
+  async completed(ids: readonly string[]): Promise<Record<string, unknown>[]> {
+    const done: Record<string, unknown>[] = [];
+    for (const id of ids) {
+      for (;;) {
+        // While PgBouncer is away, the service says 503 for a moment.
+        const state = await this.call("GET", `/v1/requests/${id}`).catch(() => null);
+        require(state?.["status"] !== "failed", JSON.stringify(state));
+        if (state?.["status"] === "completed") {
+          done.push(state);
+          break;
+        }
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+    }
+    return done;
+  }
+
+  /** Opens the stream of events. */
+  async stream(): Promise<{ event(requestId: string): Promise<string> }> {
+    const answer = await this.#send("GET", "/v1/events", undefined, { accept: "text/event-stream" });
+    require(answer.statusCode === 200, `the stream was answered with ${String(answer.statusCode)}`);
+    return {
+      async event(requestId) {
+        let text = "";
+        for await (const part of answer) {
+          text += String(part);
+          const data = text.split("\n").find((line) => line.startsWith("data:") && line.includes(requestId));
+          if (data === undefined) continue;
+          answer.destroy();
+          return (JSON.parse(data.slice("data:".length)) as { type: string }).type;
+        }
+        throw new Error("the stream ended");
+      },
+    };
+  }
+
+  async #json(answer: IncomingMessage): Promise<Record<string, unknown>> {
+    let text = "";
+    for await (const part of answer) text += String(part);
+    require(answer.statusCode === 200, `${String(answer.statusCode)}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: string | Buffer,
+    headers: Record<string, string> = {},
+  ): Promise<IncomingMessage> {
+    const sent = request({
+      ...{ host: "127.0.0.1", port: this.#port, servername: HOST, method, path, agent: this.#agent },
+      headers: {
+        host: HOST,
+        authorization: `Bearer ${this.#token}`,
+        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body).toString() }),
+        ...headers,
+      },
+    });
+    sent.end(body);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    return answer;
+  }
+}
