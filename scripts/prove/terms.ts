@@ -48,6 +48,8 @@ export function word(value: bigint | number): Term {
 
 export const ZERO = word(0);
 export const ONE = word(1);
+const ALL_ONES = word(MAX);
+const BIT_OF_WORD = word(255);
 export const TRUE = make("bool", "true", []);
 export const FALSE = make("bool", "false", []);
 
@@ -183,7 +185,7 @@ function isZero(a: Term): Term {
 
 /** Whether a word is 1 shifted by a number below 256. */
 function isOneBit({ op, args: [one, by] }: Term): boolean {
-  return op === "bvshl" && one === ONE && by?.op === "bvand" && by.args[0]?.value === 255n;
+  return op === "bvshl" && one === ONE && by?.op === "bvand" && by.args[0] === BIT_OF_WORD;
 }
 
 export function below(a: Term, b: Term): Term {
@@ -227,7 +229,7 @@ function bitwise(op: "bvand" | "bvor" | "bvxor", a: Term, b: Term): Term {
   if (isConst(b)) return bitwise(op, b, a);
   if (a === b) return op === "bvxor" ? ZERO : a;
   if (a === ZERO) return op === "bvand" ? ZERO : b;
-  if (a.value === MAX && op !== "bvxor") return op === "bvand" ? b : a;
+  if (a === ALL_ONES && op !== "bvxor") return op === "bvand" ? b : a;
   const [first, second] = b.args;
   if (isConst(a) && b.op === op && first !== undefined && second !== undefined && isConst(first)) {
     return bitwise(op, bitwise(op, a, first), second);
