@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
-import { Interface, keccak256, type InterfaceAbi } from "ethers";
+import { Interface, type InterfaceAbi } from "ethers";
 
 import { Explorer } from "./explore.ts";
 import { type Code, NotSupported, type Rules, type State } from "./machine.ts";
@@ -27,10 +27,6 @@ export async function committed(name: string): Promise<Contract> {
   const creation = String(factory.bytecode);
   if (!(await readFile(file, "utf8")).includes(`"${creation}"`)) throw new Error(`${name}: another bytecode was read`);
   return { creation, abi: factory.abi as InterfaceAbi };
-}
-
-export function hashOf({ creation }: Contract): string {
-  return keccak256(creation);
 }
 
 export function creationOf({ creation }: Contract): Code {

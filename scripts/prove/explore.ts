@@ -60,7 +60,8 @@ export class Explorer {
   readonly #destinations: Set<number>;
   readonly #cuts = new Map<string, Cut>();
   #claims: Open[] = [];
-  #hasChanged = false;
+  /** Counts what was learnt about the loops. */
+  #changes = 0;
   #paths = 0;
   /** Statements to try at each loop. */
   readonly #everywhere: readonly Candidate[];
@@ -88,7 +89,7 @@ export class Explorer {
     const cut = this.#cuts.get(key);
     if (cut === undefined || cut.candidates.has(candidate.name) || cut.dropped.has(candidate.name)) return;
     cut.candidates.set(candidate.name, candidate);
-    this.#hasChanged = true;
+    this.#changes += 1;
   }
 
   /** Follows all paths until the loops' statements are settled, and proves what was claimed. */
@@ -122,12 +123,13 @@ export class Explorer {
 
   /** Follows all paths, again and again until it is known which places are loops, and what their rounds change. */
   follow(rules: Rules, start: Start): void {
+    let changes: number;
     do {
+      changes = this.#changes;
       this.#claims = [];
-      this.#hasChanged = false;
       this.#paths = 0;
       this.#followOnce(rules, start);
-    } while (this.#hasChanged);
+    } while (this.#changes !== changes);
   }
 
   #followOnce(rules: Rules, { ghosts, storage }: Start): void {
@@ -180,7 +182,7 @@ export class Explorer {
       for (const [name, before, after] of changes(last, state)) {
         if (cut.varying.has(name) || before === after) continue;
         cut.varying.add(name);
-        this.#hasChanged = true;
+        this.#changes += 1;
       }
       this.#try(cut, state, "a round keeps");
       return undefined;
@@ -193,7 +195,7 @@ export class Explorer {
         candidates: new Map(this.#everywhere.map((candidate) => [candidate.name, candidate])),
         dropped: new Set(),
       });
-      this.#hasChanged = true;
+      this.#changes += 1;
       return undefined;
     }
     state.passed.set(key, [...earlier, [...state.stack]]);

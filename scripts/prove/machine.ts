@@ -14,6 +14,7 @@ import {
   isConst,
   isTrue,
   not,
+  ONE,
   power,
   product,
   quotient,
@@ -187,178 +188,209 @@ const CALLS: Record<number, [string, boolean]> = {
   0xfa: ["STATICCALL", false],
 };
 
+/** One instruction at work. */
+interface Context {
+  code: Code;
+  state: State;
+  rules: Rules;
+  op: number;
+  at: number;
+}
+
+/** @returns the states after it; none stands for the given one, changed in place. */
+type Instruction = (context: Context) => State[] | undefined;
+
 /** Makes one step. @returns the states after it; a state at a jump destination has `pc` there. */
 export function step(code: Code, state: State, rules: Rules): State[] {
   const op = code.bytes[state.pc] ?? 0;
   const at = state.pc;
-  const { stack } = state;
-  const pop = () => {
-    const term = stack.pop();
-    if (term === undefined) throw new NotSupported(`the stack is empty at 0x${at.toString(16)}`);
-    return term;
-  };
-  const store = (address: Term, size: Term, more: { value?: Term; codeFrom?: Term } = {}) => {
-    if (size !== ZERO) state.memory = { address, size, ...more, before: state.memory };
-  };
+  const instruction = INSTRUCTIONS.get(op);
+  if (instruction === undefined) {
+    throw new NotSupported(`the instruction 0x${op.toString(16)} at 0x${at.toString(16)} is not allowed`);
+  }
   state.pc += 1;
-
-  if (op >= 0x5f && op <= 0x7f) {
-    const bytes = code.bytes.subarray(state.pc, state.pc + op - 0x5f);
-    stack.push(code.immutables.get(state.pc) ?? word(BigInt(`0x0${Buffer.from(bytes).toString("hex")}`)));
-    state.pc += op - 0x5f;
-    return [state];
-  }
-  if (op >= 0x80 && op <= 0x8f) {
-    const term = stack.at(0x7f - op);
-    if (term === undefined) throw new NotSupported("the stack is too short");
-    stack.push(term);
-    return [state];
-  }
-  if (op >= 0x90 && op <= 0x9f) {
-    const other = stack.length - 1 - (op - 0x8f);
-    const [a, b] = [stack[other], stack.at(-1)];
-    if (a === undefined || b === undefined) throw new NotSupported("the stack is too short");
-    stack[other] = b;
-    stack[stack.length - 1] = a;
-    return [state];
-  }
-  if (op >= 0xa0 && op <= 0xa4) {
-    pop();
-    pop();
-    rules.log(
-      state,
-      Array.from({ length: op - 0xa0 }, () => pop()),
-    );
-    return [state];
-  }
-  const binary = BINARY[op];
-  if (binary !== undefined) {
-    const a = pop();
-    stack.push(binary(a, pop()));
-    return [state];
-  }
-  const fixed = FIXED[op];
-  if (fixed !== undefined) {
-    stack.push(variable(fixed));
-    return [state];
-  }
-  const unknown = UNKNOWN[op];
-  if (unknown !== undefined) {
-    for (let count = 0; count < unknown[1]; count += 1) pop();
-    stack.push(fresh(unknown[0]));
-    return [state];
-  }
-  const copy = COPIES[op];
-  if (copy !== undefined) {
-    const args = Array.from({ length: copy[0] }, () => pop());
-    store(args[copy[0] - 3] ?? ZERO, args[copy[1]] ?? ZERO);
-    return [state];
-  }
-  const call = CALLS[op];
-  if (call !== undefined) {
-    pop();
-    const target = pop();
-    const value = call[1] ? pop() : ZERO;
-    const [inputStart, inputSize, outputStart, outputSize] = [pop(), pop(), pop(), pop()];
-    rules.call(state, { kind: call[0], target, value, inputStart, inputSize });
-    if (call[0] !== "STATICCALL") state.storage = new Map();
-    store(outputStart, outputSize);
-    stack.push(toWord(fresh("success", "bool")));
-    return [state];
-  }
-
-  switch (op) {
-    case 0x00:
-      rules.end(state, { start: ZERO, size: ZERO });
-      return [];
-    case 0x08:
-    case 0x09:
-      stack.push(apply(op === 0x08 ? "addmod" : "mulmod", pop(), pop(), pop()));
-      return [state];
-    case 0x15:
-      stack.push(toWord(not(isTrue(pop()))));
-      return [state];
-    case 0x19:
-      stack.push(bitNot(pop()));
-      return [state];
-    case 0x20:
-      stack.push(hash(state, pop(), pop()));
-      return [state];
-    case 0x35:
-      stack.push(apply("calldata", pop()));
-      return [state];
-    case 0x38:
-      stack.push(code.isCreation ? variable("codesize") : word(code.bytes.length));
-      return [state];
-    case 0x39: {
-      const [address, codeFrom, size] = [pop(), pop(), pop()];
-      store(address, size, { codeFrom });
-      return [state];
-    }
-    case 0x50:
-      pop();
-      return [state];
-    case 0x51:
-      stack.push(read(state, pop()));
-      return [state];
-    case 0x52: {
-      const address = pop();
-      store(address, WORD, { value: pop() });
-      return [state];
-    }
-    case 0x53:
-      store(pop(), word(1));
-      pop();
-      return [state];
-    case 0x54: {
-      const slot = pop();
-      const value = rules.read(state, slot) ?? state.storage.get(slot) ?? fresh("storage");
-      state.storage.set(slot, value);
-      stack.push(value);
-      return [state];
-    }
-    case 0x55: {
-      const slot = pop();
-      const value = pop();
-      rules.write(state, slot, value);
-      state.storage = new Map();
-      return [state];
-    }
-    case 0x56:
-      return jump(state, pop());
-    case 0x57: {
-      const target = pop();
-      const condition = isTrue(pop());
-      return [
-        ...assume(state, condition, at, (taken) => jump(taken, target)),
-        ...assume(state, not(condition), at, (going) => [going]),
-      ];
-    }
-    case 0x58:
-      stack.push(word(at));
-      return [state];
-    case 0x5b:
-      return [state];
-    case 0x5c:
-      stack.push(rules.readTransient(state, pop()));
-      return [state];
-    case 0x5d: {
-      const slot = pop();
-      rules.writeTransient(state, slot, pop());
-      return [state];
-    }
-    case 0xf3: {
-      const start = pop();
-      rules.end(state, { start, size: pop() });
-      return [];
-    }
-    case 0xfd:
-    case 0xfe:
-      return [];
-    default:
-      throw new NotSupported(`the instruction 0x${op.toString(16)} at 0x${at.toString(16)} is not allowed`);
-  }
+  return instruction({ code, state, rules, op, at }) ?? [state];
 }
+
+function pop({ state, at }: Context): Term {
+  const term = state.stack.pop();
+  if (term === undefined) throw new NotSupported(`the stack is empty at 0x${at.toString(16)}`);
+  return term;
+}
+
+function popMany(context: Context, count: number): Term[] {
+  return Array.from({ length: count }, () => pop(context));
+}
+
+function store({ state }: Context, address: Term, size: Term, more: { value?: Term; codeFrom?: Term } = {}): void {
+  if (size !== ZERO) state.memory = { address, size, ...more, before: state.memory };
+}
+
+// Each group of instructions takes its operation code from the context.
+
+const pushConstant: Instruction = ({ code, state, op }) => {
+  const bytes = code.bytes.subarray(state.pc, state.pc + op - 0x5f);
+  state.stack.push(code.immutables.get(state.pc) ?? word(BigInt(`0x0${Buffer.from(bytes).toString("hex")}`)));
+  state.pc += op - 0x5f;
+  return undefined;
+};
+
+const duplicate: Instruction = ({ state: { stack }, op }) => {
+  const term = stack.at(0x7f - op);
+  if (term === undefined) throw new NotSupported("the stack is too short");
+  stack.push(term);
+  return undefined;
+};
+
+const swap: Instruction = ({ state: { stack }, op }) => {
+  const other = stack.length - 1 - (op - 0x8f);
+  const [a, b] = [stack[other], stack.at(-1)];
+  if (a === undefined || b === undefined) throw new NotSupported("the stack is too short");
+  stack[other] = b;
+  stack[stack.length - 1] = a;
+  return undefined;
+};
+
+const log: Instruction = (context) => {
+  popMany(context, 2);
+  context.rules.log(context.state, popMany(context, context.op - 0xa0));
+  return undefined;
+};
+
+/** An instruction that puts one word on the stack, made of those that it takes. */
+function pushing(count: number, make: (args: readonly Term[], context: Context) => Term): Instruction {
+  return (context) => {
+    context.state.stack.push(make(popMany(context, count), context));
+    return undefined;
+  };
+}
+
+function copying([count, size]: readonly [number, number]): Instruction {
+  return (context) => {
+    const args = popMany(context, count);
+    store(context, args[count - 3] ?? ZERO, args[size] ?? ZERO);
+    return undefined;
+  };
+}
+
+function calling([kind, hasValue]: readonly [string, boolean]): Instruction {
+  return (context) => {
+    const { state, rules } = context;
+    pop(context);
+    const target = pop(context);
+    const value = hasValue ? pop(context) : ZERO;
+    const [inputStart, inputSize, outputStart, outputSize] = [pop(context), pop(context), pop(context), pop(context)];
+    rules.call(state, { kind, target, value, inputStart, inputSize });
+    if (kind !== "STATICCALL") state.storage = new Map();
+    store(context, outputStart, outputSize);
+    state.stack.push(toWord(fresh("success", "bool")));
+    return undefined;
+  };
+}
+
+/** Words of the machine itself. */
+const WORDS: Record<number, Instruction> = {
+  0x08: pushing(3, (args) => apply("addmod", ...args)),
+  0x09: pushing(3, (args) => apply("mulmod", ...args)),
+  0x15: pushing(1, ([a = ZERO]) => toWord(same(a, ZERO))),
+  0x19: pushing(1, ([a = ZERO]) => bitNot(a)),
+  0x20: pushing(2, ([start = ZERO, size = ZERO], { state }) => hash(state, start, size)),
+  0x35: pushing(1, ([at = ZERO]) => apply("calldata", at)),
+  0x38: pushing(0, (_, { code }) => (code.isCreation ? variable("codesize") : word(code.bytes.length))),
+  0x58: pushing(0, (_, { at }) => word(at)),
+};
+
+const MEMORY: Record<number, Instruction> = {
+  0x39: (context) => {
+    const [address, codeFrom, size] = [pop(context), pop(context), pop(context)];
+    store(context, address, size, { codeFrom });
+    return undefined;
+  },
+  0x51: pushing(1, ([address = ZERO], { state }) => read(state, address)),
+  0x52: (context) => {
+    const address = pop(context);
+    store(context, address, WORD, { value: pop(context) });
+    return undefined;
+  },
+  0x53: (context) => {
+    store(context, pop(context), ONE);
+    pop(context);
+    return undefined;
+  },
+};
+
+const STORAGE: Record<number, Instruction> = {
+  0x54: pushing(1, ([slot = ZERO], { state, rules }) => {
+    const value = rules.read(state, slot) ?? state.storage.get(slot) ?? fresh("storage");
+    state.storage.set(slot, value);
+    return value;
+  }),
+  0x55: (context) => {
+    const slot = pop(context);
+    context.rules.write(context.state, slot, pop(context));
+    context.state.storage = new Map();
+    return undefined;
+  },
+  0x5c: pushing(1, ([slot = ZERO], { state, rules }) => rules.readTransient(state, slot)),
+  0x5d: (context) => {
+    const slot = pop(context);
+    context.rules.writeTransient(context.state, slot, pop(context));
+    return undefined;
+  },
+};
+
+const revert: Instruction = () => [];
+
+/** What decides where an execution goes on. */
+const FLOW: Record<number, Instruction> = {
+  0x00: ({ state, rules }) => {
+    rules.end(state, { start: ZERO, size: ZERO });
+    return [];
+  },
+  0x50: (context) => {
+    pop(context);
+    return undefined;
+  },
+  0x56: (context) => jump(context.state, pop(context)),
+  0x57: (context) => {
+    const target = pop(context);
+    const condition = isTrue(pop(context));
+    return [
+      ...assume(context.state, condition, context.at, (taken) => jump(taken, target)),
+      ...assume(context.state, not(condition), context.at, (going) => [going]),
+    ];
+  },
+  0x5b: () => undefined,
+  0xf3: (context) => {
+    const start = pop(context);
+    context.rules.end(context.state, { start, size: pop(context) });
+    return [];
+  },
+  0xfd: revert,
+  0xfe: revert,
+};
+
+function table<T>(entries: Record<number, T>, make: (entry: T) => Instruction): [number, Instruction][] {
+  return Object.entries(entries).map(([op, entry]) => [Number(op), make(entry)]);
+}
+
+function range(first: number, last: number, instruction: Instruction): [number, Instruction][] {
+  return Array.from({ length: last - first + 1 }, (_, index) => [first + index, instruction]);
+}
+
+/** All instructions that the machine has. Code that reaches another one is refused. */
+const INSTRUCTIONS = new Map<number, Instruction>([
+  ...range(0x5f, 0x7f, pushConstant),
+  ...range(0x80, 0x8f, duplicate),
+  ...range(0x90, 0x9f, swap),
+  ...range(0xa0, 0xa4, log),
+  ...table(BINARY, (make) => pushing(2, ([a = ZERO, b = ZERO]) => make(a, b))),
+  ...table(FIXED, (name) => pushing(0, () => variable(name))),
+  ...table(UNKNOWN, ([name, count]) => pushing(count, () => fresh(name))),
+  ...table(COPIES, copying),
+  ...table(CALLS, calling),
+  ...[WORDS, MEMORY, STORAGE, FLOW].flatMap((entries) => table(entries, (instruction) => instruction)),
+]);
 
 function jump(state: State, target: Term): State[] {
   if (!isConst(target)) throw new NotSupported(`a jump to an unknown place before 0x${state.pc.toString(16)}`);

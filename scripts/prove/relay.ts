@@ -2,7 +2,7 @@ import { keccak256, toBeHex } from "ethers";
 
 import { type Contract, creationOf, functionsOf, runtimeOf, topicOf } from "./bytecode.ts";
 import { type Candidate, Explorer, type Outcome, type Snapshot } from "./explore.ts";
-import { NotSupported, read, type Rules, type State } from "./machine.ts";
+import { type Call, NotSupported, read, type Rules, type State } from "./machine.ts";
 import type { Solver } from "./solver.ts";
 import {
   add,
@@ -48,11 +48,12 @@ export const RELAY_THEOREMS = {
   number: "The data of a call are at least a selector, and end with the number",
   operator: "Calls are made for an operator only, and not while the relay is paused",
   consumer: "The bitmap is written for an operator or the owner only",
-  strings: "If the stored hosted base is shorter than 2^64 bytes, no write of it reaches the bitmap",
+  strings: "The stored hosted base is shorter than 2^64 bytes, and no write of it reaches the bitmap",
   empty: "A deployment consumes no number",
 } as const;
 
 const LIMIT = word(1n << 64n);
+const HOSTED_BASE = word(SLOTS.hostedBaseURI);
 /** No transaction has the gas for so many writes. */
 const MOST_WRITES = word(1n << 63n);
 /** Where the words of the hosted base begin. */
@@ -138,72 +139,31 @@ function keyOf(slot: Term): Term | undefined {
     : undefined;
 }
 
+type TheoremName = keyof typeof RELAY_THEOREMS;
+type ClaimOf = (state: State, theorem: TheoremName, conclusion: Term) => void;
+
 function rulesOf(explorer: Explorer, contract: Contract): Rules {
   const events = [topicOf(contract, "CallFailed"), topicOf(contract, "NumberCancelled")];
-  let guardSlot: Term | undefined;
-  const isGuard = (slot: Term) => {
-    if (!isConst(slot)) throw new NotSupported("a transient slot that is not known");
-    guardSlot ??= slot;
-    if (slot !== guardSlot) throw new NotSupported("a second transient slot beside the guard");
-  };
-  const claim = (state: State, theorem: keyof typeof RELAY_THEOREMS, conclusion: Term) => {
+  const claim: ClaimOf = (state, theorem, conclusion) => {
     explorer.claim(state, RELAY_THEOREMS[theorem], conclusion);
   };
-
   return {
     read: (state, slot) => {
       const key = keyOf(slot);
       if (key !== undefined) return ite(same(key, bucket), ghost(state, "bitmap"), fresh("bitmap_elsewhere"));
-      if (slot !== word(SLOTS.hostedBaseURI)) return undefined;
+      if (slot !== HOSTED_BASE) return undefined;
       const value = state.storage.get(slot) ?? fresh("string");
       state.conditions.push(isShort(value));
       return value;
     },
     write: (state, slot, value) => {
       const key = keyOf(slot);
-      if (key === undefined) {
-        const writes = add(ghost(state, "writes"), ONE);
-        state.conditions.push(below(writes, MOST_WRITES));
-        claim(state, "strings", below(offsetIn(slot), LIMIT));
-        for (const arrival of state.arrivals) {
-          const at = arrival.stack.indexOf(slot);
-          if (at >= 0) explorer.propose(arrival.key, nearStart(at));
-        }
-        state.ghosts["writes"] = writes;
-        return;
-      }
-      const isIt = same(key, bucket);
-      const before = ghost(state, "bitmap");
-      claim(state, "kept", implies(and(isIt, has(before)), has(value)));
-      claim(state, "reentered", same(guardBefore, ZERO));
-      claim(state, "consumer", or(isOperator, same(bitAnd(ownerBefore, address), caller)));
-      state.ghosts["bitmap"] = ite(isIt, value, before);
-      for (const arrival of state.arrivals) {
-        const [at, valueAt] = [arrival.stack.indexOf(key), arrival.stack.indexOf(value)];
-        if (at < 0 || valueAt < 0) continue;
-        for (const candidate of onStack(at, valueAt)) explorer.propose(arrival.key, candidate);
-      }
+      if (key === undefined) writeElsewhere(explorer, claim, state, slot, value);
+      else writeBitmap(explorer, claim, state, key, value);
     },
-    readTransient: (state, slot) => {
-      isGuard(slot);
-      return ghost(state, "guard");
-    },
-    writeTransient: (state, slot, value) => {
-      isGuard(slot);
-      claim(state, "reentered", same(guardBefore, ZERO));
-      state.ghosts["guard"] = value;
-    },
-    call: (state, { kind, inputStart, inputSize }) => {
-      if (kind === "STATICCALL") return;
-      claim(state, "own", kind === "CALL" ? TRUE : FALSE);
-      claim(state, "guarded", isTrue(ghost(state, "guard")));
-      claim(state, "reentered", same(guardBefore, ZERO));
-      claim(state, "number", and(below(word(35), inputSize), below(inputSize, word(1n << 65n))));
-      claim(state, "operator", and(isOperator, not(isPaused)));
-      const isIt = same(read(state, sub(add(inputStart, inputSize), word(32))), number);
-      claim(state, "clear", implies(isIt, and(not(has(bitmapBefore)), not(ghost(state, "called")))));
-      state.ghosts["called"] = or(ghost(state, "called"), isIt);
-      state.ghosts["named"] = or(ghost(state, "named"), isIt);
+    ...guardRules(claim),
+    call: (state, call) => {
+      claimCall(claim, state, call);
     },
     log: (state, [topic, reported]) => {
       if (topic === undefined || reported === undefined) return;
@@ -218,6 +178,66 @@ function rulesOf(explorer: Explorer, contract: Contract): Rules {
       claim(state, "named", implies(has(after), or(has(bitmapBefore), ghost(state, "named"))));
     },
   };
+}
+
+function writeBitmap(explorer: Explorer, claim: ClaimOf, state: State, key: Term, value: Term): void {
+  const isIt = same(key, bucket);
+  const before = ghost(state, "bitmap");
+  claim(state, "kept", implies(and(isIt, has(before)), has(value)));
+  claim(state, "reentered", same(guardBefore, ZERO));
+  claim(state, "consumer", or(isOperator, same(bitAnd(ownerBefore, address), caller)));
+  state.ghosts["bitmap"] = ite(isIt, value, before);
+  for (const arrival of state.arrivals) {
+    const [at, valueAt] = [arrival.stack.indexOf(key), arrival.stack.indexOf(value)];
+    if (at < 0 || valueAt < 0) continue;
+    for (const candidate of onStack(at, valueAt)) explorer.propose(arrival.key, candidate);
+  }
+}
+
+function writeElsewhere(explorer: Explorer, claim: ClaimOf, state: State, slot: Term, value: Term): void {
+  const writes = add(ghost(state, "writes"), ONE);
+  state.conditions.push(below(writes, MOST_WRITES));
+  claim(state, "strings", below(offsetIn(slot), LIMIT));
+  if (slot === HOSTED_BASE) claim(state, "strings", isShort(value));
+  for (const arrival of state.arrivals) {
+    const at = arrival.stack.indexOf(slot);
+    if (at >= 0) explorer.propose(arrival.key, nearStart(at));
+  }
+  state.ghosts["writes"] = writes;
+}
+
+/** The reentrancy guard is the only transient slot. */
+function guardRules(claim: ClaimOf): Pick<Rules, "readTransient" | "writeTransient"> {
+  let guardSlot: Term | undefined;
+  const checkSlot = (slot: Term) => {
+    if (!isConst(slot)) throw new NotSupported("a transient slot that is not known");
+    guardSlot ??= slot;
+    if (slot !== guardSlot) throw new NotSupported("a second transient slot beside the guard");
+  };
+  return {
+    readTransient: (state, slot) => {
+      checkSlot(slot);
+      return ghost(state, "guard");
+    },
+    writeTransient: (state, slot, value) => {
+      checkSlot(slot);
+      claim(state, "reentered", same(guardBefore, ZERO));
+      state.ghosts["guard"] = value;
+    },
+  };
+}
+
+function claimCall(claim: ClaimOf, state: State, { kind, inputStart, inputSize }: Call): void {
+  if (kind === "STATICCALL") return;
+  claim(state, "own", kind === "CALL" ? TRUE : FALSE);
+  claim(state, "guarded", isTrue(ghost(state, "guard")));
+  claim(state, "reentered", same(guardBefore, ZERO));
+  claim(state, "number", and(below(word(35), inputSize), below(inputSize, word(1n << 65n))));
+  claim(state, "operator", and(isOperator, not(isPaused)));
+  const isIt = same(read(state, sub(add(inputStart, inputSize), word(32))), number);
+  claim(state, "clear", implies(isIt, and(not(has(bitmapBefore)), not(ghost(state, "called")))));
+  state.ghosts["called"] = or(ghost(state, "called"), isIt);
+  state.ghosts["named"] = or(ghost(state, "named"), isIt);
 }
 
 const isOperator = isTrue(bitAnd(operatorBefore, word(255)));
