@@ -14,7 +14,9 @@ const solver = await startSolver(start + TIME_LIMIT * 1000);
 const { lines, isProved } = report(Object.values(RELAY_THEOREMS), await proveRelay(contract, solver));
 for (const line of lines) console.log(line);
 console.log(`${solver.asked()} questions, ${Math.round((Date.now() - start) / 1000)} s.`);
+solver.stop();
 if (isProved) console.log("Proved.");
-else console.error("Not proved.");
-// The threads of z3 would keep the process.
-process.exit(isProved ? 0 : 1);
+else {
+  console.error("Not proved.");
+  process.exitCode = 1;
+}

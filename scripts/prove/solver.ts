@@ -14,6 +14,8 @@ export interface Solver {
   follow: (claims: readonly Claim[], isQuick?: boolean) => Promise<Answer[]>;
   /** Questions that z3 answered so far. */
   asked: () => number;
+  /** Ends z3's threads, which would keep the process. */
+  stop: () => void;
 }
 
 export interface Claim {
@@ -30,7 +32,8 @@ const QUESTION_TIMEOUT = 120_000;
 
 /** @param until when to give up, in milliseconds since 1970; every later question is undecided. */
 export async function startSolver(until = Infinity): Promise<Solver> {
-  const { Z3 } = await init();
+  const { Z3, em } = await init();
+  const { PThread: threads } = em as { PThread: { terminateAllThreads: () => void } };
   const context = Z3.mk_context(Z3.mk_config());
   const answers = new Map<string, Answer>();
   let asked = 0;
@@ -67,7 +70,10 @@ export async function startSolver(until = Infinity): Promise<Solver> {
     return found;
   }
 
-  return { follow, asked: () => asked };
+  const stop = () => {
+    threads.terminateAllThreads();
+  };
+  return { follow, asked: () => asked, stop };
 }
 
 /** The claim with those conditions only that have something in common with it, or with such a condition. */
