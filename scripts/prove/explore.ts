@@ -92,8 +92,8 @@ export class Explorer {
     this.#changes += 1;
   }
 
-  /** Follows all paths until the loops' statements are settled, and proves what was claimed. */
-  async run(solver: Solver, rules: Rules, start: Start): Promise<Outcome> {
+  /** Follows all paths until the loops' statements are settled, and proves what was claimed of the given theorems. */
+  async run(solver: Solver, rules: Rules, start: Start, theorems: readonly string[]): Promise<Outcome> {
     for (;;) {
       this.follow(rules, start);
       const tried = this.#claims.filter(({ candidate }) => candidate !== undefined);
@@ -106,11 +106,13 @@ export class Explorer {
         candidate.cut.dropped.add(candidate.name);
       }
     }
-    return await this.#judge(solver);
+    return await this.#judge(solver, theorems);
   }
 
-  async #judge(solver: Solver): Promise<Outcome> {
-    const claims = this.#claims.filter(({ candidate }) => candidate === undefined);
+  async #judge(solver: Solver, theorems: readonly string[]): Promise<Outcome> {
+    const claims = this.#claims.filter(
+      ({ candidate, theorem }) => candidate === undefined && theorems.includes(theorem),
+    );
     const answers = await solver.follow(claims);
     const proved = new Map<string, number>();
     const failures: Failure[] = [];

@@ -106,7 +106,12 @@ function onStack(key: number, value: number): Candidate[] {
   );
 }
 
-export async function proveRelay(contract: Contract, solver: Solver): Promise<Outcome[]> {
+/** @param theorems the texts of those to prove. */
+export async function proveRelay(
+  contract: Contract,
+  solver: Solver,
+  theorems: readonly string[] = Object.values(RELAY_THEOREMS),
+): Promise<Outcome[]> {
   const runtime = new Explorer(runtimeOf(contract), IN_STORAGE, functionsOf(contract));
   const ghosts = { bitmap: bitmapBefore, called: FALSE, named: FALSE, guard: guardBefore, writes: ZERO };
   const storage = new Map([
@@ -114,7 +119,7 @@ export async function proveRelay(contract: Contract, solver: Solver): Promise<Ou
     [word(SLOTS.pausedWithPendingOwner), pausedBefore],
     [apply("hash2", caller, word(SLOTS.operators)), operatorBefore],
   ]);
-  const outcome = await runtime.run(solver, rulesOf(runtime, contract), { ghosts, storage });
+  const outcome = await runtime.run(solver, rulesOf(runtime, contract), { ghosts, storage }, theorems);
 
   const deployment = new Explorer(creationOf(contract), [], new Map([]));
   const rules = rulesOf(deployment, contract);
@@ -129,7 +134,7 @@ export async function proveRelay(contract: Contract, solver: Solver): Promise<Ou
     },
   };
   const empty = { bitmap: ZERO, called: FALSE, named: FALSE, guard: ZERO, writes: ZERO };
-  return [outcome, await deployment.run(solver, atDeployment, { ghosts: empty, storage: new Map() })];
+  return [outcome, await deployment.run(solver, atDeployment, { ghosts: empty, storage: new Map() }, theorems)];
 }
 
 /** The bucket of a slot of the bitmap. */
