@@ -30,12 +30,14 @@ const NEAR = 2;
 /** Milliseconds for one question. */
 const QUESTION_TIMEOUT = 120_000;
 
-/** @param until when to give up, in milliseconds since 1970; every later question is undecided. */
-export async function startSolver(until = Infinity): Promise<Solver> {
+/**
+ * @param until when to give up, in milliseconds since 1970; every later question is undecided.
+ * @param answers to questions that were asked before, by their text. New answers are added.
+ */
+export async function startSolver(until = Infinity, answers = new Map<string, Answer>()): Promise<Solver> {
   const { Z3, em } = await init();
   const { PThread: threads } = em as { PThread: { terminateAllThreads: () => void } };
   const context = Z3.mk_context(Z3.mk_config());
-  const answers = new Map<string, Answer>();
   let asked = 0;
 
   async function ask(questions: readonly string[]): Promise<void> {

@@ -354,13 +354,17 @@ const SORT = { word: "(_ BitVec 256)", bool: "Bool" };
  */
 export function question(terms: readonly Term[]): string {
   const lines: string[] = [];
-  const written = new Set<Term>();
+  // Names are numbers in the order of writing, so the same question has the same text whatever was asked before.
+  const written = new Map<Term, string>();
   const write = (term: Term): string => {
-    const name = `t${term.id}`;
-    if (written.has(term)) return name;
-    written.add(term);
-    if (term.op === "var" || term.op === "apply") lines.push(`(declare-const ${name} ${SORT[term.sort]})`);
-    else lines.push(`(define-fun ${name} () ${SORT[term.sort]} ${expression(term, term.args.map(write))})`);
+    const known = written.get(term);
+    if (known !== undefined) return known;
+    const isUnknown = term.op === "var" || term.op === "apply";
+    const args = isUnknown ? [] : term.args.map(write);
+    const name = `t${written.size}`;
+    written.set(term, name);
+    if (isUnknown) lines.push(`(declare-const ${name} ${SORT[term.sort]})`);
+    else lines.push(`(define-fun ${name} () ${SORT[term.sort]} ${expression(term, args)})`);
     return name;
   };
   const asserted = terms.map((term) => `(assert ${write(term)})`);
