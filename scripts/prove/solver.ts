@@ -29,23 +29,46 @@ const TOGETHER = 40;
 const NEAR = 2;
 /** Milliseconds for one question. */
 const QUESTION_TIMEOUT = 120_000;
+/** Bytes of the questions in one call of z3. */
+const LONGEST_TEXT = 16 * 1024 * 1024;
+
+/** What is used here of z3 as WebAssembly. */
+interface Module {
+  _malloc: (size: number) => number;
+  HEAPU8: Uint8Array;
+  async_call: (start: () => unknown) => Promise<string>;
+  ccall: (name: string, result: "void", types: "number"[], args: unknown[]) => void;
+  PThread: { terminateAllThreads: () => void };
+}
 
 /**
  * @param until when to give up, in milliseconds since 1970; every later question is undecided.
  * @param answers to questions that were asked before, by their text. New answers are added.
  */
 export async function startSolver(until = Infinity, answers = new Map<string, Answer>()): Promise<Solver> {
-  const { Z3, em } = await init();
-  const { PThread: threads } = em as { PThread: { terminateAllThreads: () => void } };
+  const started = await init();
+  const { Z3 } = started;
+  const z3 = started.em as Module;
   const context = Z3.mk_context(Z3.mk_config());
+  // z3-solver's own call gives z3's thread a text that the main thread may overwrite meanwhile. This memory stays.
+  const text = z3._malloc(LONGEST_TEXT);
+  const room = z3.HEAPU8.subarray(text, text + LONGEST_TEXT);
   let asked = 0;
+
+  function evaluate(script: string): Promise<string> {
+    const bytes = new TextEncoder().encode(`${script}\0`);
+    if (bytes.length > LONGEST_TEXT)
+      throw new Error(`A text for z3 has ${bytes.length} bytes, the limit is ${LONGEST_TEXT}.`);
+    room.set(bytes);
+    return z3.async_call(() => z3.ccall("async_Z3_eval_smtlib2_string", "void", ["number", "number"], [context, text]));
+  }
 
   async function ask(questions: readonly string[]): Promise<void> {
     const timeout = Math.floor(Math.max(1, Math.min(QUESTION_TIMEOUT, until - Date.now())));
     const script = questions.map(
       (text) => `(reset)(set-option :timeout ${timeout})(set-logic QF_BV)\n${text}\n(check-sat)`,
     );
-    const lines = (await Z3.eval_smtlib2_string(context, script.join("\n"))).split("\n").filter((line) => line !== "");
+    const lines = (await evaluate(script.join("\n"))).split("\n").filter((line) => line !== "");
     if (lines.length !== questions.length) throw new Error(`z3 answered: ${lines.join(" ").slice(0, 500)}`);
     questions.forEach((text, index) => {
       const line = lines[index];
@@ -73,7 +96,7 @@ export async function startSolver(until = Infinity, answers = new Map<string, An
   }
 
   const stop = () => {
-    threads.terminateAllThreads();
+    z3.PThread.terminateAllThreads();
   };
   return { follow, asked: () => asked, stop };
 }
