@@ -42,7 +42,7 @@ describe("closeReverted", () => {
     const logger = pino({ level: "silent" });
     const signals = { deliveries: { notify: () => undefined } };
     return closeReverted(
-      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000 },
+      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000, warned: new Map() },
       FINAL,
     );
   };
