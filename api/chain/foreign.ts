@@ -309,7 +309,7 @@ async function boundedCalls(
 
 /** Calls of one contract, in one HTTP request. */
 async function readPart(client: ChainClient, calls: BoundedCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
-  let found: BoundedAnswer[] | null = null;
+  const found: BoundedAnswer[][] = [];
   try {
     const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
     // The control call shows whether an unclear error is the node's or the contract's.
@@ -317,13 +317,14 @@ async function readPart(client: ChainClient, calls: BoundedCall[], bounds: CallB
       const results = await client.callsWithin([CONTROL, ...calls], bounds.block, bounds.gas, limits);
       const [control, ...own] = results;
       const hasState = control?.ok === true && control.value === CONTROL.data;
-      found = own.map((result) => answerOf(result, hasState));
-      if (hasState || !found.includes("unknown") || !client.nodes.canMoveOn(NO_STATE)) return found;
+      const answers = own.map((result) => answerOf(result, hasState));
+      found.push(answers);
+      if (hasState || !answers.includes("unknown") || !client.nodes.canMoveOn(NO_STATE)) return answers;
       throw NO_STATE;
     });
   } catch (error) {
     if (error instanceof AnswerTooLarge) return calls.map(() => "failed");
-    if (error instanceof ChainUnavailable) return found ?? calls.map(() => "unknown");
+    if (error instanceof ChainUnavailable) return found.at(-1) ?? calls.map(() => "unknown");
     throw error;
   }
 }

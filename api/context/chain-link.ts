@@ -42,8 +42,8 @@ interface LinkParts {
   database: Database | null;
   /** How long a call waits while the nodes' providers limit the rate of calls, in milliseconds. */
   maxWait: number;
-  /** What the threads of this process share about the nodes. Absent: this thread is alone. */
-  memory?: SharedArrayBuffer | undefined;
+  /** What the threads of this process share. Absent or null: this thread is alone. */
+  shared?: { nodes: SharedArrayBuffer } | null;
   metrics?: Metrics;
   /** Told how several nodes are. Absent: for a command, which shows it itself. */
   logger?: Pick<Logger, "warn" | "info">;
@@ -54,10 +54,11 @@ const UNLOGGED = { warn: () => undefined, info: () => undefined };
 /** @param opened ends what watches several nodes. */
 export function openChainLink(
   settings: LinkSettings,
-  { database, maxWait, memory, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
+  { database, maxWait, shared, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
   const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
+  const memory = shared?.nodes;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
     const nodes = new Nodes(rpcUrls, { readOnly, maxWait, memory, metrics, floor, logger });

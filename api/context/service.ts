@@ -91,11 +91,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(
-    settings,
-    { database, maxWait: WORKER_WAIT, memory: shared?.nodes, metrics, logger },
-    opened,
-  );
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, shared, metrics, logger }, opened);
   const { client, nodes } = link;
   const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
@@ -123,21 +119,16 @@ export async function startService(
   const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const { isLimited } = link;
-  const common = { ...present, nodes, isLimited, relay: identity.contracts.relay };
+  const common = { ...present, client, nodes, isLimited: link.isLimited, relay: identity.contracts.relay };
   const port =
     code.api === null || streams === null
       ? null
       : await code.api.serveApi(
           settings,
-          { ...working, ...chain, ...common, client: client.as("api"), streams, addressPolicy, guard, health },
+          { ...working, ...chain, ...common, streams, addressPolicy, guard, health },
           opened,
         );
-  const metricsPort = await exportMetrics(
-    settings,
-    { ...common, client: client.as("background"), meter, shared },
-    opened,
-  );
+  const metricsPort = await exportMetrics(settings, { ...common, meter, shared }, opened);
   await others;
   const running = opened.move();
   let stopped: Promise<void> | null = null;

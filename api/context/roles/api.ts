@@ -48,7 +48,6 @@ export function apiWorkers({ database, logger, now }: WorkerDeps, streams: Event
 }
 
 interface ApiParts extends Chain, PresenceParts {
-  /** Its calls come first while a provider limits the rate of calls. */
   client: ChainClient;
   relay: string;
   content: Content;
@@ -66,7 +65,8 @@ interface ApiParts extends Chain, PresenceParts {
 
 /** Starts the HTTP API. @returns its port. */
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, client, guard, nodes, isLimited, keys, health, logger } = parts;
+  const { database, guard, nodes, isLimited, keys, health, logger } = parts;
+  const client = parts.client.as("api");
   return startHttp(
     {
       ...parts,
@@ -76,7 +76,11 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
       readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
-      operator: createOperatorReads(settings, { ...parts, client: client.as("background"), blocks: parts.content.blocks }),
+      operator: createOperatorReads(settings, {
+        ...parts,
+        client: client.as("background"),
+        blocks: parts.content.blocks,
+      }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
@@ -139,7 +143,9 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
     const states = nodes?.states() ?? [];
     const [stored, chain, rows, workers] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
-      nodes === null ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok"))) : chainOf(states),
+      nodes === null
+        ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
+        : chainOf(states),
       check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
       health(),
     ]);

@@ -57,7 +57,9 @@ describe("NodeBudget", () => {
 
   it("calls an outage by another name than a rate limit", async () => {
     budget.unavailable(30_000);
-    expect(await failure(take(0))).to.be.instanceOf(ChainUnavailable).and.not.instanceOf(RateLimited);
+    expect(await failure(take(0)))
+      .to.be.instanceOf(ChainUnavailable)
+      .and.not.instanceOf(RateLimited);
   });
 
   it("counts refusals of calls that were sent side by side as one", () => {
@@ -73,7 +75,9 @@ describe("NodeBudget", () => {
     const first = failure(budget.take(1, { priority: "follow", wait: LONG, abort: given.signal }));
     const second = take(LONG);
     given.abort();
-    expect(await first).to.be.instanceOf(RateLimited).and.to.include({ kind: "waiting" });
+    expect(await first)
+      .to.be.instanceOf(RateLimited)
+      .and.to.include({ kind: "waiting" });
     await second;
   });
 
