@@ -13,8 +13,6 @@ export type Priority = (typeof PRIORITIES)[number];
 const SHARES = [0.3, 0.25, 0.2, 0.1] as const;
 const UNSHARED = 1 - SHARES.reduce((sum, share) => sum + share, 0);
 
-/** Longest wait of a caller of the API, in milliseconds. */
-const API_WAIT = 5_000;
 /** Most calls of one priority that wait in a thread. Further ones are refused at once. */
 const MOST_WAITING = 1_000;
 
@@ -24,8 +22,9 @@ const FIRST_RATE = 20;
 const LEAST_RATE = 1;
 /** Above this rate, calls are not counted any more. */
 const MOST_RATE = 10_000;
-/** What is left of the rate after a refusal. */
+/** What is left of the rate after a refusal, and after a further one without an accepted call between them. */
 const DECREASE = 0.8;
+const FURTHER_DECREASE = 0.5;
 /**
  * While all calls are used, the rate grows in a second by its square root divided by this. That is less than in proportion to
  * the rate, so several processes at one provider come to equal rates.
@@ -75,7 +74,7 @@ const DENIED = 12;
 /** The first number that is not the budget's. */
 export const AFTER_BUDGET = 13;
 
-interface Turn {
+interface TakeOptions {
   priority: Priority;
   /** Longest wait for the calls of others, in milliseconds. */
   wait: number;
@@ -142,11 +141,10 @@ export class NodeBudget {
    * Resolves when calls may be sent.
    * @throws RateLimited when it takes too long, or ChainUnavailable during an outage.
    */
-  async take(calls: number, { priority, wait, rest = wait, urgent = false, abort }: Turn): Promise<void> {
+  async take(calls: number, { priority, wait, rest = wait, urgent = false, abort }: TakeOptions): Promise<void> {
     if (!this.#isLimited) return;
     const index = PRIORITIES.indexOf(priority);
-    const most = priority === "api" ? Math.min(wait, API_WAIT) : wait;
-    const until = monotonic() + most;
+    const until = monotonic() + wait;
     const { waiting } = this.#queue(index);
     if (urgent || waiting.length === 0) {
       const denied = this.#tryTake(index, calls, urgent);
@@ -195,7 +193,7 @@ export class NodeBudget {
       if (startedAt >= (numbers[REFUSED_AT] ?? 0)) {
         const isFirst = Atomics.load(flags, LIMITED) === 0 || numbers[RATE] === Infinity;
         const rate = isFirst ? Math.max(FIRST_RATE, this.#acceptedLately, calls) : (numbers[RATE] ?? 0);
-        numbers[RATE] = Math.max(LEAST_RATE, DECREASE * rate);
+        numbers[RATE] = Math.max(LEAST_RATE, (refusals === 0 ? DECREASE : FURTHER_DECREASE) * rate);
         numbers[REFUSALS] = refusals + 1;
         numbers[REFUSED_AT] = numbers[GREW_AT] = now;
         this.#rest(now + rest, true);

@@ -27,6 +27,8 @@ import { hash, hexQuantity } from "./values.ts";
 const LOOK_EVERY = 250;
 /** While every node is a few blocks behind the database, the work waits so many times for so many milliseconds. */
 const WAIT_BEHIND = { times: 10, each: 200 };
+/** Shortest wait for a node's rate limit before all nodes are asked again, in milliseconds. */
+const SHORTEST_WAIT = 50;
 /** Milliseconds for which a disagreement is reported. */
 const DISAGREEMENT_LASTS = 60_000;
 /**
@@ -168,7 +170,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
   #waitForLimits(until: number): number | null {
     const now = monotonic();
     const at = Math.min(...this.#nodes.map(({ isUp, restUntil }) => (isUp ? now : Math.max(now, restUntil))));
-    return at >= until ? null : at - now;
+    return at >= until ? null : Math.max(SHORTEST_WAIT, at - now);
   }
 
   within<T>(number: number, work: () => Promise<T>): Promise<T> {

@@ -1,7 +1,9 @@
 import { expect } from "chai";
+import { zeroPadValue } from "ethers";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable, RateLimited, RpcError } from "../../../api/chain/errors.ts";
+import { createForeignContracts } from "../../../api/chain/foreign.ts";
 import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
@@ -188,6 +190,22 @@ describe("Nodes", () => {
       const conditions = { block: CHECKPOINT, maxGas: 100_000, abort: AbortSignal.timeout(1_000) };
       const [result] = await simulatePlannedCalls(client, address, [call], conditions);
       expect(result).to.have.nested.property("failure.errorCode", "execution_reverted");
+    });
+  });
+
+  describe("given a node that lacks the state of the newest block", () => {
+    it("asks the next one for a contract of others, with its control call", async () => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_call" ? { error: { code: -32000, message: "missing trie node" } } : "0x64";
+      const owner = `0x${"11".repeat(20)}`;
+      const control = "0x6d6f6e657461";
+      fake(2).answer = ({ method, params }) => {
+        if (method !== "eth_call") return "0x64";
+        return (params[0] as { data: string }).data === control ? control : zeroPadValue(owner, 32);
+      };
+      const query = { contract: `0x${"22".repeat(20)}`, type: "ERC721", tokenId: "1", owner } as const;
+      const held = await createForeignContracts(client, 100_000).holdings([query], new AbortController().signal);
+      expect(held).to.deep.equal([1n]);
     });
   });
 
