@@ -8,7 +8,8 @@ import { PriorityFee } from "./priority-fee.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
 import type { NodeChoice } from "./node-choice.ts";
-import type { RpcBounds, RpcCall, RpcCalls, RpcResult } from "./rpc.ts";
+import type { Priority } from "./node-budget.ts";
+import { BoundedCalls, type RpcBounds, type RpcCall, type RpcCalls, type RpcResult } from "./rpc.ts";
 
 const block = z.object({
   number: small,
@@ -40,11 +41,17 @@ export class ChainClient {
   readonly #rpc: RpcCalls;
   readonly #sizes: LogQuerySizes;
   /** By the number of the node. */
-  readonly #learnt = new Map<number, Learnt>();
+  readonly #learnt: Map<number, Learnt>;
 
-  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES) {
+  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES, learnt = new Map<number, Learnt>()) {
     this.#rpc = rpc;
     this.#sizes = sizes;
+    this.#learnt = learnt;
+  }
+
+  /** The same client for others: while a provider limits the rate of calls, theirs come first or last. */
+  as(priority: Priority): ChainClient {
+    return new ChainClient(new BoundedCalls(this.#rpc, { priority }), this.#sizes, this.#learnt);
   }
 
   /** Which node answers. */

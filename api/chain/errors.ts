@@ -108,14 +108,17 @@ export class ChainUnavailable extends Error {
 /** The node works, but its provider accepts no more calls for now. */
 export class RateLimited extends ChainUnavailable {
   override readonly name = "RateLimited";
+  /** `waiting`: the provider did not refuse this call, but calls of others come first. Then other calls may still be made. */
+  readonly kind: "refused" | "waiting";
 
   /** @param retryAfter milliseconds. */
-  constructor(retryAfter: number) {
+  constructor(retryAfter: number, kind: "refused" | "waiting" = "refused") {
     super(
       "the node works, but its provider limits the rate of calls: they continue when it allows. " +
         "If this happens often, use a plan with a higher limit",
       { retryAfter },
     );
+    this.kind = kind;
   }
 }
 

@@ -1,6 +1,6 @@
 import type { NodeWord } from "../domain/conditions.ts";
 
-/** How a node of `RPC_URLS` is, as far as this thread knows. */
+/** How a node of `RPC_URLS` is, as far as this process knows. */
 export interface NodeState {
   /** Its place in `RPC_URLS`, from 1. Two nodes may have the same host. */
   number: number;
@@ -12,7 +12,7 @@ export interface NodeState {
   headAge: number | null;
   /** Seconds that its last answer took; null: it has not answered. */
   latency: number | null;
-  /** Failed HTTP requests since the start of this thread. */
+  /** Failed HTTP requests since the start of this process. */
   failures: number;
   /** Whether signed transactions are sent to it. */
   sends: boolean;

@@ -19,6 +19,7 @@ import {
   RpcError,
 } from "./errors.ts";
 import type { BlockVotes, NodeChoice, NodeState } from "./node-choice.ts";
+import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
 
@@ -26,8 +27,15 @@ import { hash, hexQuantity } from "./values.ts";
 const LOOK_EVERY = 250;
 /** While every node is a few blocks behind the database, the work waits so many times for so many milliseconds. */
 const WAIT_BEHIND = { times: 10, each: 200 };
+/** Shortest wait for a node's rate limit before all nodes are asked again, in milliseconds. */
+const SHORTEST_WAIT = 50;
 /** Milliseconds for which a disagreement is reported. */
 const DISAGREEMENT_LASTS = 60_000;
+/**
+ * A call that would wait longer than this for the rate limit of a node goes to another one, in milliseconds. Work that one node has
+ * begun waits longer for the calls of others, but not longer while the provider accepts no call at all.
+ */
+const MOVE_ON_AFTER = 500;
 
 interface NodesOptions extends NodeOptions {
   /** Numbers of the nodes to which no transaction is sent. */
@@ -36,20 +44,23 @@ interface NodesOptions extends NodeOptions {
 
 /**
  * Several nodes of one chain, in order of preference. Reads go to the first that works. Work whose calls belong together is
- * done by one node (`session`). What a node's answers show about it is known to this thread only.
+ * done by one node (`session`). What a node's answers show about it is known to all threads of the process.
  */
 export class Nodes extends RpcCalls implements NodeChoice {
   readonly #nodes: readonly ChainNode[];
   /** The node of the session in which the code runs. */
   readonly #pinned = new AsyncLocalStorage<ChainNode>();
   readonly #timer: NodeJS.Timeout;
+  readonly #maxWait: number;
   #disagreement: { height: number; until: number } | null = null;
 
-  constructor(urls: readonly string[], { readOnly, ...options }: NodesOptions) {
+  constructor(urls: readonly string[], { readOnly, maxWait = 0, ...options }: NodesOptions) {
     super();
+    this.#maxWait = maxWait;
+    const maxRest = Math.min(maxWait, MOVE_ON_AFTER);
     this.#nodes = urls.map((url, index) => {
       const number = index + 1;
-      return new ChainNode({ number, url, sends: !readOnly.includes(number) }, options);
+      return new ChainNode({ number, url, sends: !readOnly.includes(number) }, { ...options, maxWait, maxRest });
     });
     this.#timer = setInterval(() => {
       for (const node of this.#nodes) node.look();
@@ -93,7 +104,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   /** From now on, the answers of each node count only while it serves this chain. */
-  guardBy(create: (node: { url: string; name: string }) => ChainGuard): ChainGuard[] {
+  guardBy(create: (node: Pick<ChainNode, "url" | "name" | "budget">) => ChainGuard): ChainGuard[] {
     return this.#nodes.map((node) => {
       const guard = create(node);
       node.guard = guard;
@@ -117,8 +128,10 @@ export class Nodes extends RpcCalls implements NodeChoice {
     );
   }
 
-  override batch(calls: RpcCall[], bounds?: RpcBounds): Promise<RpcResult[]> {
-    return this.session(() => this.#read.rpc.batch(calls, bounds));
+  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    const isAlone = this.#pinned.getStore() === undefined;
+    const asked = isAlone ? { ...bounds, wait: Math.min(bounds.wait ?? Infinity, MOVE_ON_AFTER) } : bounds;
+    return this.session(() => this.#read.rpc.batch(calls, asked));
   }
 
   async session<T>(work: () => Promise<T>): Promise<T> {
@@ -126,13 +139,21 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const tried = new Set<ChainNode>();
     let failure: unknown = null;
     let waits = 0;
+    const until = monotonic() + this.#maxWait;
     for (;;) {
       const node = this.#next(tried);
       if (node === null) {
-        if (!(failure instanceof NodeBehind) || waits >= WAIT_BEHIND.times) throw failure;
+        const wait =
+          failure instanceof RateLimited
+            ? this.#waitForLimits(until)
+            : failure instanceof NodeBehind && waits < WAIT_BEHIND.times
+              ? WAIT_BEHIND.each
+              : null;
+        if (wait === null) throw failure;
         waits += 1;
         tried.clear();
-        await pause(WAIT_BEHIND.each);
+        failure = null;
+        await pause(wait);
         continue;
       }
       try {
@@ -143,6 +164,13 @@ export class Nodes extends RpcCalls implements NodeChoice {
         failure = failure === null || tells(error) > tells(failure) ? error : failure;
       }
     }
+  }
+
+  /** Milliseconds until a node may have calls left for this work. Null: not before a time. */
+  #waitForLimits(until: number): number | null {
+    const now = monotonic();
+    const at = Math.min(...this.#nodes.map(({ isUp, restUntil }) => (isUp ? now : Math.max(now, restUntil))));
+    return at >= until ? null : Math.max(SHORTEST_WAIT, at - now);
   }
 
   within<T>(number: number, work: () => Promise<T>): Promise<T> {
@@ -176,7 +204,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   skipBehind(head: number, checkpoint: number): never {
     const error = behind(head, checkpoint);
-    this.#read.failed(this.#read.named(error), performance.now());
+    this.#read.failed(this.#read.named(error));
     throw error;
   }
 
@@ -186,7 +214,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const error = new NodeDisagrees(
       `the node has another block ${height.toString()} than the other nodes: it is not read until it agrees with them`,
     );
-    this.#read.failed(this.#read.named(error), performance.now());
+    this.#read.failed(this.#read.named(error));
     throw error;
   }
 

@@ -18,7 +18,7 @@ import { exportMetrics, openMeter } from "./metrics.ts";
 import { joinOthers } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
-/** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
+/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;
 
 /** A running Moneta process, with the roles that its settings name. */
@@ -46,6 +46,8 @@ export interface Service {
 export interface SharedByThreads {
   signals: Signals;
   turns: WriteTurns;
+  /** What is known about the nodes of the chain. */
+  nodes: SharedArrayBuffer;
   /** The other threads, for the thread that answers HTTP; absent in the others. */
   others?: OtherThreads;
   /**
@@ -89,7 +91,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, shared, metrics, logger }, opened);
   const { client, nodes } = link;
   const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
@@ -117,7 +119,7 @@ export async function startService(
   const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const common = { ...present, client: link.impatient, nodes, relay: identity.contracts.relay };
+  const common = { ...present, client, nodes, isLimited: link.isLimited, relay: identity.contracts.relay };
   const port =
     code.api === null || streams === null
       ? null

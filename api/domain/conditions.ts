@@ -32,6 +32,9 @@ export type Condition = (typeof CONDITIONS)[number];
 export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
+/** Most nodes in the list of `RPC_URLS`. */
+export const MOST_NODES = 8;
+
 /** How one of several nodes is. All but `up` mean that it is not used now. */
 export const NODE_WORDS = ["up", "down", "rate_limited", "wrong_chain", "behind", "disagrees"] as const;
 export type NodeWord = (typeof NODE_WORDS)[number];

@@ -17,7 +17,7 @@ import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
-import { closeReverted } from "./reverted.ts";
+import { closeReverted, type Warned } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead } from "./read-ahead.ts";
@@ -63,6 +63,7 @@ export class Indexer {
   readonly #loop: WorkLoop;
   readonly #watched = new WatchedCache();
   readonly #missingCosts = new MissingCosts();
+  readonly #warned: Warned = new Map();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
   /** When the nodes were first seen to disagree without a majority (monotonic clock). */
@@ -189,7 +190,7 @@ export class Indexer {
    */
   async #closeReverted(head: number, read: number): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
-    if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
+    if (final >= 0 && read >= final) await closeReverted({ ...this.#deps, warned: this.#warned }, final);
     await this.#missingCosts.record(this.#deps);
   }
 

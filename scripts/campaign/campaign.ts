@@ -75,9 +75,10 @@ async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<bool
       const { result, injected } = await runRound(world, load, checker, fault, requestsPerFault);
       record(lines, fault, result, injected);
       clean &&= isClean(result);
+      const unavailable = world.client.takeUnavailable();
       if (verbose || !clean) {
         const seconds = ((performance.now() - started) / 1000).toFixed(1);
-        console.log(`${kind}: ${fault.name}: ${JSON.stringify({ ...result, injected })} ${seconds} s`);
+        console.log(`${kind}: ${fault.name}: ${JSON.stringify({ ...result, injected, unavailable })} ${seconds} s`);
       }
       if (!clean) break;
     }

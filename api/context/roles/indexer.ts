@@ -22,7 +22,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
   const { database, client, identity, signals, logger, metrics, now, local } = deps;
   return new Indexer({
     database,
-    client,
+    client: client.as("follow"),
     contracts: identity.contracts,
     signals,
     logger,
@@ -40,7 +40,7 @@ function createContractReader(settings: Settings, deps: WorkerDeps): ContractRea
   const { database, client, signals, logger, now, local } = deps;
   return new ContractReader({
     database,
-    client,
+    client: client.as("background"),
     wake: signals.contracts,
     logger,
     now,

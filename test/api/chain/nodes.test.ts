@@ -1,8 +1,13 @@
 import { expect } from "chai";
+import { zeroPadValue } from "ethers";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { ChainUnavailable, RpcError } from "../../../api/chain/errors.ts";
+import { ChainUnavailable, RateLimited, RpcError } from "../../../api/chain/errors.ts";
+import { createForeignContracts } from "../../../api/chain/foreign.ts";
+import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
+import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
+import type { Command } from "../../../api/domain/command.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";
@@ -28,17 +33,35 @@ describe("Nodes", () => {
   beforeEach(async () => {
     logged.length = 0;
     fakes = [await startFakeRpc(answerAt(CHECKPOINT)), await startFakeRpc(answerAt(CHECKPOINT))];
-    const log = (fields: object) => logged.push(fields);
-    nodes = new Nodes(
-      fakes.map(({ url }) => `${url}/${SECRET}`),
-      { readOnly: [], floor: () => Promise.resolve(CHECKPOINT), logger: { warn: log, info: log } },
-    );
+    nodes = open();
     client = new ChainClient(nodes);
   });
   afterEach(async () => {
     nodes.stop();
     for (const fake of fakes) await fake.stop();
   });
+
+  function open(options: { memory?: SharedArrayBuffer; maxWait?: number } = {}): Nodes {
+    const log = (fields: object) => logged.push(fields);
+    return new Nodes(
+      fakes.map(({ url }) => `${url}/${SECRET}`),
+      { readOnly: [], floor: () => Promise.resolve(CHECKPOINT), logger: { warn: log, info: log }, ...options },
+    );
+  }
+
+  /** Nodes for one test, instead of the usual ones. */
+  function reopen(options: { memory?: SharedArrayBuffer; maxWait?: number }): void {
+    nodes.stop();
+    nodes = open(options);
+    client = new ChainClient(nodes);
+  }
+
+  function limit(number: number, retryAfter: number): void {
+    fake(number).raw = (_calls, response) => {
+      fake(number).raw = null;
+      response.writeHead(429, { "retry-after": retryAfter.toString() }).end("Too Many Requests");
+    };
+  }
 
   /** A node whose newest block has this number, and whose balances are that number. */
   function answerAt(head: number): FakeRpc["answer"] {
@@ -99,6 +122,90 @@ describe("Nodes", () => {
       expect(error.message).to.match(/^node [12] \(127\.0\.0\.1:\d+\): the node cannot be reached: check RPC_URLS/);
       expect(nodes.states()[0]).to.include({ number: 1, host, word: "down" });
       expect(JSON.stringify([error.message, error.stack, nodes.states(), logged, nodes.where])).to.not.contain(SECRET);
+    });
+  });
+
+  describe("given another thread", () => {
+    it("knows what the first one has found out, and asks no node for it", async () => {
+      const memory = createNodesMemory();
+      reopen({ memory });
+      const other = open({ memory });
+      try {
+        die(1);
+        await client.headNumber();
+        const asked = fakes.map(({ calls }) => calls.length);
+        expect(other.states().map(({ word, head, failures }) => [word, head, failures])).to.deep.equal([
+          ["down", null, 1],
+          ["up", CHECKPOINT, 0],
+        ]);
+        expect(other.states()[0]?.problem).to.contain("cannot be reached").and.not.contain(SECRET);
+        expect(fakes.map(({ calls }) => calls.length)).to.deep.equal(asked);
+        expect(await new ChainClient(other).headNumber()).to.equal(CHECKPOINT);
+        expect(fake(1).calls).to.have.length(asked[0] ?? 0);
+        fake(1).raw = null;
+        await other.examine();
+        expect(nodes.states().map(({ word }) => word)).to.deep.equal(["up", "up"]);
+      } finally {
+        other.stop();
+      }
+    });
+  });
+
+  describe("given a provider that limits the rate of calls", () => {
+    it("goes on with the other node at once, and lets the first one rest", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(fake(1).calls).to.have.length(1);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["rate_limited", "up"]);
+    });
+
+    it("waits for the first that has calls left, when all nodes are limited", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      limit(2, 1);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(fake(1).calls).to.have.length(1);
+      expect(fake(2).calls.length).to.be.above(1);
+    });
+
+    it("says so when none has calls left in time", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      limit(2, 200);
+      expect(await failure(client.headNumber())).to.be.instanceOf(RateLimited);
+    });
+  });
+
+  describe("given a simulation that fails, and another node that does not answer in time", () => {
+    it("reports the failure", async () => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_estimateGas" ? { error: { code: 3, message: "execution reverted", data: "0x" } } : "0x64";
+      fake(2).raw = () => undefined;
+      const address = `0x${"11".repeat(20)}`;
+      const token = { contract: address, contractType: "ERC721", foreign: false, tokenId: "1", quantity: "1" } as const;
+      const command: Command = { kind: "transfer", ...token, from: address, to: address };
+      const call = { command, number: 1n, needsDelegation: false, target: address, data: "0x" };
+      const conditions = { block: CHECKPOINT, maxGas: 100_000, abort: AbortSignal.timeout(1_000) };
+      const [result] = await simulatePlannedCalls(client, address, [call], conditions);
+      expect(result).to.have.nested.property("failure.errorCode", "execution_reverted");
+    });
+  });
+
+  describe("given a node that lacks the state of the newest block", () => {
+    it("asks the next one for a contract of others, with its control call", async () => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_call" ? { error: { code: -32000, message: "missing trie node" } } : "0x64";
+      const owner = `0x${"11".repeat(20)}`;
+      const control = "0x6d6f6e657461";
+      fake(2).answer = ({ method, params }) => {
+        if (method !== "eth_call") return "0x64";
+        return (params[0] as { data: string }).data === control ? control : zeroPadValue(owner, 32);
+      };
+      const query = { contract: `0x${"22".repeat(20)}`, type: "ERC721", tokenId: "1", owner } as const;
+      const held = await createForeignContracts(client, 100_000).holdings([query], new AbortController().signal);
+      expect(held).to.deep.equal([1n]);
     });
   });
 

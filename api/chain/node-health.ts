@@ -1,0 +1,114 @@
+import { NODE_WORDS, type NodeWord } from "../domain/conditions.ts";
+import { AFTER_BUDGET } from "./node-budget.ts";
+import { monotonic, type NodeMemory } from "./node-memory.ts";
+
+/** Rest of a node that failed, before it is asked again. It doubles with each further failure up to `LONGEST_REST`. */
+const FIRST_REST = 1_000;
+const LONGEST_REST = 30_000;
+
+/** Numbers of the memory. All times are those of `monotonic`; 0: never. */
+const WORD = AFTER_BUDGET;
+const HEAD = AFTER_BUDGET + 1;
+const HEAD_AT = AFTER_BUDGET + 2;
+const LATENCY = AFTER_BUDGET + 3;
+const FAILED = AFTER_BUDGET + 4;
+/** Failures without a success between them. */
+const FAILURES = AFTER_BUDGET + 5;
+const FAILED_AT = AFTER_BUDGET + 6;
+const REST_UNTIL = AFTER_BUDGET + 7;
+
+/** How a node is, as its answers in all threads of the process show. */
+interface Health {
+  word: NodeWord;
+  head: number | null;
+  headAt: number | null;
+  /** Milliseconds. */
+  latency: number | null;
+  failed: number;
+  failedAt: number;
+  restUntil: number;
+  /** Empty: none. */
+  problem: string;
+}
+
+/** How one of several nodes is. What one thread finds out, all threads know. */
+export class NodeHealth {
+  readonly #memory: NodeMemory;
+
+  constructor(memory: NodeMemory) {
+    this.#memory = memory;
+  }
+
+  read(): Health {
+    return this.#memory.locked(() => ({ ...this.#numbers(), problem: this.#memory.text }));
+  }
+
+  get word(): NodeWord {
+    return this.#memory.locked(() => this.#numbers().word);
+  }
+
+  took(latency: number): void {
+    this.#memory.locked(() => (this.#memory.numbers[LATENCY] = latency));
+  }
+
+  named(head: number): void {
+    this.#memory.locked(() => {
+      const { numbers } = this.#memory;
+      [numbers[HEAD], numbers[HEAD_AT]] = [head, monotonic()];
+    });
+  }
+
+  /** @returns whether the node is used again from now on. */
+  answered(startedAt: number): boolean {
+    return this.#memory.locked(() => {
+      const { numbers } = this.#memory;
+      const { word, failedAt, restUntil } = this.#numbers();
+      // An answer to a call from before the last failure does not show that the node works again.
+      if (startedAt < failedAt || (word === "disagrees" && monotonic() < restUntil)) return false;
+      numbers[WORD] = numbers[FAILURES] = 0;
+      if (word !== "up") this.#memory.text = "";
+      return word !== "up";
+    });
+  }
+
+  /**
+   * Nothing is read from the node for a while.
+   * @param rest milliseconds; null: the longer, the more often it failed.
+   * @returns the word of before. Null: it failed together with calls that ran side by side, so nothing is new.
+   */
+  failed(
+    { word, rest, problem }: { word: NodeWord; rest: number | null; problem: string },
+    startedAt: number,
+  ): NodeWord | null {
+    return this.#memory.locked(() => {
+      const { numbers } = this.#memory;
+      const before = this.#numbers();
+      numbers[FAILED] = before.failed + 1;
+      if (before.word !== "up" && startedAt < before.failedAt) return null;
+      const failures = numbers[FAILURES] ?? 0;
+      const now = monotonic();
+      numbers[FAILURES] = failures + 1;
+      numbers[FAILED_AT] = now;
+      const until = now + (rest ?? Math.min(FIRST_REST * 2 ** failures, LONGEST_REST));
+      numbers[REST_UNTIL] = Math.max(before.restUntil, until);
+      numbers[WORD] = NODE_WORDS.indexOf(word);
+      this.#memory.text = problem;
+      return before.word;
+    });
+  }
+
+  #numbers(): Omit<Health, "problem"> {
+    const { numbers } = this.#memory;
+    const headAt = numbers[HEAD_AT] ?? 0;
+    const latency = numbers[LATENCY] ?? 0;
+    return {
+      word: NODE_WORDS[numbers[WORD] ?? 0] ?? "up",
+      head: headAt === 0 ? null : (numbers[HEAD] ?? 0),
+      headAt: headAt === 0 ? null : headAt,
+      latency: latency === 0 ? null : latency,
+      failed: numbers[FAILED] ?? 0,
+      failedAt: numbers[FAILED_AT] ?? 0,
+      restUntil: numbers[REST_UNTIL] ?? 0,
+    };
+  }
+}
