@@ -3,15 +3,7 @@ import type { Logger } from "pino";
 import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
-import {
-  AnswerTooLarge,
-  behind,
-  CallAborted,
-  ChainUnavailable,
-  NodeBehind,
-  NodeDisagrees,
-  RateLimited,
-} from "./errors.ts";
+import { AnswerTooLarge, behind, CallAborted, ChainUnavailable, NodeBehind, RateLimited } from "./errors.ts";
 import type { NodeState } from "./node-choice.ts";
 import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } from "./rpc.ts";
 
@@ -30,7 +22,7 @@ const FIRST_REST = 1_000;
 const LONGEST_REST = 30_000;
 /** Rest of a node that is behind the database. */
 const BEHIND_REST = 1_000;
-/** Rest of a node that the others outvoted. */
+/** A node that the others outvoted is compared with them again when it has not contradicted for this long. */
 const DISAGREES_REST = 30_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
@@ -54,8 +46,8 @@ export class ChainNode {
   readonly sends: boolean;
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
-  /** The others outvoted it, and it has not agreed with the database since. */
-  outvoted = false;
+  /** The lowest block about which the others outvoted it, and when it last contradicted them; null: it may be read. */
+  #outvoted: { height: number; at: number } | null = null;
   readonly #log: NodeLog;
   #isUp = true;
   #restUntil = 0;
@@ -86,12 +78,32 @@ export class ChainNode {
 
   /** Whether it is read and sent to. */
   get isUp(): boolean {
+    return this.#isUp && this.#outvoted === null;
+  }
+
+  /** Whether it answers, even if the others outvoted it. */
+  get answers(): boolean {
     return this.#isUp;
   }
 
-  /** Whether it works, and was only outvoted. */
-  get votes(): boolean {
-    return this.#isUp || this.#error instanceof NodeDisagrees;
+  get outvotedAt(): number | null {
+    return this.#outvoted?.height ?? null;
+  }
+
+  /** Whether it was outvoted, and has not contradicted for some time. */
+  get mayAgreeAgain(): boolean {
+    return this.#isUp && this.#outvoted !== null && performance.now() - this.#outvoted.at >= DISAGREES_REST;
+  }
+
+  outvote(height: number): void {
+    this.#outvoted = { height: Math.min(height, this.#outvoted?.height ?? height), at: performance.now() };
+    this.#log.changed(this.state());
+  }
+
+  reinstate(): void {
+    if (this.#outvoted === null) return;
+    this.#outvoted = null;
+    this.#log.changed(this.state());
   }
 
   /** When it may be asked again. */
@@ -107,14 +119,19 @@ export class ChainNode {
     return {
       number: this.number,
       host: this.host,
-      word: wordOf(this.#isUp ? null : this.#error),
+      word: this.#isUp && this.#outvoted !== null ? "disagrees" : wordOf(this.#isUp ? null : this.#error),
       head: this.#head,
       headAge: this.#headAt === null ? null : (performance.now() - this.#headAt) / 1_000,
       latency: this.#latency === null ? null : this.#latency / 1_000,
       failures: this.#failed,
       sends: this.sends,
-      problem: this.#isUp ? null : (this.#error?.message ?? null),
+      problem: this.#isUp ? this.#contradiction() : (this.#error?.message ?? null),
     };
+  }
+
+  #contradiction(): string | null {
+    if (this.#outvoted === null) return null;
+    return `${this.name}: contradicts the other nodes about block ${this.#outvoted.height.toString()}: it is not read until it agrees with them`;
   }
 
   /** Called often. Asks the node for its newest block when a call takes long, when it may work again, or when nobody asked it. */
@@ -169,7 +186,6 @@ export class ChainNode {
     this.#latency = performance.now() - startedAt;
     // An answer to a call from before the last failure does not show that the node works again.
     if (startedAt < this.#failedAt) return;
-    if (this.#error instanceof NodeDisagrees && performance.now() < this.#restUntil) return;
     const wasUp = this.#isUp;
     this.#isUp = true;
     this.#failures = 0;
@@ -188,11 +204,9 @@ export class ChainNode {
     // Calls that ran side by side fail together.
     if (!this.#isUp && startedAt < this.#failedAt) return;
     const rest =
-      error instanceof NodeDisagrees
-        ? DISAGREES_REST
-        : error instanceof NodeBehind
-          ? BEHIND_REST
-          : (error.retryAfter ?? Math.min(FIRST_REST * 2 ** this.#failures, LONGEST_REST));
+      error instanceof NodeBehind
+        ? BEHIND_REST
+        : (error.retryAfter ?? Math.min(FIRST_REST * 2 ** this.#failures, LONGEST_REST));
     this.#failures += 1;
     this.#failedAt = performance.now();
     this.#restUntil = Math.max(this.#restUntil, this.#failedAt + rest);
@@ -215,7 +229,7 @@ function wordOf(error: ChainUnavailable | null): NodeWord {
   if (error instanceof RateLimited) return "rate_limited";
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
-  return error instanceof NodeDisagrees ? "disagrees" : "down";
+  return "down";
 }
 
 /** Milliseconds in which the same about a node that flaps is logged only once. */

@@ -33,7 +33,7 @@ export interface ChainLink {
   guard: (expected: ExpectedChain, opened: AsyncDisposableStack) => ChainProblem;
 }
 
-type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "logQueries">;
+type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "logQueries">;
 
 interface LinkParts {
   /** null: there is none yet, so no node is behind it. */
@@ -53,10 +53,10 @@ export function openChainLink(
   { database, maxWait, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
-  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
+  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement: agreement, logQueries } = settings;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
-    const nodes = new Nodes(rpcUrls, { readOnly, metrics, floor, logger });
+    const nodes = new Nodes(rpcUrls, { readOnly, agreement, metrics, floor, logger });
     opened.defer(() => {
       nodes.stop();
     });

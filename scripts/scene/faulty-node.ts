@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 
+import { id } from "ethers";
+
 import type { Listening } from "./loopback.ts";
 import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
 
@@ -13,6 +15,10 @@ export type NodeFault =
   | { kind: "behind"; at: number }
   /** From a block on, it has other blocks than the chain. */
   | { kind: "old-branch"; from: number }
+  /** It has no logs of transfers above a block. */
+  | { kind: "forgets-logs"; above: number }
+  /** Above a block, it has each log of a transfer twice. */
+  | { kind: "invents-logs"; above: number }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -149,8 +155,31 @@ function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, faul
     const parent = number > fault.from ? { parentHash: branch("parentHash") } : {};
     return other({ ...block, hash: branch("hash"), ...parent });
   }
+  if ((fault.kind === "forgets-logs" || fault.kind === "invents-logs") && Array.isArray(answer.result)) {
+    const logs = answer.result as { topics: string[]; blockNumber: string; logIndex: string }[];
+    if (method !== "eth_getLogs") return answer;
+    const isMeant = (log: (typeof logs)[number]) =>
+      TRANSFERS.has(log.topics[0] ?? "") && Number(log.blockNumber) > fault.above;
+    if (fault.kind === "forgets-logs") return other(logs.filter((log) => !isMeant(log)));
+    const invented = (log: (typeof logs)[number]) => ({
+      ...log,
+      // No transaction of the service, so the log belongs to no request.
+      transactionHash: otherHash(log.blockNumber.padEnd(66, "0")),
+      logIndex: `0x${(Number(log.logIndex) + INVENTED).toString(16)}`,
+    });
+    return other(logs.flatMap((log) => (isMeant(log) ? [log, invented(log)] : [log])));
+  }
   return answer;
 }
+
+/** First topics of the logs of transfers: ERC721, and ERC1155 of one id. */
+const TRANSFERS = new Set(
+  ["Transfer(address,address,uint256)", "TransferSingle(address,address,address,uint256,uint256)"].map((event) =>
+    id(event),
+  ),
+);
+/** An invented log comes after all others of its block. */
+const INVENTED = 100_000;
 
 /** NaN when there is no such number. */
 function numberOf(value: unknown, name: string): number {
