@@ -138,7 +138,8 @@ export class Agreement {
   async #compare(range: Range, told: Told, watched: WatchedContracts, isOfRead = false): Promise<Verdict> {
     const { nodes } = this.#deps.client;
     const isItsWord = isOfRead || (this.#toldFrom !== null && this.#toldFrom <= range.from);
-    const counts = isItsWord && isKnown(told, range);
+    // In a dispute it is asked again: it may have found out that it was wrong.
+    const counts = isItsWord && this.#dispute.length === 0 && isKnown(told, range);
     const ask = await this.#question(range, told, watched);
     const votes = await nodes.vote(ask, counts);
     const own = votes.find(({ node }) => node === nodes.number)?.answer ?? null;

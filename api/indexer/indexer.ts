@@ -22,7 +22,7 @@ import { Agreement, type Overruled, type Verdict } from "./agreement.ts";
 import { closeReverted } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
-import { ReadAhead } from "./read-ahead.ts";
+import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
 
 interface IndexerDeps {
   database: Database;
@@ -205,13 +205,29 @@ export class Indexer {
     const deepest = range.head - this.#deps.confirmations + 1;
     const confirmed = waits || (verdict.kind === "waits" && final > checkpoint) ? agreed : deepest;
     this.#ahead.begin(range, { head, remember });
-    if (!(await this.#store.store(range, Math.max(0, confirmed)))) {
+    const stored = await this.#stored(range, Math.max(0, confirmed));
+    if (stored !== true) {
       this.#ahead.forget();
-      return true;
+      return stored === false || this.#refuse(stored);
     }
     this.#agreement.stored(range.from);
     await this.#closeReverted({ head: range.head, read: range.to, agreed: confirmed });
     return range.to < head;
+  }
+
+  /**
+   * Logs that do not fit what the database has may be a lie of this node: the others are asked at once.
+   * @returns false when the blocks must be read again.
+   */
+  async #stored(range: ReadBlocks, confirmed: number): Promise<boolean | Overruled> {
+    try {
+      return await this.#store.store(range, confirmed);
+    } catch (error) {
+      if (this.#deps.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;
+      const verdict = await this.#agreement.ofRead(range, range.to);
+      if (verdict.kind === "overruled") return verdict;
+      throw error;
+    }
   }
 
   /** Most nodes say that stored blocks are wrong: they are undone, and read again from a node that agrees. */
