@@ -3,15 +3,7 @@ import type { Logger } from "pino";
 import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
-import {
-  AnswerTooLarge,
-  behind,
-  CallAborted,
-  ChainUnavailable,
-  NodeBehind,
-  NodeDisagrees,
-  RateLimited,
-} from "./errors.ts";
+import { AnswerTooLarge, behind, CallAborted, ChainUnavailable, NodeBehind, RateLimited } from "./errors.ts";
 import { NodeBudget } from "./node-budget.ts";
 import type { NodeState } from "./node-choice.ts";
 import { NodeHealth } from "./node-health.ts";
@@ -30,7 +22,7 @@ const PROBE_TIMEOUT = 2_000;
 const PROBE_EVERY = 15_000;
 /** Rest of a node that is behind the database. */
 const BEHIND_REST = 1_000;
-/** Rest of a node that the others outvoted. */
+/** A node that the others outvoted is compared with them again when it has not contradicted for this long. */
 const DISAGREES_REST = 30_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
@@ -57,8 +49,6 @@ export class ChainNode {
   readonly budget: NodeBudget;
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
-  /** The others outvoted it, and it has not agreed with the database since. */
-  outvoted = false;
   readonly #log: NodeLog;
   readonly #health: NodeHealth;
   /** Ends the calls under way when the node turns out to hang. */
@@ -84,13 +74,33 @@ export class ChainNode {
 
   /** Whether it is read and sent to. */
   get isUp(): boolean {
-    return this.#health.word === "up";
+    const { word, outvoted } = this.#health.use;
+    return word === "up" && outvoted === null;
   }
 
-  /** Whether it works, and was only outvoted. */
-  get votes(): boolean {
-    const { word } = this.#health;
-    return word === "up" || word === "disagrees";
+  /** Whether it answers, even if the others outvoted it. */
+  get answers(): boolean {
+    return this.#health.use.word === "up";
+  }
+
+  /** The lowest block about which the others outvoted it; null: it may be read. */
+  get outvotedAt(): number | null {
+    return this.#health.use.outvoted?.height ?? null;
+  }
+
+  /** Whether it was outvoted, and has not contradicted for some time. */
+  get mayAgreeAgain(): boolean {
+    const { word, outvoted } = this.#health.use;
+    return word === "up" && outvoted !== null && monotonic() - outvoted.at >= DISAGREES_REST;
+  }
+
+  outvote(height: number): void {
+    this.#health.outvote(height);
+    this.#log.putAside(this.state());
+  }
+
+  reinstate(): void {
+    if (this.#health.reinstate()) this.#log.usedAgain(this);
   }
 
   /** When it may be asked again. */
@@ -103,18 +113,23 @@ export class ChainNode {
   }
 
   state(): NodeState {
-    const { word, head, headAt, latency, failed, problem } = this.#health.read();
+    const { word, outvoted, head, headAt, latency, failed, problem } = this.#health.read();
     return {
       number: this.number,
       host: this.host,
-      word,
+      word: word === "up" && outvoted !== null ? "disagrees" : word,
       head,
       headAge: headAt === null ? null : (monotonic() - headAt) / 1_000,
       latency: latency === null ? null : latency / 1_000,
       failures: failed,
       sends: this.sends,
-      problem: word === "up" ? null : problem,
+      problem: word === "up" ? this.#contradiction(outvoted) : problem,
     };
+  }
+
+  #contradiction(outvoted: { height: number } | null): string | null {
+    if (outvoted === null) return null;
+    return `${this.name}: contradicts the other nodes about block ${outvoted.height.toString()}: it is not read until it agrees with them`;
   }
 
   /** Called often. Asks the node for its newest block when a call takes long, when it may work again, or when nobody asked it. */
@@ -176,7 +191,7 @@ export class ChainNode {
   }
 
   answered(startedAt: number): void {
-    if (this.#health.answered(startedAt)) this.#log.usedAgain(this);
+    if (this.#health.answered(startedAt) && this.isUp) this.#log.usedAgain(this);
   }
 
   names(head: number): void {
@@ -186,7 +201,7 @@ export class ChainNode {
   /** Nothing is read from the node for a while. */
   failed(error: ChainUnavailable, startedAt = monotonic()): void {
     const rest =
-      error instanceof NodeDisagrees ? DISAGREES_REST : error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
+      error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
     const word = wordOf(error);
     const before = this.#health.failed({ word, rest, problem: error.message }, startedAt);
     if (before !== null && before !== word) this.#log.putAside(this.state());
@@ -205,7 +220,7 @@ function wordOf(error: ChainUnavailable): NodeWord {
   if (error instanceof RateLimited) return "rate_limited";
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
-  return error instanceof NodeDisagrees ? "disagrees" : "down";
+  return "down";
 }
 
 /** Milliseconds in which the same about a node that flaps is logged only once. */

@@ -165,6 +165,18 @@ export class ChainClient {
     return accounts.map((_, index) => Math.max(...answers.map((nonces) => nonces[index] ?? 0)));
   }
 
+  /**
+   * As `highestNonces`, but of three nodes or more the highest that two of them reach: one node alone that names a far too high
+   * nonce must not stop a lane for ever. A nonce that is too low only costs a refused transaction. Never for a guard.
+   */
+  async reachedNonces(accounts: string[]): Promise<number[]> {
+    const answers = await this.nodes.each(() => this.nonces(accounts));
+    return accounts.map((_, index) => {
+      const highestFirst = answers.map((nonces) => nonces[index] ?? 0).sort((a, b) => b - a);
+      return highestFirst[answers.length > 2 ? 1 : 0] ?? 0;
+    });
+  }
+
   /** What transactions pay above the base fee, in wei. */
   priorityFee(): Promise<bigint> {
     return this.nodes.session(() => this.#ofNode.priorityFee.read());

@@ -26,7 +26,17 @@ export interface BlockVotes {
   same: number;
   /** Nodes that have another block at its height, without the one that is read now. */
   other: number;
-  /** Whether the node that is read now was outvoted, and has not agreed since. */
+  /** The nodes that have one or the other, and the one that is read now. */
+  nodes: readonly number[];
+}
+
+/** What one node says when several are asked the same. */
+export interface NodeVote<T> {
+  /** Its place in the list, from 1. */
+  node: number;
+  /** Null: it does not answer. */
+  answer: T | null;
+  /** Whether it was outvoted. Then it does not count until it has agreed for some time. */
   outvoted: boolean;
 }
 
@@ -34,6 +44,8 @@ export interface BlockVotes {
 export interface NodeChoice {
   /** How many nodes the settings name. */
   readonly count: number;
+  /** How many of them must agree about a block before it is final (`RPC_AGREEMENT`). 1: all that answer. */
+  readonly agreement: number;
   /** The node that is read now: its place in the list, from 1. */
   readonly number: number;
   /** Where the operator set that node, for messages. */
@@ -53,12 +65,20 @@ export interface NodeChoice {
   votesOn(height: number, hash: string): Promise<BlockVotes>;
   /** The node that is read now is behind the database: it is not read until it is not. @throws NodeBehind */
   skipBehind(head: number, checkpoint: number): never;
-  /** The node that is read now was outvoted about a block: it is not read for a while. @throws NodeDisagrees */
+  /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
-  /** The node that is read now has the block that is stored. */
-  agrees(): void;
-  /** The nodes do not agree about a block, and there is no majority. */
-  disagree(height: number): void;
+  /** Asks all nodes that work. @param without the node that is read now. */
+  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]>;
+  /** The others outvoted these nodes about a block: they are not read until `reinstate`, and their word does not count. */
+  outvote(nodes: readonly number[], height: number): void;
+  /** Nodes that were outvoted and have not contradicted for some time, with the lowest block about which they were outvoted. */
+  readonly outvoted: readonly { node: number; height: number }[];
+  /** They agree again. */
+  reinstate(nodes: readonly number[]): void;
+  /** Nobody compares blocks here any more: who was outvoted may be read again. */
+  forgetVotes(): void;
+  /** These nodes do not agree about a block, and there is no majority. */
+  disagree(height: number, nodes: readonly number[]): void;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
@@ -67,7 +87,7 @@ export interface NodeChoice {
   states(): NodeState[];
   /** The states after every node was asked for its newest block. Empty with one node. */
   examine(): Promise<NodeState[]>;
-  /** The height about which the nodes disagreed in the last minute; null: they agree. */
+  /** The height about which the nodes disagreed in the last minute, or a node that is put aside did; null: they agree. */
   readonly disagreement: number | null;
 }
 
@@ -78,17 +98,22 @@ function noOther(): never {
 /** The choice where there is none. */
 export const ONE_NODE: NodeChoice = {
   count: 1,
+  agreement: 1,
   number: 1,
   where: "RPC_URL",
   session: (work) => work(),
   within: (_node, work) => work(),
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
-  votesOn: () => Promise.resolve({ same: 0, other: 0, outvoted: false }),
+  votesOn: () => Promise.resolve({ same: 0, other: 0, nodes: [] }),
   skipBehind: noOther,
   putAside: noOther,
-  agrees: () => undefined,
-  disagree: () => undefined,
+  vote: () => Promise.resolve([]),
+  outvote: noOther,
+  outvoted: [],
+  reinstate: () => undefined,
+  forgetVotes: () => undefined,
+  disagree: noOther,
   each: async (work) => [await work()],
   second: () => Promise.resolve(null),
   states: () => [],

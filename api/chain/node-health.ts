@@ -16,10 +16,18 @@ const FAILED = AFTER_BUDGET + 4;
 const FAILURES = AFTER_BUDGET + 5;
 const FAILED_AT = AFTER_BUDGET + 6;
 const REST_UNTIL = AFTER_BUDGET + 7;
+const OUTVOTED_HEIGHT = AFTER_BUDGET + 8;
+const OUTVOTED_AT = AFTER_BUDGET + 9;
+
+/** Whether a node is used. */
+interface Use {
+  word: NodeWord;
+  /** The lowest block about which the others outvoted it, and when it last contradicted them; null: it may be read. */
+  outvoted: { height: number; at: number } | null;
+}
 
 /** How a node is, as its answers in all threads of the process show. */
-interface Health {
-  word: NodeWord;
+interface Health extends Use {
   head: number | null;
   headAt: number | null;
   /** Milliseconds. */
@@ -43,8 +51,25 @@ export class NodeHealth {
     return this.#memory.locked(() => ({ ...this.#numbers(), problem: this.#memory.text }));
   }
 
-  get word(): NodeWord {
-    return this.#memory.locked(() => this.#numbers().word);
+  get use(): Use {
+    return this.#memory.locked(() => this.#numbers());
+  }
+
+  outvote(height: number): void {
+    this.#memory.locked(() => {
+      const { numbers } = this.#memory;
+      const known = this.#numbers().outvoted?.height ?? height;
+      [numbers[OUTVOTED_HEIGHT], numbers[OUTVOTED_AT]] = [Math.min(height, known), monotonic()];
+    });
+  }
+
+  /** @returns whether it was outvoted. */
+  reinstate(): boolean {
+    return this.#memory.locked(() => {
+      const { outvoted } = this.#numbers();
+      this.#memory.numbers[OUTVOTED_AT] = 0;
+      return outvoted !== null;
+    });
   }
 
   took(latency: number): void {
@@ -62,9 +87,9 @@ export class NodeHealth {
   answered(startedAt: number): boolean {
     return this.#memory.locked(() => {
       const { numbers } = this.#memory;
-      const { word, failedAt, restUntil } = this.#numbers();
+      const { word, failedAt } = this.#numbers();
       // An answer to a call from before the last failure does not show that the node works again.
-      if (startedAt < failedAt || (word === "disagrees" && monotonic() < restUntil)) return false;
+      if (startedAt < failedAt) return false;
       numbers[WORD] = numbers[FAILURES] = 0;
       if (word !== "up") this.#memory.text = "";
       return word !== "up";
@@ -101,7 +126,9 @@ export class NodeHealth {
     const { numbers } = this.#memory;
     const headAt = numbers[HEAD_AT] ?? 0;
     const latency = numbers[LATENCY] ?? 0;
+    const outvotedAt = numbers[OUTVOTED_AT] ?? 0;
     return {
+      outvoted: outvotedAt === 0 ? null : { height: numbers[OUTVOTED_HEIGHT] ?? 0, at: outvotedAt },
       word: NODE_WORDS[numbers[WORD] ?? 0] ?? "up",
       head: headAt === 0 ? null : (numbers[HEAD] ?? 0),
       headAt: headAt === 0 ? null : headAt,

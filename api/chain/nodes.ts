@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 
 import { type ChainGuard, type ExpectedChain, WrongChain } from "./chain-guard.ts";
+import type { Condition } from "../domain/conditions.ts";
 import { ChainNode, type NodeOptions } from "./chain-node.ts";
 import {
   AnswerTooLarge,
@@ -18,7 +19,7 @@ import {
   RateLimited,
   RpcError,
 } from "./errors.ts";
-import type { BlockVotes, NodeChoice, NodeState } from "./node-choice.ts";
+import type { BlockVotes, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
 import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
@@ -40,6 +41,8 @@ const MOVE_ON_AFTER = 500;
 interface NodesOptions extends NodeOptions {
   /** Numbers of the nodes to which no transaction is sent. */
   readOnly: readonly number[];
+  /** How many nodes must agree about a block before it is final. Default: one. */
+  agreement?: number;
 }
 
 /**
@@ -51,11 +54,15 @@ export class Nodes extends RpcCalls implements NodeChoice {
   /** The node of the session in which the code runs. */
   readonly #pinned = new AsyncLocalStorage<ChainNode>();
   readonly #timer: NodeJS.Timeout;
+  readonly agreement: number;
+  readonly #logger: NodesOptions["logger"];
   readonly #maxWait: number;
   #disagreement: { height: number; until: number } | null = null;
 
-  constructor(urls: readonly string[], { readOnly, maxWait = 0, ...options }: NodesOptions) {
+  constructor(urls: readonly string[], { readOnly, agreement = 1, maxWait = 0, ...options }: NodesOptions) {
     super();
+    this.agreement = agreement;
+    this.#logger = options.logger;
     this.#maxWait = maxWait;
     const maxRest = Math.min(maxWait, MOVE_ON_AFTER);
     this.#nodes = urls.map((url, index) => {
@@ -100,7 +107,8 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   get disagreement(): number | null {
     const known = this.#disagreement;
-    return known === null || performance.now() > known.until ? null : known.height;
+    if (known !== null && performance.now() <= known.until) return known.height;
+    return this.#nodes.find(({ outvotedAt }) => outvotedAt !== null)?.outvotedAt ?? null;
   }
 
   /** From now on, the answers of each node count only while it serves this chain. */
@@ -193,13 +201,17 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   async votesOn(height: number, hash: string): Promise<BlockVotes> {
     const at = `0x${height.toString(16)}`;
-    const voters = this.#others().filter(({ votes }) => votes);
+    const voters = this.#others().filter(({ isUp }) => isUp);
     const hashes = await Promise.all(
       voters.map(({ rpc }) => rpc.call("eth_getBlockByNumber", [at, false]).then(hashOf, () => null)),
     );
     const known = hashes.filter((one) => one !== null);
+    const nodes = [
+      this.#read.number,
+      ...voters.flatMap(({ number }, index) => (hashes[index] == null ? [] : [number])),
+    ];
     const same = known.filter((one) => one === hash).length;
-    return { same, other: known.length - same, outvoted: this.#read.outvoted };
+    return { same, other: known.length - same, nodes };
   }
 
   skipBehind(head: number, checkpoint: number): never {
@@ -209,21 +221,58 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   putAside(height: number): never {
-    this.disagree(height);
-    this.#read.outvoted = true;
-    const error = new NodeDisagrees(
-      `the node has another block ${height.toString()} than the other nodes: it is not read until it agrees with them`,
+    const { number, name } = this.#read;
+    this.outvote([number], height);
+    throw new NodeDisagrees(`${name} has another block ${height.toString()} than the other nodes`);
+  }
+
+  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]> {
+    const current = this.#read;
+    const asked = this.#nodes.filter((node) => node.answers && !(without && node === current));
+    return Promise.all(
+      asked.map(async (node) => {
+        // A node that fails, or does not have the blocks, has no vote. Its state says why.
+        const answer = await this.#pinned.run(node, work).catch((error: unknown) => {
+          if (error instanceof RpcError || error instanceof ChainUnavailable) return null;
+          throw error;
+        });
+        return { node: node.number, answer, outvoted: node.outvotedAt !== null };
+      }),
     );
-    this.#read.failed(this.#read.named(error));
-    throw error;
   }
 
-  agrees(): void {
-    this.#read.outvoted = false;
+  outvote(numbers: readonly number[], height: number): void {
+    for (const node of this.#numbered(numbers)) node.outvote(height);
   }
 
-  disagree(height: number): void {
+  get outvoted(): { node: number; height: number }[] {
+    return this.#nodes.flatMap(({ number: node, outvotedAt: height, mayAgreeAgain }) =>
+      height !== null && mayAgreeAgain ? [{ node, height }] : [],
+    );
+  }
+
+  reinstate(numbers: readonly number[]): void {
+    for (const node of this.#numbered(numbers)) node.reinstate();
+  }
+
+  forgetVotes(): void {
+    for (const node of this.#nodes) node.reinstate();
+  }
+
+  disagree(height: number, numbers: readonly number[]): void {
+    if (this.disagreement !== height) {
+      const nodes = this.#numbered(numbers).map(({ number, host }) => `${number.toString()} (${host})`);
+      const condition: Condition = "nodes_disagree";
+      this.#logger.warn(
+        { condition, block: height, nodes },
+        "nodes of the chain contradict each other, without a majority: nothing from this block on becomes final until they agree",
+      );
+    }
     this.#disagreement = { height, until: performance.now() + DISAGREEMENT_LASTS };
+  }
+
+  #numbered(numbers: readonly number[]): ChainNode[] {
+    return this.#nodes.filter(({ number }) => numbers.includes(number));
   }
 
   async each<T>(work: () => Promise<T>): Promise<T[]> {
@@ -289,7 +338,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   /** The first node that works. While none does, those are tried that may work again first. Null: all were tried. */
   #next(tried: ReadonlySet<ChainNode>): ChainNode | null {
-    const left = this.#nodes.filter((node) => !tried.has(node));
+    // A node that contradicts the others is not the last resort either.
+    const trusted = this.#nodes.filter(({ outvotedAt }) => outvotedAt === null);
+    const left = (trusted.length > 0 ? trusted : this.#nodes).filter((node) => !tried.has(node));
     const up = left.find(({ isUp }) => isUp);
     if (up !== undefined) return up;
     if ([...tried].some(({ isUp }) => isUp)) return null;

@@ -100,6 +100,8 @@ export const laneNumbers = list.transform((texts, context) => {
 });
 
 /** Places in the list of nodes. */
+export const nodeCount = wholeNumber(1, MOST_NODES);
+
 export const nodeNumbers = list.transform((texts, context) => {
   const place = wholeNumber(1, MOST_NODES);
   if (texts.every((text) => place.safeParse(text).success)) return texts.map(Number);

@@ -35,7 +35,7 @@ export interface ChainLink {
   guard: (expected: ExpectedChain, opened: AsyncDisposableStack) => ChainProblem;
 }
 
-type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "logQueries">;
+type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "logQueries">;
 
 interface LinkParts {
   /** null: there is none yet, so no node is behind it. */
@@ -57,11 +57,11 @@ export function openChainLink(
   { database, maxWait, shared, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
-  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
+  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement: agreement, logQueries } = settings;
   const memory = shared?.nodes;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
-    const nodes = new Nodes(rpcUrls, { readOnly, maxWait, memory, metrics, floor, logger });
+    const nodes = new Nodes(rpcUrls, { readOnly, agreement, maxWait, memory, metrics, floor, logger });
     opened.defer(() => {
       nodes.stop();
     });

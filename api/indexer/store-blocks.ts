@@ -35,7 +35,6 @@ interface BlockWriterDeps extends StoreDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   signals: Signals;
-  confirmations: number;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
   /** How many logs one commit stores. By default it adapts to how long commits take. */
@@ -54,8 +53,11 @@ export class BlockWriter {
     this.#size = deps.sliceSize ?? new SliceSize(engineOf(deps.database.read));
   }
 
-  /** @returns false when the blocks that are not stored yet must be read again. */
-  async store(blocks: ReadBlocks): Promise<boolean> {
+  /**
+   * @param confirmed the newest final block.
+   * @returns false when the blocks that are not stored yet must be read again.
+   */
+  async store(blocks: ReadBlocks, confirmed: number): Promise<boolean> {
     const { signals, contracts } = this.#deps;
     let { watched } = blocks;
     let unread = false;
@@ -63,7 +65,7 @@ export class BlockWriter {
     while (rest !== null) {
       const [slice, left] = cut(rest, this.#size.value);
       rest = left;
-      const range = await this.#prepare(slice, { ...blocks, watched });
+      const range = await this.#prepare(slice, { ...blocks, watched }, confirmed);
       crashPoint("indexer:read");
       const facts = {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
@@ -98,8 +100,12 @@ export class BlockWriter {
     return this.#readAgain.times;
   }
 
-  #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {
-    const { database, client, confirmations, foreignCallGas } = this.#deps;
+  #prepare(
+    { from, to, read }: Slice,
+    { head, remember, watched }: ReadBlocks,
+    confirmed: number,
+  ): Promise<PreparedRange> {
+    const { database, client, foreignCallGas } = this.#deps;
     const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
       readHoldings(client, queries, { gas: foreignCallGas, block, abort });
     let together: AbortSignal | null = null;
@@ -116,7 +122,7 @@ export class BlockWriter {
       },
       watched,
       read,
-      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
+      { from, to, confirmed, remember },
     );
   }
 

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 
+import { id } from "ethers";
+
 import type { Listening } from "./loopback.ts";
 import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
 
@@ -13,6 +15,10 @@ export type NodeFault =
   | { kind: "behind"; at: number }
   /** From a block on, it has other blocks than the chain. */
   | { kind: "old-branch"; from: number }
+  /** It has no logs above a block: of transfers, or of everything. */
+  | { kind: "forgets-logs"; above: number; of: "transfers" | "everything" }
+  /** Above a block, each ERC721 token that somebody gets goes on to another address. */
+  | { kind: "invents-logs"; above: number }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -149,7 +155,34 @@ function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, faul
     const parent = number > fault.from ? { parentHash: branch("parentHash") } : {};
     return other({ ...block, hash: branch("hash"), ...parent });
   }
+  if ("above" in fault && method === "eth_getLogs" && Array.isArray(answer.result))
+    return other((answer.result as Log[]).flatMap((log) => toldLogs(log, fault)));
   return answer;
+}
+
+interface Log {
+  topics: string[];
+  blockNumber: string;
+  transactionHash: string;
+  logIndex: string;
+}
+
+const TRANSFER = id("Transfer(address,address,uint256)");
+/** Who gets tokens by logs that are invented. */
+const THIEF = `0x${"bad".padStart(64, "0")}`;
+/** An invented log comes after all others of its block. */
+const INVENTED = 100_000;
+
+/** What a node that lies tells of a log. */
+function toldLogs(log: Log, fault: NodeFault & { above: number }): Log[] {
+  const isTransfer = log.topics[0] === TRANSFER;
+  if (Number(log.blockNumber) <= fault.above) return [log];
+  if (fault.kind === "forgets-logs") return fault.of === "everything" || isTransfer ? [] : [log];
+  const [event = "", , owner = "", token = ""] = log.topics;
+  const logIndex = `0x${(Number(log.logIndex) + INVENTED).toString(16)}`;
+  // Another transaction than the service's, so it belongs to no request.
+  const transactionHash = `0x${"bad".padEnd(64, "0")}`;
+  return isTransfer ? [log, { ...log, topics: [event, owner, THIEF, token], transactionHash, logIndex }] : [log];
 }
 
 /** NaN when there is no such number. */

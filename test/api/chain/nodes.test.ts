@@ -231,6 +231,41 @@ describe("Nodes", () => {
     });
   });
 
+  describe("given three nodes, one of which names a far too high nonce", () => {
+    it("believes two others about a lane's nonce, and the highest where nothing may run twice", async () => {
+      const third = await startFakeRpc(answerAt(CHECKPOINT + 1));
+      fake(1).answer = ({ method }) => (method === "eth_getTransactionCount" ? "0xffffffff" : "0x64");
+      const three = new Nodes(
+        [...fakes, third].map(({ url }) => url),
+        {
+          readOnly: [],
+          floor: () => Promise.resolve(CHECKPOINT),
+          logger: { warn: () => undefined, info: () => undefined },
+        },
+      );
+      const ofThree = new ChainClient(three);
+      expect(await ofThree.reachedNonces([`0x${"11".repeat(20)}`])).to.deep.equal([CHECKPOINT + 1]);
+      expect(await ofThree.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([0xffffffff]);
+      three.stop();
+      await third.stop();
+    });
+  });
+
+  describe("given a node that was outvoted", () => {
+    it("does not read it, not even when all others are dead, but still hears its word", async () => {
+      nodes.outvote([1], CHECKPOINT);
+      expect(nodes.number).to.equal(2);
+      expect(nodes.disagreement).to.equal(CHECKPOINT);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+      const votes = await nodes.vote(() => client.headNumber(), true);
+      expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, outvoted: true }]);
+      die(2);
+      expect((await failure(client.headNumber())).message).to.match(/^node 2/);
+      nodes.reinstate([1]);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+    });
+  });
+
   describe("given a node that does not name its newest block", () => {
     beforeEach(() => {
       fake(1).answer = ({ method }) =>
