@@ -1,4 +1,5 @@
 import type { NodeWord } from "../domain/conditions.ts";
+import type { NodeDisagrees } from "./errors.ts";
 
 /** How a node of `RPC_URLS` is, as far as this thread knows. */
 export interface NodeState {
@@ -55,6 +56,8 @@ export interface NodeChoice {
   skipBehind(head: number, checkpoint: number): never;
   /** The node that is read now was outvoted about a block: it is not read for a while. @throws NodeDisagrees */
   putAside(height: number): never;
+  /** An answer of the node that is read now is wrong: with others, it is not read for a while. @throws the error */
+  distrust(error: NodeDisagrees): never;
   /** The node that is read now has the block that is stored. */
   agrees(): void;
   /** The nodes do not agree about a block, and there is no majority. */
@@ -87,6 +90,9 @@ export const ONE_NODE: NodeChoice = {
   votesOn: () => Promise.resolve({ same: 0, other: 0, outvoted: false }),
   skipBehind: noOther,
   putAside: noOther,
+  distrust: (error) => {
+    throw error;
+  },
   agrees: () => undefined,
   disagree: () => undefined,
   each: async (work) => [await work()],

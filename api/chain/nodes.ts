@@ -190,6 +190,11 @@ export class Nodes extends RpcCalls implements NodeChoice {
     throw error;
   }
 
+  distrust(error: NodeDisagrees): never {
+    this.#read.failed(this.#read.named(error), performance.now());
+    throw error;
+  }
+
   agrees(): void {
     this.#read.outvoted = false;
   }

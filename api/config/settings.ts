@@ -82,6 +82,8 @@ export interface Settings {
   rpcUrls: readonly string[];
   /** Nodes that get no transactions: their places in the list, from 1. */
   rpcReadOnly: readonly number[];
+  /** Whether logs are checked against the receipts of their blocks. */
+  verifyReceipts: boolean;
   /** First and largest sizes of log queries. */
   logQueries: { blocks: number; addresses: number; topicsAbove: number };
   dataDir: string;
@@ -162,6 +164,7 @@ export function parseSettings(env: Environment): Settings {
     explorerUrl: reader.optional("EXPLORER_URL"),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     ...reader.nodes(),
+    verifyReceipts: reader.read("VERIFY_RECEIPTS"),
     logQueries: {
       blocks: reader.read("LOG_QUERY_BLOCKS"),
       addresses: reader.read("LOG_QUERY_ADDRESSES"),

@@ -283,6 +283,12 @@ export const VARIABLES = {
     description:
       "Nodes of `RPC_URLS` that get no transactions: their places in the list, from 1, separated by commas. At least one other must be left.",
   },
+  VERIFY_RECEIPTS: {
+    schema: z.enum(["true", "false"]).transform((text) => text === "true"),
+    fallback: "false",
+    description:
+      "`true`: the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. It costs more calls, and does not work for every chain. See [operations.md](operations.md#receipts-as-proof).",
+  },
   LOG_QUERY_BLOCKS: {
     schema: wholeNumber(1, 100_000),
     fallback: "500",

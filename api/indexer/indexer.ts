@@ -21,6 +21,7 @@ import { closeReverted } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead } from "./read-ahead.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 interface IndexerDeps {
   database: Database;
@@ -38,6 +39,8 @@ interface IndexerDeps {
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
+  /** Absent: the node's logs are not checked against the receipts of their blocks. */
+  receipts?: ReceiptCheck | null;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
   /** Absent: slices adapt to how long commits take. */
@@ -75,7 +78,7 @@ export class Indexer {
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
-    this.#ahead = new ReadAhead(deps.client, () => this.#contracts());
+    this.#ahead = new ReadAhead(deps.client, () => this.#contracts(), deps.receipts);
     this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,

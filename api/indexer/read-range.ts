@@ -16,6 +16,7 @@ import {
 import { type LogRequest, queryLogs, type RawLog } from "../chain/query-logs.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
 const FOREIGN_BYTES = 16 * 1_048_576;
@@ -47,6 +48,7 @@ export interface ChainRange {
  * two chains, gives an error and no mixed data.
  * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
  *   it was read already.
+ * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
@@ -54,6 +56,7 @@ export async function readRange(
   contracts: ContractAddresses,
   watched: Pick<WatchedContracts, "collections" | "foreign">,
   range: { from: number; to: number; head: number; remember: number; first: Block | null },
+  receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
@@ -82,6 +85,7 @@ export async function readRange(
       );
     }
   }
+  await receipts?.check({ ...range, headers, logs, contracts, watched, fresh, flooding: tokens.foreign.flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokenLogs, decodeMoves)).flat();
   return {
