@@ -120,6 +120,22 @@ describe("the check of receipts", () => {
   });
 });
 
+/** Two nodes need settings, of which the first lies. */
+describe("the check of receipts, with two nodes", () => {
+  const { logger, lines } = logLines();
+  const moneta = useService({ settings: { VERIFY_RECEIPTS: "true" }, proxy: true, start: false, logger });
+
+  it("puts a node that forgets a log aside, and goes on with the other at once", async () => {
+    await moneta.start({ RPC_URL: "", RPC_URLS: `${moneta.env["RPC_URL"] ?? ""},${moneta.node.url}` });
+    const collection = await moneta.api.collection({ type: "ERC721" });
+    moneta.intercept = ({ method }) => (method === "eth_getLogs" ? { result: [] } : undefined);
+    await moneta.api.completed("/v1/nfts", { collection_address: collection, to_address: RECIPIENT });
+    const told = (lines as (LogLine & { condition?: string; node?: number })[]).filter(({ condition }) => condition);
+    expect(told.map(({ condition, node }) => [condition, node])).to.deep.include(["receipts_differ", 1]);
+    expect(told.map(({ condition }) => condition)).not.to.include("receipts_unproven");
+  });
+});
+
 function isTransfer({ topics }: Shown): boolean {
   return topics.length === 4 && topics[0] === id("Transfer(address,address,uint256)");
 }
