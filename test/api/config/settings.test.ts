@@ -8,7 +8,12 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
 import { problemsOf } from "./support/problems-of.ts";
 
-const LOCAL_NODE = { rpcUrl: "http://127.0.0.1:8545", rpcUrls: ["http://127.0.0.1:8545"], rpcReadOnly: [] };
+const LOCAL_NODE = {
+  rpcUrl: "http://127.0.0.1:8545",
+  rpcUrls: ["http://127.0.0.1:8545"],
+  rpcReadOnly: [],
+  verifyReceipts: false,
+};
 
 describe("settings", () => {
   it("has a default for every setting", () => {
