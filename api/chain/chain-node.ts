@@ -3,7 +3,15 @@ import type { Logger } from "pino";
 import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
-import { AnswerTooLarge, behind, CallAborted, ChainUnavailable, NodeBehind, RateLimited } from "./errors.ts";
+import {
+  AnswerTooLarge,
+  behind,
+  CallAborted,
+  ChainUnavailable,
+  NodeBehind,
+  NodeDisagrees,
+  RateLimited,
+} from "./errors.ts";
 import { NodeBudget } from "./node-budget.ts";
 import type { NodeState } from "./node-choice.ts";
 import { NodeHealth } from "./node-health.ts";
@@ -22,7 +30,7 @@ const PROBE_TIMEOUT = 2_000;
 const PROBE_EVERY = 15_000;
 /** Rest of a node that is behind the database. */
 const BEHIND_REST = 1_000;
-/** A node that the others outvoted is compared with them again when it has not contradicted for this long. */
+/** Rest of a node whose answer was wrong; and how long one that was outvoted must not contradict before it is compared again. */
 const DISAGREES_REST = 30_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
@@ -201,7 +209,7 @@ export class ChainNode {
   /** Nothing is read from the node for a while. */
   failed(error: ChainUnavailable, startedAt = monotonic()): void {
     const rest =
-      error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
+      error instanceof NodeDisagrees ? DISAGREES_REST : error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
     const word = wordOf(error);
     const before = this.#health.failed({ word, rest, problem: error.message }, startedAt);
     if (before !== null && before !== word) this.#log.putAside(this.state());
@@ -220,7 +228,7 @@ function wordOf(error: ChainUnavailable): NodeWord {
   if (error instanceof RateLimited) return "rate_limited";
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
-  return "down";
+  return error instanceof NodeDisagrees ? "disagrees" : "down";
 }
 
 /** Milliseconds in which the same about a node that flaps is logged only once. */

@@ -98,6 +98,27 @@ export class ChainClient {
     return answers.map((answer) => parse(block.nullable(), answer));
   }
 
+  /** Blocks with all fields that the node shows. @throws ChainUnavailable when it does not have one of them. */
+  async rawBlocks(numbers: number[]): Promise<object[]> {
+    const answers = await this.#rpc.all(
+      numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
+    );
+    return present(answers, "the node does not have a block below its own head: it is not in sync");
+  }
+
+  /** The receipts of a block with all fields that the node shows. @throws AnswerTooLarge, RpcError, ChainUnavailable */
+  async blockReceipts(blockHash: string): Promise<object[]> {
+    const answer = await this.#rpc.call("eth_getBlockReceipts", [blockHash], { answerBytes: MAX_RECEIPTS });
+    if (!Array.isArray(answer)) throw new ChainUnavailable(NO_RECEIPTS);
+    return present(answer, NO_RECEIPTS);
+  }
+
+  /** As `blockReceipts`, with a call for each transaction. */
+  async rawReceipts(hashes: string[]): Promise<object[]> {
+    const calls = hashes.map((one) => ({ method: "eth_getTransactionReceipt", params: [one] }));
+    return present(await this.#rpc.all(calls, { answerBytes: MAX_RECEIPTS }), NO_RECEIPTS);
+  }
+
   async latestBlock(): Promise<Block> {
     return parse(block, await this.#rpc.call("eth_getBlockByNumber", ["latest", false]));
   }
@@ -309,6 +330,10 @@ export class ChainClient {
 /** Longest answer to simulations, in bytes. Foreign code decides how long its revert data is. */
 const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
 
+/** Longest answer with the receipts of a block, in bytes. */
+const MAX_RECEIPTS = 64 * 1024 * 1024;
+const NO_RECEIPTS = "the node does not have the receipts of a block";
+
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
@@ -319,6 +344,13 @@ function toHex(value: number): string {
 function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
   return parsed.success ? parsed.data : invalid();
+}
+
+function present(answers: readonly unknown[], missing: string): object[] {
+  return answers.map((answer) => {
+    if (typeof answer !== "object" || answer === null) throw new ChainUnavailable(missing);
+    return answer;
+  });
 }
 
 function invalid(): never {

@@ -142,7 +142,12 @@ export function behind(head: number, block: number): NodeBehind {
 
 /** The other nodes have another block at a height than this one. */
 export class NodeDisagrees extends ChainUnavailable {
-  override readonly name = "NodeDisagrees";
+  override readonly name: string = "NodeDisagrees";
+}
+
+/** What the node says about a block contradicts the receipts of the block. */
+export class ReceiptsDiffer extends NodeDisagrees {
+  override readonly name = "ReceiptsDiffer";
 }
 
 /** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */

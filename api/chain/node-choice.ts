@@ -1,4 +1,5 @@
 import type { NodeWord } from "../domain/conditions.ts";
+import type { NodeDisagrees } from "./errors.ts";
 
 /** How a node of `RPC_URLS` is, as far as this process knows. */
 export interface NodeState {
@@ -79,6 +80,8 @@ export interface NodeChoice {
   forgetVotes(): void;
   /** These nodes do not agree about a block, and there is no majority. */
   disagree(height: number, nodes: readonly number[]): void;
+  /** An answer of the node that is read now is wrong: with others, it is not read for a while. @throws the error */
+  distrust(error: NodeDisagrees): never;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
@@ -114,6 +117,9 @@ export const ONE_NODE: NodeChoice = {
   reinstate: () => undefined,
   forgetVotes: () => undefined,
   disagree: noOther,
+  distrust: (error) => {
+    throw error;
+  },
   each: async (work) => [await work()],
   second: () => Promise.resolve(null),
   states: () => [],

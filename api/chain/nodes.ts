@@ -241,6 +241,11 @@ export class Nodes extends RpcCalls implements NodeChoice {
     );
   }
 
+  distrust(error: NodeDisagrees): never {
+    this.#read.failed(this.#read.named(error));
+    throw error;
+  }
+
   outvote(numbers: readonly number[], height: number): void {
     for (const node of this.#numbered(numbers)) node.outvote(height);
   }

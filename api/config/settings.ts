@@ -93,6 +93,8 @@ export interface Settings {
   rpcReadOnly: readonly number[];
   /** How many nodes must agree about a block before it is final. */
   rpcAgreement: number;
+  /** Whether logs are checked against the receipts of their blocks. */
+  verifyReceipts: boolean;
   /** First and largest sizes of log queries. */
   logQueries: { blocks: number; addresses: number; topicsAbove: number };
   dataDir: string;
@@ -271,8 +273,8 @@ export class Reader {
     return text === null ? null : (this.#parse(variable, VARIABLES[variable].schema, text) as Value<V>);
   }
 
-  /** From `RPC_URLS`, or the one of `RPC_URL`. */
-  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement"> {
+  /** From `RPC_URLS`, or the one of `RPC_URL`, and how much they are believed. */
+  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "verifyReceipts"> {
     const several = this.optional("RPC_URLS");
     // A value that is not valid is an empty text until `check`.
     const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
@@ -289,7 +291,7 @@ export class Reader {
       this.#problems.push(
         `RPC_AGREEMENT: ${plural(rpcAgreement, "node")} cannot agree, because RPC_URLS names only ${rpcUrls.length.toString()}`,
       );
-    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement };
+    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement, verifyReceipts: this.read("VERIFY_RECEIPTS") };
   }
 
   publicUrl(port: number): string {

@@ -305,6 +305,12 @@ export const VARIABLES = {
     description:
       "How many nodes of `RPC_URLS` must agree about a block and its logs before it is final. The nodes that answer must always agree, so with 1 a single node is enough only while the others are down. With 2 or more, nothing becomes final while fewer answer. At most the number of nodes.",
   },
+  VERIFY_RECEIPTS: {
+    schema: z.enum(["true", "false"]).transform((text) => text === "true"),
+    fallback: "false",
+    description:
+      "`true`: the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. It costs more calls, and does not work for every chain. See [operations.md](operations.md#receipts-as-proof).",
+  },
   LOG_QUERY_BLOCKS: {
     schema: wholeNumber(1, 100_000),
     fallback: "500",

@@ -22,6 +22,8 @@ export const CONDITIONS = [
   "lane_stuck",
   "node_down",
   "nodes_disagree",
+  "receipts_differ",
+  "receipts_unproven",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 

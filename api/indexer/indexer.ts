@@ -23,6 +23,7 @@ import { closeReverted, type Warned } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 interface IndexerDeps {
   database: Database;
@@ -40,6 +41,8 @@ interface IndexerDeps {
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
+  /** Absent: the node's logs are not checked against the receipts of their blocks. */
+  receipts?: ReceiptCheck | null;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
   /** Absent: slices adapt to how long commits take. */
@@ -86,7 +89,7 @@ export class Indexer {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
     const contracts = () => this.#contracts();
-    this.#ahead = new ReadAhead(deps.client, contracts);
+    this.#ahead = new ReadAhead(deps.client, contracts, deps.receipts);
     const watched = () => this.#watched.read(this.#deps.database.read);
     this.#agreement = new Agreement({ database: this.#deps.database, client: deps.client, contracts, watched });
     this.#store = new BlockWriter(this.#deps);

@@ -17,6 +17,7 @@ import { type LogRequest, queryLogs, RangeTooLarge, type RawLog } from "../chain
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import { digestLogs, type LogDigests } from "./log-digests.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
 const FOREIGN_BYTES = 16 * 1_048_576;
@@ -53,6 +54,7 @@ export interface ChainRange {
  * two chains, gives an error and no mixed data.
  * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
  *   it was read already.
+ * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
@@ -60,6 +62,7 @@ export async function readRange(
   contracts: ContractAddresses,
   watched: Watched,
   range: { from: number; to: number; head: number; remember: number; first: Block | null },
+  receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
@@ -73,6 +76,8 @@ export async function readRange(
       );
     }
   }
+  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
+  await receipts?.check({ ...range, headers, logs, contracts, watched, fresh, flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
   return {

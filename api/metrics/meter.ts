@@ -93,7 +93,7 @@ function createMeasured(registry: Registry): Metrics {
   };
 }
 
-function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "nodesDisagree"> {
+function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "nodesDisagree" | "receipts"> {
   const rpc = histogram(registry, METRICS.rpc);
   const conditions = gauge(registry, METRICS.condition);
   return {
@@ -103,6 +103,10 @@ function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "nodesDisagree
     // `/metrics` adds the values of the threads. Beside another thread, the one that answers it does not follow the chain.
     nodesDisagree: (holds) => {
       conditions.set({ condition: "nodes_disagree" satisfies Condition }, Number(holds));
+    },
+    receipts: ({ differ, unproven }) => {
+      conditions.set({ condition: "receipts_differ" satisfies Condition }, Number(differ));
+      conditions.set({ condition: "receipts_unproven" satisfies Condition }, Number(unproven));
     },
   };
 }

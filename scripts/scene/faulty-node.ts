@@ -39,6 +39,8 @@ export class FaultyNode {
   fault: NodeFault | null = null;
   /** Calls since the start, by method. */
   readonly calls = new Map<string, number>();
+  /** Bytes of the answers that were passed on since the start. */
+  bytes = 0;
   /** Calls of the newest state that came while it was behind. */
   readsWhileBehind = 0;
 
@@ -111,7 +113,9 @@ export class FaultyNode {
     const forwarded = await postToNode(this.target, body);
     const retryAfter = forwarded.headers.get("retry-after");
     if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
-    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(await forwarded.text());
+    const text = await forwarded.text();
+    this.bytes += Buffer.byteLength(text);
+    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(text);
   }
 
   #changed(call: ProxiedCall, fault: NodeFault): ProxiedCall {

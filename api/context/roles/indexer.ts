@@ -1,6 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
+import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
@@ -33,6 +34,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     foreignCallGas: settings.limits.foreignCallGas,
     maxForeignLogs: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),
+    receipts: settings.verifyReceipts ? new ReceiptCheck({ client, logger, metrics }) : null,
   });
 }
 

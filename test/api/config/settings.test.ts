@@ -19,6 +19,7 @@ const OTHERS = {
   rpcUrls: ["http://127.0.0.1:8545"],
   rpcReadOnly: [],
   rpcAgreement: 1,
+  verifyReceipts: false,
 };
 
 describe("settings", () => {
