@@ -226,7 +226,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     throw new OperatorError(
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
     );
-  const { setting, rpcUrl } = await chooseNodes(options, env, terminal);
+  const { setting, rpcUrl } = await chooseNodes({ options, known }, env, terminal);
   const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
   const chainId = await new ChainClient(rpc).chainId();
   if (known !== undefined && BigInt(known.chainId) !== chainId)
@@ -252,7 +252,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
  * @throws OperatorError, SettingsError
  */
 async function chooseNodes(
-  options: Options,
+  { options, known }: { options: Options; known: KnownNetwork | undefined },
   env: Environment,
   terminal: Terminal,
 ): Promise<Pick<ChosenChain, "setting"> & { rpcUrl: string }> {
@@ -265,7 +265,6 @@ async function chooseNodes(
     const url = await firstNode(parseSettings({ PUBLIC_URL: "http://localhost", RPC_URLS: list }));
     return { setting: ["RPC_URLS", list], rpcUrl: url };
   }
-  const known: KnownNetwork | undefined = NETWORKS.find(({ name }) => name === options.chain);
   const variable = known === undefined ? "RPC_URL" : rpcVariable(known.name);
   const rpcUrl =
     options.rpcUrl ??
