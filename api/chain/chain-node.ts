@@ -33,6 +33,9 @@ const BEHIND_REST = 1_000;
 /** Rest of a node whose answer was wrong; and how long one that was outvoted must not contradict before it is compared again. */
 const DISAGREES_REST = 30_000;
 
+/** For so long, a disagreement is reported. */
+const DISPUTE_LASTS = 60_000;
+
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
 const NO_HEAD = "the node does not name its newest block";
 
@@ -94,6 +97,16 @@ export class ChainNode {
   /** The lowest block about which the others outvoted it; null: it may be read. */
   get outvotedAt(): number | null {
     return this.#health.use.outvoted?.height ?? null;
+  }
+
+  /** The block about which it and others differed without a majority a short time ago; null: none. */
+  get disputedAt(): number | null {
+    const { disputed } = this.#health.use;
+    return disputed === null || monotonic() - disputed.at > DISPUTE_LASTS ? null : disputed.height;
+  }
+
+  dispute(height: number): void {
+    this.#health.dispute(height);
   }
 
   /** Whether it was outvoted, and has not contradicted for some time. */

@@ -18,12 +18,16 @@ const FAILED_AT = AFTER_BUDGET + 6;
 const REST_UNTIL = AFTER_BUDGET + 7;
 const OUTVOTED_HEIGHT = AFTER_BUDGET + 8;
 const OUTVOTED_AT = AFTER_BUDGET + 9;
+const DISPUTED_HEIGHT = AFTER_BUDGET + 10;
+const DISPUTED_AT = AFTER_BUDGET + 11;
 
 /** Whether a node is used. */
 interface Use {
   word: NodeWord;
   /** The lowest block about which the others outvoted it, and when it last contradicted them; null: it may be read. */
   outvoted: { height: number; at: number } | null;
+  /** The block about which it and others last differed without a majority, and when. */
+  disputed: { height: number; at: number } | null;
 }
 
 /** How a node is, as its answers in all threads of the process show. */
@@ -60,6 +64,13 @@ export class NodeHealth {
       const { numbers } = this.#memory;
       const known = this.#numbers().outvoted?.height ?? height;
       [numbers[OUTVOTED_HEIGHT], numbers[OUTVOTED_AT]] = [Math.min(height, known), monotonic()];
+    });
+  }
+
+  dispute(height: number): void {
+    this.#memory.locked(() => {
+      const { numbers } = this.#memory;
+      [numbers[DISPUTED_HEIGHT], numbers[DISPUTED_AT]] = [height, monotonic()];
     });
   }
 
@@ -126,9 +137,11 @@ export class NodeHealth {
     const { numbers } = this.#memory;
     const headAt = numbers[HEAD_AT] ?? 0;
     const latency = numbers[LATENCY] ?? 0;
-    const outvotedAt = numbers[OUTVOTED_AT] ?? 0;
+    const about = (height: number, at: number) =>
+      numbers[at] === 0 ? null : { height: numbers[height] ?? 0, at: numbers[at] ?? 0 };
     return {
-      outvoted: outvotedAt === 0 ? null : { height: numbers[OUTVOTED_HEIGHT] ?? 0, at: outvotedAt },
+      outvoted: about(OUTVOTED_HEIGHT, OUTVOTED_AT),
+      disputed: about(DISPUTED_HEIGHT, DISPUTED_AT),
       word: NODE_WORDS[numbers[WORD] ?? 0] ?? "up",
       head: headAt === 0 ? null : (numbers[HEAD] ?? 0),
       headAt: headAt === 0 ? null : headAt,

@@ -3,7 +3,7 @@ import { MOST_NODES } from "../domain/conditions.ts";
 /** Whole numbers that all threads read at once, without the lock. */
 const FLAGS = 16;
 /** Numbers that are read and written under the lock. */
-const NUMBERS = 24;
+const NUMBERS = 28;
 /** Longest text, in bytes. */
 const TEXT = 512;
 const LOCK = 0;

@@ -30,8 +30,6 @@ const LOOK_EVERY = 250;
 const WAIT_BEHIND = { times: 10, each: 200 };
 /** Shortest wait for a node's rate limit before all nodes are asked again, in milliseconds. */
 const SHORTEST_WAIT = 50;
-/** Milliseconds for which a disagreement is reported. */
-const DISAGREEMENT_LASTS = 60_000;
 /**
  * A call that would wait longer than this for the rate limit of a node goes to another one, in milliseconds. Work that one node has
  * begun waits longer for the calls of others, but not longer while the provider accepts no call at all.
@@ -57,7 +55,6 @@ export class Nodes extends RpcCalls implements NodeChoice {
   readonly agreement: number;
   readonly #logger: NodesOptions["logger"];
   readonly #maxWait: number;
-  #disagreement: { height: number; until: number } | null = null;
 
   constructor(urls: readonly string[], { readOnly, agreement = 1, maxWait = 0, ...options }: NodesOptions) {
     super();
@@ -106,9 +103,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   get disagreement(): number | null {
-    const known = this.#disagreement;
-    if (known !== null && performance.now() <= known.until) return known.height;
-    return this.#nodes.find(({ outvotedAt }) => outvotedAt !== null)?.outvotedAt ?? null;
+    for (const { disputedAt, outvotedAt } of this.#nodes)
+      if ((disputedAt ?? outvotedAt) !== null) return disputedAt ?? outvotedAt;
+    return null;
   }
 
   /** From now on, the answers of each node count only while it serves this chain. */
@@ -273,7 +270,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
         "nodes of the chain contradict each other, without a majority: nothing from this block on becomes final until they agree",
       );
     }
-    this.#disagreement = { height, until: performance.now() + DISAGREEMENT_LASTS };
+    for (const node of this.#numbered(numbers)) node.dispute(height);
   }
 
   #numbered(numbers: readonly number[]): ChainNode[] {

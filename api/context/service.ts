@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 
-import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
-import type { Measurements, Meter } from "../metrics/meter.ts";
+import type { Measurements } from "../metrics/meter.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
@@ -133,15 +132,9 @@ export async function startService(
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
-  const measurements = () => measure(meter, client);
+  const measurements = () => meter.read();
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
-}
-
-/** For the thread that answers `/metrics`, which does not follow the chain. */
-function measure(meter: Meter, { nodes }: ChainClient): Promise<Measurements> {
-  meter.metrics.nodesDisagree(nodes.disagreement !== null);
-  return meter.read();
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

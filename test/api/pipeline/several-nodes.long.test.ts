@@ -146,7 +146,7 @@ describeOn("sqlite", "several nodes", () => {
       await scene.ranOnce();
     });
 
-    it("shows in /metrics what only the thread that follows the chain knows", async () => {
+    it("shows in /metrics what the thread that follows the chain found out", async () => {
       await scene.addNodes(3);
       const process = await moneta.startProcess({ ...scene.settings, METRICS_PORT: "0" });
       const port = Number(/"metricsPort":(\d+)/.exec(process.output)?.[1]);
