@@ -89,9 +89,10 @@ export class ChainNode {
     return word === "up" && outvoted === null;
   }
 
-  /** Whether it answers, even if the others outvoted it. */
+  /** Whether it answers, even if the others outvoted it, or it is behind the database. */
   get answers(): boolean {
-    return this.#health.use.word === "up";
+    const { word } = this.#health.use;
+    return word === "up" || word === "behind";
   }
 
   /** The lowest block about which the others outvoted it; null: it may be read. */
@@ -211,8 +212,8 @@ export class ChainNode {
     };
   }
 
-  answered(startedAt: number): void {
-    if (this.#health.answered(startedAt) && this.isUp) this.#log.usedAgain(this);
+  answered(startedAt: number, isNewest: boolean): void {
+    if (this.#health.answered(startedAt, isNewest) && this.isUp) this.#log.usedAgain(this);
   }
 
   names(head: number): void {
@@ -296,7 +297,7 @@ class NodeRpc extends Rpc {
     const startedAt = monotonic();
     try {
       const results = await this.#checked(calls, bounds, newest);
-      node.answered(startedAt);
+      node.answered(startedAt, newest);
       return results;
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;

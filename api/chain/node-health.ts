@@ -94,13 +94,19 @@ export class NodeHealth {
     });
   }
 
-  /** @returns whether the node is used again from now on. */
-  answered(startedAt: number): boolean {
+  /**
+   * @param isNewest whether the answer shows that the node is not behind the database.
+   * @returns whether the node is used again from now on.
+   */
+  answered(startedAt: number, isNewest: boolean): boolean {
     return this.#memory.locked(() => {
       const { numbers } = this.#memory;
-      const { word, failedAt } = this.#numbers();
+      const { word, failedAt, restUntil } = this.#numbers();
       // An answer to a call from before the last failure does not show that the node works again.
       if (startedAt < failedAt) return false;
+      // A node whose answer was wrong answers all the time, and one that is behind has old blocks.
+      if (word === "disagrees" && monotonic() < restUntil) return false;
+      if (word === "behind" && !isNewest) return false;
       numbers[WORD] = numbers[FAILURES] = 0;
       if (word !== "up") this.#memory.text = "";
       return word !== "up";

@@ -8,12 +8,16 @@ const NUMBERS = 28;
 const TEXT = 512;
 const LOCK = 0;
 const TEXT_LENGTH = 1;
+/** How often the lock was wanted: each use of the lock has its own number, so that a thread frees only its own. */
+const TICKETS = 2;
 /** The first flag that a user of the memory may have. */
-export const FREE_FLAG = 2;
+export const FREE_FLAG = 3;
 
 const BYTES = FLAGS * Int32Array.BYTES_PER_ELEMENT + NUMBERS * Float64Array.BYTES_PER_ELEMENT + TEXT;
 /** Milliseconds after which a thread looks again whether the lock is free. Nobody holds it for that long. */
 const LOCK_WAIT = 1;
+/** Milliseconds after which a thread that has the lock must have ended, so that the next one takes it. */
+const LOCK_LOST = 1_000;
 
 /** Milliseconds of the monotonic clock. The same in all threads, unlike `performance.now()`. */
 export function monotonic(): number {
@@ -47,12 +51,25 @@ export class NodeMemory {
 
   /** Runs a few steps alone among all threads. They must not wait for anything. */
   locked<T>(work: () => T): T {
-    while (Atomics.compareExchange(this.flags, LOCK, 0, 1) !== 0) Atomics.wait(this.flags, LOCK, 1, LOCK_WAIT);
+    const ticket = this.#lock();
     try {
       return work();
     } finally {
-      Atomics.store(this.flags, LOCK, 0);
+      Atomics.compareExchange(this.flags, LOCK, ticket, 0);
       Atomics.notify(this.flags, LOCK, 1);
+    }
+  }
+
+  #lock(): number {
+    const ticket = Atomics.add(this.flags, TICKETS, 1) || -1;
+    let [holder, since] = [0, 0];
+    for (;;) {
+      const found = Atomics.compareExchange(this.flags, LOCK, 0, ticket);
+      if (found === 0) return ticket;
+      if (found !== holder) [holder, since] = [found, monotonic()];
+      else if (monotonic() - since >= LOCK_LOST && Atomics.compareExchange(this.flags, LOCK, found, ticket) === found)
+        return ticket;
+      Atomics.wait(this.flags, LOCK, found, LOCK_WAIT);
     }
   }
 

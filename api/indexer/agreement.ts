@@ -45,6 +45,11 @@ interface Answer {
   digests: LogDigests | null;
 }
 
+/** A node that has not reached the last block of the range. */
+interface Late {
+  head: number;
+}
+
 /** `overruled`: most nodes say that what was told is wrong, from a block on. `waits`: nobody has decided yet. */
 export type Verdict = { kind: "agreed" | "waits" } | Overruled;
 
@@ -66,6 +71,8 @@ export class Agreement {
   /** Nodes that contradicted each other without a majority. One of them that stops answering does not decide it. */
   #dispute: readonly number[] = [];
   #waits: { since: number; reason: string } | null = null;
+  /** Most nodes have not reached the block that was compared last: this one is compared before. */
+  #reached: number | null = null;
 
   constructor(deps: AgreementDeps) {
     this.#deps = deps;
@@ -99,7 +106,7 @@ export class Agreement {
 
   /** Another process follows the chain, so nobody here compares blocks. */
   standBy(): void {
-    this.#toldFrom = this.#waits = null;
+    this.#toldFrom = this.#waits = this.#reached = null;
     this.#dispute = [];
     this.#deps.client.nodes.forgetVotes();
   }
@@ -111,9 +118,10 @@ export class Agreement {
   async ofStored(checkpoint: number, final: number): Promise<{ agreed: number; verdict: Verdict; more: boolean }> {
     const { database, client } = this.#deps;
     if (client.nodes.count === 1) return { agreed: final, verdict: { kind: "agreed" }, more: false };
-    await this.#askAgain(checkpoint);
+    await this.#askAgain(checkpoint, final);
     const agreed = await agreedBlock(database.read, checkpoint);
-    const to = Math.min(final, checkpoint, agreed + MOST_COMPARED);
+    const to = Math.min(final, checkpoint, agreed + MOST_COMPARED, this.#reached ?? Infinity);
+    this.#reached = null;
     const few = to - agreed < COMPARED_TOGETHER;
     if (to <= agreed || (few && !(await isAnythingUndecided(database.read))))
       return { agreed, verdict: { kind: "agreed" }, more: false };
@@ -141,7 +149,7 @@ export class Agreement {
     // In a dispute it is asked again: it may have found out that it was wrong.
     const counts = isItsWord && this.#dispute.length === 0 && isKnown(told, range);
     const ask = await this.#question(range, told, watched);
-    const votes = await nodes.vote(ask, counts);
+    const { votes, late } = split(await nodes.vote(ask, counts));
     const own = votes.find(({ node }) => node === nodes.number)?.answer ?? null;
     const reference = completed(told, own);
     if (reference === null)
@@ -150,7 +158,19 @@ export class Agreement {
       nodes.outvote([node], block);
     });
     if (counts) same.push(nodes.number);
+    const answered = same.length + others.reduce((sum, side) => sum + side.nodes.length, 0);
+    if (late.length > answered) return this.#waitFor(late, answered, range);
     return this.#decide(same, others, range);
+  }
+
+  /**
+   * Most nodes that answer do not have the block. One that is ahead of the others, with blocks that it may have invented, does not
+   * decide it alone. What most nodes have is compared before.
+   */
+  #waitFor(late: readonly Late[], answered: number, { to }: Range): Verdict {
+    const heads = late.map(({ head }) => head).sort((a, b) => b - a);
+    this.#reached = heads[Math.ceil((late.length - answered) / 2) - 1] ?? null;
+    return this.#wait(`block ${to.toString()} is not final: most nodes that answer have not reached it`);
   }
 
   #decide(same: readonly number[], others: readonly Side[], { to }: Range): Verdict {
@@ -196,16 +216,20 @@ export class Agreement {
   }
 
   /** A node that was outvoted is read again once it agrees about what is stored. */
-  async #askAgain(checkpoint: number): Promise<void> {
+  async #askAgain(checkpoint: number, final: number): Promise<void> {
     const { database, client } = this.#deps;
     const due = client.nodes.outvoted.filter(({ height }) => height <= checkpoint);
     if (due.length === 0) return;
     const watched = await this.#deps.watched();
     for (const { node, height } of due) {
-      const range = { from: Math.max(height, checkpoint - MOST_AGAIN + 1), to: checkpoint };
+      // Of blocks that are not final, the node may have others, or not have them yet.
+      const to = Math.max(height, Math.min(checkpoint, final));
+      const range = { from: Math.max(height, to - MOST_AGAIN + 1), to };
       const told = toldBy(await blocksBetween(database.read, range.from, range.to), range, watched);
       const ask = await this.#question(range, told, watched);
-      const votes = await client.nodes.vote(() => (client.nodes.number === node ? ask() : Promise.resolve(null)), true);
+      const { votes } = split(
+        await client.nodes.vote(() => (client.nodes.number === node ? ask() : Promise.resolve(null)), true),
+      );
       const answer = votes.find((vote) => vote.node === node)?.answer ?? null;
       const block = answer === null ? null : difference(told, answer, range);
       if (block !== null) client.nodes.outvote([node], block);
@@ -217,12 +241,15 @@ export class Agreement {
     { from, to }: Range,
     { hash }: Told,
     watched: WatchedContracts,
-  ): Promise<() => Promise<Answer | null>> {
+  ): Promise<() => Promise<Answer | Late | null>> {
     const { client } = this.#deps;
     const contracts = await this.#deps.contracts();
     return async () => {
       const [last = null] = await client.blocks([to]);
-      if (last === null) return null;
+      if (last === null) {
+        const head = await client.headNumber();
+        return head < to ? { head } : null;
+      }
       if (hash !== null && last.hash !== hash) return { hash: last.hash, digests: null };
       return { hash: last.hash, digests: await readDigests(client, contracts, watched, { from, to, last }) };
     };
@@ -234,6 +261,17 @@ function dividedAbout(block: number): string {
     `the nodes contradict each other about block ${block.toString()}, and there is no majority: nothing from it on becomes final ` +
     "until they agree. Remove the node that is wrong from RPC_URLS"
   );
+}
+
+/** @returns `late`: the nodes that do not have the block yet, without those that were outvoted. */
+function split(said: readonly NodeVote<Answer | Late>[]): { votes: NodeVote<Answer>[]; late: Late[] } {
+  const late: Late[] = [];
+  const votes = said.map(({ answer, ...vote }) => {
+    if (answer === null || !("head" in answer)) return { ...vote, answer };
+    if (!vote.outvoted) late.push(answer);
+    return { ...vote, answer: null };
+  });
+  return { votes, late };
 }
 
 /** Nodes that say the same, and something else than what was told. */

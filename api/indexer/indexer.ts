@@ -170,24 +170,28 @@ export class Indexer {
     const final = head - confirmations + 1;
     const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, final);
     if (verdict.kind === "overruled") return this.#undo(checkpoint, agreed, verdict);
-    if (head > checkpoint) return this.#readOn({ checkpoint, head, final, agreed, next });
+    if (head > checkpoint) return this.#readOn({ checkpoint, head, final, agreed, next, more });
     await this.#confirm(checkpoint, Math.min(final, agreed));
     await this.#closeReverted({ head, read: checkpoint, agreed });
     return more;
   }
 
-  /** @param next the block after the checkpoint. */
+  /** @param next the block after the checkpoint. @param more whether more stored blocks can be compared now. */
   async #readOn(at: {
     checkpoint: number;
     head: number;
     final: number;
     agreed: number;
     next: Block | null;
+    more: boolean;
   }): Promise<boolean> {
-    const { checkpoint, head, final, agreed, next } = at;
+    const { checkpoint, head, final, agreed, next, more } = at;
     const { database } = this.#deps;
     const waits = agreed < Math.min(final, checkpoint);
-    if (waits && checkpoint - agreed >= MOST_AHEAD) return false;
+    if (waits && checkpoint - agreed >= MOST_AHEAD) {
+      await this.#confirm(checkpoint, agreed);
+      return more;
+    }
     // What undoes a block is kept until the block is final.
     const remember = (waits ? agreed + 1 : final) - 1 - REMEMBER;
     const watched = await this.#watched.read(database.read);

@@ -81,6 +81,24 @@ describe("NodeBudget", () => {
     await second;
   });
 
+  it("goes on when a thread ends while it has the lock", async () => {
+    const module = new URL("../../../api/chain/node-memory.ts", import.meta.url).href;
+    const program = `
+      const { NodeMemory } = await import("${module}");
+      const { workerData } = await import("node:worker_threads");
+      new NodeMemory(1, workerData).locked(() => process.exit(0));`;
+    await once(
+      new Worker(new URL(`data:text/javascript,${encodeURIComponent(program)}`), { workerData: shared }),
+      "exit",
+    );
+    refuse(30_000);
+    expect(budget.isReported).to.equal(true);
+    // The lock is free again.
+    const started = monotonic();
+    expect(budget.isReported).to.equal(true);
+    expect(monotonic() - started).to.be.below(500);
+  });
+
   it("is the same for another thread, and not for another node", async () => {
     const module = new URL("../../../api/chain/", import.meta.url).href;
     const program = `

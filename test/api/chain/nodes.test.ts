@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { zeroPadValue } from "ethers";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { ChainUnavailable, RateLimited, RpcError } from "../../../api/chain/errors.ts";
+import { ChainUnavailable, NodeDisagrees, RateLimited, RpcError } from "../../../api/chain/errors.ts";
 import { createForeignContracts } from "../../../api/chain/foreign.ts";
 import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
@@ -248,6 +248,18 @@ describe("Nodes", () => {
       expect(await ofThree.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([0xffffffff]);
       three.stop();
       await third.stop();
+    });
+  });
+
+  describe("given a node whose answer was wrong", () => {
+    it("does not read it for a while, although it answers calls", async () => {
+      const wrong = new NodeDisagrees("its receipts differ");
+      const session = nodes.session(() => (nodes.number === 1 ? nodes.distrust(wrong) : client.headNumber()));
+      expect(await session).to.equal(CHECKPOINT);
+      await nodes.within(1, () => client.headNumber());
+      await nodes.examine();
+      expect(nodes.number).to.equal(2);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
     });
   });
 
