@@ -19,6 +19,10 @@ export type NodeFault =
   | { kind: "forgets-logs"; above: number; of: "transfers" | "everything" }
   /** Above a block, each ERC721 token that somebody gets goes on to another address. */
   | { kind: "invents-logs"; above: number }
+  /** Its receipts name other gas. */
+  | { kind: "invents-costs"; gasUsed: string }
+  /** It names a far too high fee. */
+  | { kind: "invents-fees"; wei: string }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -138,6 +142,9 @@ interface NodeAnswer {
 
 function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
   const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
+  if (fault.kind === "invents-fees" && method === "eth_maxPriorityFeePerGas") return other(fault.wei);
+  if (fault.kind === "invents-costs" && method === "eth_getTransactionReceipt" && answer.result != null)
+    return other({ ...answer.result, gasUsed: fault.gasUsed });
   if (fault.kind === "other-chain" && method === "eth_chainId") return other("0x539");
   if (method === "eth_sendRawTransaction") {
     if (fault.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);
