@@ -9,6 +9,8 @@ import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-pro
 export type NodeFault =
   /** It closes every connection. */
   | { kind: "dead" }
+  /** It closes every connection from the first call of a method on. */
+  | { kind: "dies-at"; method: string }
   /** It accepts calls and never answers. */
   | { kind: "hangs" }
   /** It stays at a block, and its newest state is that of this block. */
@@ -75,8 +77,12 @@ export class FaultyNode {
   async #handle(exchange: Exchange): Promise<void> {
     const { calls, body, response, answer } = exchange;
     for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (this.fault?.kind === "dies-at") {
+      const { method } = this.fault;
+      if (calls.some((call) => call.method === method)) this.fault = { kind: "dead" };
+    }
     const { fault } = this;
-    if (fault === null) {
+    if (fault === null || fault.kind === "dies-at") {
       await this.#pass(body, response);
       return;
     }
