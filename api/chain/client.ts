@@ -198,9 +198,9 @@ export class ChainClient {
     });
   }
 
-  /** What transactions pay above the base fee, in wei. */
+  /** What transactions pay above the base fee, in wei. With several nodes: not far more than another one names. */
   priorityFee(): Promise<bigint> {
-    return this.nodes.session(() => this.#ofNode.priorityFee.read());
+    return this.nodes.session(() => this.nodes.price(() => this.#ofNode.priorityFee.read()));
   }
 
   /**

@@ -41,6 +41,9 @@ export interface NodeVote<T> {
   outvoted: boolean;
 }
 
+/** What nodes may contradict each other about while the work goes on. */
+export type Difference = "costs" | "fees";
+
 /** Which node answers. With one node it always does, and nothing here makes a call. */
 export interface NodeChoice {
   /** How many nodes the settings name. */
@@ -86,6 +89,13 @@ export interface NodeChoice {
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
   second<T>(work: () => Promise<T>): Promise<T | null>;
+  /**
+   * What the node that is read now names as a price of gas. If it is more than twice what another node has named within a minute,
+   * all are asked, and the middle answer counts, of two the lower one: one node alone cannot spend what the lanes have.
+   */
+  price(work: () => Promise<bigint>): Promise<bigint>;
+  /** Logs, once a minute, that the nodes contradict each other about something that does not stop the work. */
+  differ(about: Difference, fields: object): void;
   /** Empty with one node. */
   states(): NodeState[];
   /** The states after every node was asked for its newest block. Empty with one node. */
@@ -122,6 +132,8 @@ export const ONE_NODE: NodeChoice = {
   },
   each: async (work) => [await work()],
   second: () => Promise.resolve(null),
+  price: (work) => work(),
+  differ: noOther,
   states: () => [],
   examine: () => Promise.resolve([]),
   disagreement: null,

@@ -19,7 +19,7 @@ import {
   RateLimited,
   RpcError,
 } from "./errors.ts";
-import type { BlockVotes, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
+import type { BlockVotes, Difference, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
 import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
@@ -35,6 +35,18 @@ const SHORTEST_WAIT = 50;
  * begun waits longer for the calls of others, but not longer while the provider accepts no call at all.
  */
 const MOVE_ON_AFTER = 500;
+
+/** A price of gas above so many times what another node names is not believed. */
+const FAR_ABOVE = 2n;
+/** Milliseconds for which the price that another node has named is compared with. */
+const PRICE_LASTS = 60_000;
+/** Milliseconds between two lines of the log about the same difference. */
+const REPORT_EVERY = 60_000;
+const DIFFERENCES: Readonly<Record<Difference, string>> = {
+  costs:
+    "nodes of the chain tell other costs of the same transactions: these costs stay unknown until most of the nodes agree",
+  fees: "a node of the chain names far higher fees than another one: the transactions pay what the others name",
+};
 
 interface NodesOptions extends NodeOptions {
   /** Numbers of the nodes to which no transaction is sent. */
@@ -55,6 +67,10 @@ export class Nodes extends RpcCalls implements NodeChoice {
   readonly agreement: number;
   readonly #logger: NodesOptions["logger"];
   readonly #maxWait: number;
+  /** The last price of gas that a second node named. */
+  #price: { node: number; value: bigint; at: number } | null = null;
+  /** When a difference was last logged (monotonic clock). */
+  readonly #reported = new Map<Difference, number>();
 
   constructor(urls: readonly string[], { readOnly, agreement = 1, maxWait = 0, ...options }: NodesOptions) {
     super();
@@ -295,6 +311,30 @@ export class Nodes extends RpcCalls implements NodeChoice {
       }
     }
     return null;
+  }
+
+  async price(work: () => Promise<bigint>): Promise<bigint> {
+    const own = await work();
+    const { number } = this.#read;
+    const known = this.#price;
+    const isKnown = known !== null && known.node !== number && performance.now() - known.at < PRICE_LASTS;
+    if (isKnown && own <= FAR_ABOVE * known.value) return own;
+    const other = await this.second(async () => ({ node: this.number, value: await work() }));
+    if (other === null) return own;
+    this.#price = { ...other, at: performance.now() };
+    if (own <= FAR_ABOVE * other.value) return own;
+    const named = this.count > 2 ? await this.each(work) : [];
+    const prices = (named.length > 2 ? named : [own, other.value]).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const price = prices[Math.floor((prices.length - 1) / 2)] ?? other.value;
+    if (price < own) this.differ("fees", { node: number, wei: own.toString(), taken: price.toString() });
+    return price;
+  }
+
+  differ(about: Difference, fields: object): void {
+    const [now, last] = [performance.now(), this.#reported.get(about)];
+    if (last !== undefined && now - last < REPORT_EVERY) return;
+    this.#reported.set(about, now);
+    this.#logger.warn(fields, DIFFERENCES[about]);
   }
 
   states(): NodeState[] {

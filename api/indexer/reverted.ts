@@ -17,7 +17,7 @@ import { readMeta } from "../store/db/meta.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { readLane } from "../store/sending/lanes.ts";
-import { costOf } from "./costs.ts";
+import { costOf, differInCost } from "./costs.ts";
 
 /** Milliseconds between two warnings about a batch. */
 const WARN_EVERY = 60_000;
@@ -65,7 +65,8 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
         report(logger, fields, found, refused);
         const { blockNumber } = found.receipt;
         const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());
-        const cost = costOf(found.receipt);
+        // Where the two nodes tell other costs, the cost is asked for later, of all nodes.
+        const cost = differInCost(found.receipt, again?.found?.receipt) ? null : costOf(found.receipt);
         const mined = { blockNumber, cost: cost === null ? null : { ...cost, day } };
         const failed = await database.write((trx) => closeBatch(trx, batch.id, mined, now(), refused));
         if (failed.length === 0) continue;

@@ -19,6 +19,7 @@ import { followAfter } from "../store/ledger/follow.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import { idsToSettle } from "../store/requests/settle-confirmed.ts";
 import { finalChanges, type SettledRequest } from "../store/requests/requests.ts";
+import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -112,7 +113,7 @@ export class BlockWriter {
     return prepareRange(
       {
         ...this.#deps,
-        receipts: (hashes) => client.receipts(hashes),
+        receipts: (hashes) => agreedReceipts(client, hashes),
         transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         // Below the head, later blocks may change the same balances again, and the node may no longer have the state.

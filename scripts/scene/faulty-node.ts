@@ -9,6 +9,8 @@ import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-pro
 export type NodeFault =
   /** It closes every connection. */
   | { kind: "dead" }
+  /** It closes every connection from the first call of a method on. */
+  | { kind: "dies-at"; method: string }
   /** It accepts calls and never answers. */
   | { kind: "hangs" }
   /** It stays at a block, and its newest state is that of this block. */
@@ -19,6 +21,10 @@ export type NodeFault =
   | { kind: "forgets-logs"; above: number; of: "transfers" | "everything" }
   /** Above a block, each ERC721 token that somebody gets goes on to another address. */
   | { kind: "invents-logs"; above: number }
+  /** Its receipts name other gas. */
+  | { kind: "invents-costs"; gasUsed: string }
+  /** It names a far too high fee. */
+  | { kind: "invents-fees"; wei: string }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -71,8 +77,12 @@ export class FaultyNode {
   async #handle(exchange: Exchange): Promise<void> {
     const { calls, body, response, answer } = exchange;
     for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (this.fault?.kind === "dies-at") {
+      const { method } = this.fault;
+      if (calls.some((call) => call.method === method)) this.fault = { kind: "dead" };
+    }
     const { fault } = this;
-    if (fault === null) {
+    if (fault === null || fault.kind === "dies-at") {
       await this.#pass(body, response);
       return;
     }
@@ -138,6 +148,9 @@ interface NodeAnswer {
 
 function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
   const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
+  if (fault.kind === "invents-fees" && method === "eth_maxPriorityFeePerGas") return other(fault.wei);
+  if (fault.kind === "invents-costs" && method === "eth_getTransactionReceipt" && answer.result != null)
+    return other({ ...answer.result, gasUsed: fault.gasUsed });
   if (fault.kind === "other-chain" && method === "eth_chainId") return other("0x539");
   if (method === "eth_sendRawTransaction") {
     if (fault.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);

@@ -8,6 +8,7 @@ import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import type { Command } from "../../../api/domain/command.ts";
+import { currentFees } from "../../../api/relayer/fees.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";
@@ -22,6 +23,14 @@ const LOG = {
   transactionIndex: "0x0",
   logIndex: "0x0",
   removed: false,
+};
+
+const BLOCK = {
+  number: "0x64",
+  hash: `0x${"66".repeat(32)}`,
+  parentHash: `0x${"77".repeat(32)}`,
+  timestamp: "0x1",
+  gasLimit: "0x3938700",
 };
 
 describe("Nodes", () => {
@@ -260,6 +269,56 @@ describe("Nodes", () => {
       await nodes.examine();
       expect(nodes.number).to.equal(2);
       expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+    });
+  });
+
+  describe("given a node that names a far too high fee", () => {
+    const answers = (fee: string): FakeRpc["answer"] => {
+      const head = answerAt(CHECKPOINT);
+      return (call) => (call.method === "eth_maxPriorityFeePerGas" ? fee : head(call));
+    };
+    const asked = (number: number) =>
+      fake(number).calls.filter(({ method }) => method === "eth_maxPriorityFeePerGas").length;
+
+    it("takes the other node's, and says so once a minute", async () => {
+      fake(1).answer = answers("0x3b9aca00");
+      fake(2).answer = answers("0x64");
+      expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([100n, 100n]);
+      expect(logged).to.deep.equal([{ node: 1, wei: "1000000000", taken: "100" }]);
+    });
+
+    it("asks the other node once a minute while the first one's is at most twice as high", async () => {
+      fake(1).answer = answers("0xc8");
+      fake(2).answer = answers("0x64");
+      expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([200n, 200n]);
+      expect([asked(1), asked(2), logged.length]).to.deep.equal([2, 1, 0]);
+      fake(1).answer = answers("0xc9");
+      expect(await client.priorityFee()).to.equal(100n);
+    });
+
+    it("takes the first one's when no other node answers", async () => {
+      fake(1).answer = answers("0xc8");
+      die(2);
+      expect(await client.priorityFee()).to.equal(200n);
+    });
+
+    it("takes the middle one of three, so that one that names none is not believed either", async () => {
+      fakes.push(await startFakeRpc(answers("0xc8")));
+      reopen({});
+      fake(1).answer = answers("0x64");
+      fake(2).answer = answers("0x0");
+      expect(await client.priorityFee()).to.equal(100n);
+    });
+
+    it("does not stop the sending for the base fee that one node invents", async () => {
+      const block = (baseFeePerGas: string): FakeRpc["answer"] => {
+        const shown = { ...BLOCK, baseFeePerGas };
+        return ({ method }) => (method === "eth_getBlockByNumber" ? shown : "0x64");
+      };
+      fake(1).answer = block("0x3b9aca00");
+      fake(2).answer = block("0x8");
+      const { fees } = await client.nodes.session(() => currentFees(client, 1_000n));
+      expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
     });
   });
 
