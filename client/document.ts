@@ -1535,6 +1535,8 @@ export interface components {
               | "lane_stuck"
               | "node_down"
               | "nodes_disagree"
+              | "receipts_differ"
+              | "receipts_unproven"
             )
           | null;
       }[];

@@ -12,11 +12,14 @@ import {
   NodeDisagrees,
   RateLimited,
 } from "./errors.ts";
+import { NodeBudget } from "./node-budget.ts";
 import type { NodeState } from "./node-choice.ts";
+import { NodeHealth } from "./node-health.ts";
+import { monotonic, NodeMemory } from "./node-memory.ts";
 import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } from "./rpc.ts";
 
 /*
- * All times in milliseconds, of the monotonic clock.
+ * All times in milliseconds, of the monotonic clock of all threads.
  */
 
 /** An HTTP request that takes longer is suspected to hang: the node is then asked for its newest block. */
@@ -25,18 +28,20 @@ const SUSPECT = 1_500;
 const PROBE_TIMEOUT = 2_000;
 /** A node that nobody asked for this long is asked for its newest block. */
 const PROBE_EVERY = 15_000;
-/** Rest of a node that failed, before it is asked again. It doubles with each further failure up to `LONGEST_REST`. */
-const FIRST_REST = 1_000;
-const LONGEST_REST = 30_000;
 /** Rest of a node that is behind the database. */
 const BEHIND_REST = 1_000;
-/** Rest of a node that the others outvoted. */
+/** Rest of a node whose answer was wrong; and how long one that was outvoted must not contradict before it is compared again. */
 const DISAGREES_REST = 30_000;
+
+/** For so long, a disagreement is reported. */
+const DISPUTE_LASTS = 60_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
 const NO_HEAD = "the node does not name its newest block";
 
-export interface NodeOptions extends RpcOptions {
+export interface NodeOptions extends Omit<RpcOptions, "budget"> {
+  /** What the threads of this process share about all nodes. Absent: this thread is alone. */
+  memory?: SharedArrayBuffer | undefined;
   /** The block up to which the database is. A node below it is never asked for its newest state. */
   floor: () => Promise<number>;
   /** Told when a node is put aside, and when it is used again. */
@@ -52,20 +57,11 @@ export class ChainNode {
   readonly url: string;
   /** Whether signed transactions are sent to it. */
   readonly sends: boolean;
+  readonly budget: NodeBudget;
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
-  /** The others outvoted it, and it has not agreed with the database since. */
-  outvoted = false;
   readonly #log: NodeLog;
-  #isUp = true;
-  #restUntil = 0;
-  #failedAt = 0;
-  #failures = 0;
-  #failed = 0;
-  #error: ChainUnavailable | null = null;
-  #head: number | null = null;
-  #headAt: number | null = null;
-  #latency: number | null = null;
+  readonly #health: NodeHealth;
   /** Ends the calls under way when the node turns out to hang. */
   #hung = new AbortController();
   readonly #underWay = new Set<{ suspectAt: number }>();
@@ -73,7 +69,7 @@ export class ChainNode {
 
   constructor(
     { number, url, sends }: { number: number; url: string; sends: boolean },
-    { floor, logger, ...options }: NodeOptions,
+    { floor, logger, memory: shared, ...options }: NodeOptions,
   ) {
     this.number = number;
     this.host = new URL(url).host;
@@ -81,47 +77,92 @@ export class ChainNode {
     this.url = url;
     this.sends = sends;
     this.#log = new NodeLog(logger);
-    this.rpc = new NodeRpc(this, floor, options);
+    const memory = shared === undefined ? new NodeMemory() : new NodeMemory(number, shared);
+    this.#health = new NodeHealth(memory);
+    this.budget = new NodeBudget(memory);
+    this.rpc = new NodeRpc(this, floor, { ...options, budget: this.budget });
   }
 
   /** Whether it is read and sent to. */
   get isUp(): boolean {
-    return this.#isUp;
+    const { word, outvoted } = this.#health.use;
+    return word === "up" && outvoted === null;
   }
 
-  /** Whether it works, and was only outvoted. */
-  get votes(): boolean {
-    return this.#isUp || this.#error instanceof NodeDisagrees;
+  /** Whether it answers, even if the others outvoted it, or it is behind the database. */
+  get answers(): boolean {
+    const { word } = this.#health.use;
+    return word === "up" || word === "behind";
+  }
+
+  /** The lowest block about which the others outvoted it; null: it may be read. */
+  get outvotedAt(): number | null {
+    return this.#health.use.outvoted?.height ?? null;
+  }
+
+  /** The block about which it and others differed without a majority a short time ago; null: none. */
+  get disputedAt(): number | null {
+    const { disputed } = this.#health.use;
+    return disputed === null || monotonic() - disputed.at > DISPUTE_LASTS ? null : disputed.height;
+  }
+
+  dispute(height: number): void {
+    this.#health.dispute(height);
+  }
+
+  /** Whether it was outvoted, and has not contradicted for some time. */
+  get mayAgreeAgain(): boolean {
+    const { word, outvoted } = this.#health.use;
+    return word === "up" && outvoted !== null && monotonic() - outvoted.at >= DISAGREES_REST;
+  }
+
+  outvote(height: number): void {
+    this.#health.outvote(height);
+    this.#log.putAside(this.state());
+  }
+
+  reinstate(): void {
+    if (this.#health.reinstate()) this.#log.usedAgain(this);
   }
 
   /** When it may be asked again. */
   get restUntil(): number {
-    return this.#restUntil;
+    return this.#health.read().restUntil;
   }
 
   get head(): number | null {
-    return this.#head;
+    return this.#health.read().head;
   }
 
   state(): NodeState {
+    const { word, outvoted, head, headAt, latency, failed, problem } = this.#health.read();
     return {
       number: this.number,
       host: this.host,
-      word: wordOf(this.#isUp ? null : this.#error),
-      head: this.#head,
-      headAge: this.#headAt === null ? null : (performance.now() - this.#headAt) / 1_000,
-      latency: this.#latency === null ? null : this.#latency / 1_000,
-      failures: this.#failed,
+      word: word === "up" && outvoted !== null ? "disagrees" : word,
+      head,
+      headAge: headAt === null ? null : (monotonic() - headAt) / 1_000,
+      latency: latency === null ? null : latency / 1_000,
+      failures: failed,
       sends: this.sends,
-      problem: this.#isUp ? null : (this.#error?.message ?? null),
+      problem: word === "up" ? this.#contradiction(outvoted) : problem,
     };
   }
 
+  #contradiction(outvoted: { height: number } | null): string | null {
+    if (outvoted === null) return null;
+    return `${this.name}: contradicts the other nodes about block ${outvoted.height.toString()}: it is not read until it agrees with them`;
+  }
+
   /** Called often. Asks the node for its newest block when a call takes long, when it may work again, or when nobody asked it. */
-  look(now = performance.now()): void {
+  look(): void {
+    const now = monotonic();
     const suspect = [...this.#underWay].some(({ suspectAt }) => now >= suspectAt);
-    const due = this.#isUp ? suspect || now - (this.#headAt ?? -Infinity) >= PROBE_EVERY : now >= this.#restUntil;
+    const { word, headAt, restUntil } = this.#health.read();
+    const due = word === "up" ? suspect || now - (headAt ?? -Infinity) >= PROBE_EVERY : now >= restUntil;
     if (!due || this.#probing !== null) return;
+    // Another thread may have found it out.
+    if (word === "wrong_chain") this.guard?.failed();
     for (const call of this.#underWay) call.suspectAt = now + PROBE_EVERY;
     void this.probe();
   }
@@ -142,7 +183,7 @@ export class ChainNode {
       await this.rpc.probe();
     } catch {
       // An error of the node is kept in its state already. Others, such as an answer that is too long, are not.
-      if (this.#isUp) this.failed(this.named(new ChainUnavailable(NO_HEAD)), performance.now());
+      if (this.isUp) this.failed(this.named(new ChainUnavailable(NO_HEAD)));
     }
     ended.abort();
     await late;
@@ -157,48 +198,35 @@ export class ChainNode {
     return error;
   }
 
-  /** A call begins. */
-  begin(): { startedAt: number; hung: AbortSignal; end: () => void } {
-    const startedAt = performance.now();
+  /** An HTTP request begins. */
+  begin(): { hung: AbortSignal; answered: () => void; end: () => void } {
+    const startedAt = monotonic();
     const call = { suspectAt: startedAt + SUSPECT };
     this.#underWay.add(call);
-    return { startedAt, hung: this.#hung.signal, end: () => this.#underWay.delete(call) };
+    return {
+      hung: this.#hung.signal,
+      answered: () => {
+        this.#health.took(monotonic() - startedAt);
+      },
+      end: () => this.#underWay.delete(call),
+    };
   }
 
-  answered(startedAt: number): void {
-    this.#latency = performance.now() - startedAt;
-    // An answer to a call from before the last failure does not show that the node works again.
-    if (startedAt < this.#failedAt) return;
-    if (this.#error instanceof NodeDisagrees && performance.now() < this.#restUntil) return;
-    const wasUp = this.#isUp;
-    this.#isUp = true;
-    this.#failures = 0;
-    this.#error = null;
-    if (!wasUp) this.#log.changed(this.state());
+  answered(startedAt: number, isNewest: boolean): void {
+    if (this.#health.answered(startedAt, isNewest) && this.isUp) this.#log.usedAgain(this);
   }
 
   names(head: number): void {
-    this.#head = head;
-    this.#headAt = performance.now();
+    this.#health.named(head);
   }
 
   /** Nothing is read from the node for a while. */
-  failed(error: ChainUnavailable, startedAt: number): void {
-    this.#failed += 1;
-    // Calls that ran side by side fail together.
-    if (!this.#isUp && startedAt < this.#failedAt) return;
+  failed(error: ChainUnavailable, startedAt = monotonic()): void {
     const rest =
-      error instanceof NodeDisagrees
-        ? DISAGREES_REST
-        : error instanceof NodeBehind
-          ? BEHIND_REST
-          : (error.retryAfter ?? Math.min(FIRST_REST * 2 ** this.#failures, LONGEST_REST));
-    this.#failures += 1;
-    this.#failedAt = performance.now();
-    this.#restUntil = Math.max(this.#restUntil, this.#failedAt + rest);
-    this.#error = error;
-    this.#isUp = false;
-    this.#log.changed(this.state());
+      error instanceof NodeDisagrees ? DISAGREES_REST : error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
+    const word = wordOf(error);
+    const before = this.#health.failed({ word, rest, problem: error.message }, startedAt);
+    if (before !== null && before !== word) this.#log.putAside(this.state());
   }
 
   #hangs(): void {
@@ -210,8 +238,7 @@ export class ChainNode {
   }
 }
 
-function wordOf(error: ChainUnavailable | null): NodeWord {
-  if (error === null) return "up";
+function wordOf(error: ChainUnavailable): NodeWord {
   if (error instanceof RateLimited) return "rate_limited";
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
@@ -221,27 +248,25 @@ function wordOf(error: ChainUnavailable | null): NodeWord {
 /** Milliseconds in which the same about a node that flaps is logged only once. */
 const LOG_EVERY = 60_000;
 
-/** Logs when a node is put aside and when it is used again, but not each time that it fails. */
+/** Logs when this thread puts a node aside or uses it again, but not each time that it fails. */
 class NodeLog {
   readonly #logger: Pick<Logger, "warn" | "info">;
   readonly #logged = new Map<NodeWord, number>();
-  #last: NodeWord = "up";
 
   constructor(logger: Pick<Logger, "warn" | "info">) {
     this.#logger = logger;
   }
 
-  changed({ number: node, host, word, problem }: NodeState): void {
-    const now = performance.now();
-    if (word === "up") {
-      if (this.#last !== "up") this.#logger.info({ node, host }, "a node of the chain is used again");
-    } else {
-      if (word === this.#last || now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
-      this.#logged.set(word, now);
-      const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
-      this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
-    }
-    this.#last = word;
+  usedAgain({ number: node, host }: { number: number; host: string }): void {
+    this.#logger.info({ node, host }, "a node of the chain is used again");
+  }
+
+  putAside({ number: node, host, word, problem }: NodeState): void {
+    const now = monotonic();
+    if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
+    this.#logged.set(word, now);
+    const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
+    this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
   }
 }
 
@@ -269,22 +294,32 @@ class NodeRpc extends Rpc {
   /** @param newest whether the answers count only if the node is not behind the database. */
   async #read(calls: RpcCall[], bounds: RpcBounds, newest: boolean): Promise<RpcResult[]> {
     const node = this.#node;
-    const { startedAt, hung, end } = node.begin();
-    const abort = bounds.abort === undefined ? hung : AbortSignal.any([bounds.abort, hung]);
+    const startedAt = monotonic();
     try {
-      const results = await this.#checked(calls, { ...bounds, abort }, newest);
-      node.answered(startedAt);
+      const results = await this.#checked(calls, bounds, newest);
+      node.answered(startedAt, newest);
       return results;
     } catch (error) {
       if (!(error instanceof ChainUnavailable)) throw error;
       if (bounds.abort?.aborted === true) throw new CallAborted(error);
       if (error instanceof AnswerTooLarge) throw error;
-      const shown = hung.aborted
-        ? new ChainUnavailable("the node does not answer: check that it runs", { cause: error })
-        : error;
-      node.named(shown);
-      node.failed(shown, startedAt);
-      throw shown;
+      node.named(error);
+      // Calls of others come first at this node: that does not put it aside for them.
+      if (!(error instanceof RateLimited && error.kind === "waiting")) node.failed(error, startedAt);
+      throw error;
+    }
+  }
+
+  protected override async post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
+    const { hung, answered, end } = this.#node.begin();
+    const abort = bounds.abort === undefined ? hung : AbortSignal.any([bounds.abort, hung]);
+    try {
+      const results = await super.post(calls, { ...bounds, abort });
+      answered();
+      return results;
+    } catch (error) {
+      if (!hung.aborted || !(error instanceof ChainUnavailable)) throw error;
+      throw new ChainUnavailable("the node does not answer: check that it runs", { cause: error });
     } finally {
       end();
     }
@@ -292,7 +327,7 @@ class NodeRpc extends Rpc {
 
   /** Asks for the newest block. @throws NodeBehind */
   async probe(): Promise<void> {
-    await this.#read([HEAD], {}, true);
+    await this.#read([HEAD], { priority: "api", urgent: true }, true);
   }
 
   /**

@@ -8,7 +8,8 @@ import { PriorityFee } from "./priority-fee.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
 import type { NodeChoice } from "./node-choice.ts";
-import type { RpcBounds, RpcCall, RpcCalls, RpcResult } from "./rpc.ts";
+import type { Priority } from "./node-budget.ts";
+import { BoundedCalls, type RpcBounds, type RpcCall, type RpcCalls, type RpcResult } from "./rpc.ts";
 
 const block = z.object({
   number: small,
@@ -40,11 +41,17 @@ export class ChainClient {
   readonly #rpc: RpcCalls;
   readonly #sizes: LogQuerySizes;
   /** By the number of the node. */
-  readonly #learnt = new Map<number, Learnt>();
+  readonly #learnt: Map<number, Learnt>;
 
-  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES) {
+  constructor(rpc: RpcCalls, sizes: LogQuerySizes = LOG_QUERY_SIZES, learnt = new Map<number, Learnt>()) {
     this.#rpc = rpc;
     this.#sizes = sizes;
+    this.#learnt = learnt;
+  }
+
+  /** The same client for others: while a provider limits the rate of calls, theirs come first or last. */
+  as(priority: Priority): ChainClient {
+    return new ChainClient(new BoundedCalls(this.#rpc, { priority }), this.#sizes, this.#learnt);
   }
 
   /** Which node answers. */
@@ -89,6 +96,27 @@ export class ChainClient {
       numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
     );
     return answers.map((answer) => parse(block.nullable(), answer));
+  }
+
+  /** Blocks with all fields that the node shows. @throws ChainUnavailable when it does not have one of them. */
+  async rawBlocks(numbers: number[]): Promise<object[]> {
+    const answers = await this.#rpc.all(
+      numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
+    );
+    return present(answers, "the node does not have a block below its own head: it is not in sync");
+  }
+
+  /** The receipts of a block with all fields that the node shows. @throws AnswerTooLarge, RpcError, ChainUnavailable */
+  async blockReceipts(blockHash: string): Promise<object[]> {
+    const answer = await this.#rpc.call("eth_getBlockReceipts", [blockHash], { answerBytes: MAX_RECEIPTS });
+    if (!Array.isArray(answer)) throw new ChainUnavailable(NO_RECEIPTS);
+    return present(answer, NO_RECEIPTS);
+  }
+
+  /** As `blockReceipts`, with a call for each transaction. */
+  async rawReceipts(hashes: string[]): Promise<object[]> {
+    const calls = hashes.map((one) => ({ method: "eth_getTransactionReceipt", params: [one] }));
+    return present(await this.#rpc.all(calls, { answerBytes: MAX_RECEIPTS }), NO_RECEIPTS);
   }
 
   async latestBlock(): Promise<Block> {
@@ -158,9 +186,21 @@ export class ChainClient {
     return accounts.map((_, index) => Math.max(...answers.map((nonces) => nonces[index] ?? 0)));
   }
 
-  /** What transactions pay above the base fee, in wei. */
+  /**
+   * As `highestNonces`, but of three nodes or more the highest that two of them reach: one node alone that names a far too high
+   * nonce must not stop a lane for ever. A nonce that is too low only costs a refused transaction. Never for a guard.
+   */
+  async reachedNonces(accounts: string[]): Promise<number[]> {
+    const answers = await this.nodes.each(() => this.nonces(accounts));
+    return accounts.map((_, index) => {
+      const highestFirst = answers.map((nonces) => nonces[index] ?? 0).sort((a, b) => b - a);
+      return highestFirst[answers.length > 2 ? 1 : 0] ?? 0;
+    });
+  }
+
+  /** What transactions pay above the base fee, in wei. With several nodes: not far more than another one names. */
   priorityFee(): Promise<bigint> {
-    return this.nodes.session(() => this.#ofNode.priorityFee.read());
+    return this.nodes.session(() => this.nodes.price(() => this.#ofNode.priorityFee.read()));
   }
 
   /**
@@ -290,6 +330,10 @@ export class ChainClient {
 /** Longest answer to simulations, in bytes. Foreign code decides how long its revert data is. */
 const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
 
+/** Longest answer with the receipts of a block, in bytes. */
+const MAX_RECEIPTS = 64 * 1024 * 1024;
+const NO_RECEIPTS = "the node does not have the receipts of a block";
+
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
@@ -300,6 +344,13 @@ function toHex(value: number): string {
 function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
   return parsed.success ? parsed.data : invalid();
+}
+
+function present(answers: readonly unknown[], missing: string): object[] {
+  return answers.map((answer) => {
+    if (typeof answer !== "object" || answer === null) throw new ChainUnavailable(missing);
+    return answer;
+  });
 }
 
 function invalid(): never {

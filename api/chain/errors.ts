@@ -108,14 +108,17 @@ export class ChainUnavailable extends Error {
 /** The node works, but its provider accepts no more calls for now. */
 export class RateLimited extends ChainUnavailable {
   override readonly name = "RateLimited";
+  /** `waiting`: the provider did not refuse this call, but calls of others come first. Then other calls may still be made. */
+  readonly kind: "refused" | "waiting";
 
   /** @param retryAfter milliseconds. */
-  constructor(retryAfter: number) {
+  constructor(retryAfter: number, kind: "refused" | "waiting" = "refused") {
     super(
       "the node works, but its provider limits the rate of calls: they continue when it allows. " +
         "If this happens often, use a plan with a higher limit",
       { retryAfter },
     );
+    this.kind = kind;
   }
 }
 
@@ -139,7 +142,12 @@ export function behind(head: number, block: number): NodeBehind {
 
 /** The other nodes have another block at a height than this one. */
 export class NodeDisagrees extends ChainUnavailable {
-  override readonly name = "NodeDisagrees";
+  override readonly name: string = "NodeDisagrees";
+}
+
+/** What the node says about a block contradicts the receipts of the block. */
+export class ReceiptsDiffer extends NodeDisagrees {
+  override readonly name = "ReceiptsDiffer";
 }
 
 /** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */

@@ -84,7 +84,7 @@ async function inspectAll(
       found[index] =
         bounds.abort?.aborted === true
           ? new ChainUnavailable("the contracts could not be read in time")
-          : await inspectContract(client, address, bounds).catch(unavailableOf);
+          : await client.nodes.session(() => inspectContract(client, address, bounds)).catch(unavailableOf);
     }
   };
   await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, inspectSome));
@@ -309,19 +309,28 @@ async function boundedCalls(
 
 /** Calls of one contract, in one HTTP request. */
 async function readPart(client: ChainClient, calls: BoundedCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
+  const found: BoundedAnswer[][] = [];
   try {
     const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
     // The control call shows whether an unclear error is the node's or the contract's.
-    const results = await client.callsWithin([CONTROL, ...calls], bounds.block, bounds.gas, limits);
-    const [control, ...own] = results;
-    const hasState = control?.ok === true && control.value === CONTROL.data;
-    return own.map((result) => answerOf(result, hasState));
+    return await client.nodes.session(async () => {
+      const results = await client.callsWithin([CONTROL, ...calls], bounds.block, bounds.gas, limits);
+      const [control, ...own] = results;
+      const hasState = control?.ok === true && control.value === CONTROL.data;
+      const answers = own.map((result) => answerOf(result, hasState));
+      found.push(answers);
+      if (hasState || !answers.includes("unknown") || !client.nodes.canMoveOn(NO_STATE)) return answers;
+      throw NO_STATE;
+    });
   } catch (error) {
     if (error instanceof AnswerTooLarge) return calls.map(() => "failed");
-    if (error instanceof ChainUnavailable) return calls.map(() => "unknown");
+    if (error instanceof ChainUnavailable) return found.at(-1) ?? calls.map(() => "unknown");
     throw error;
   }
 }
+
+/** Another node may have it. */
+const NO_STATE = new ChainUnavailable("the node does not have the state that is asked for");
 
 /** @param hasState whether the node has the state, so that an unclear error is the contract's. */
 function answerOf(result: RpcResult, hasState: boolean): BoundedAnswer {

@@ -1,6 +1,7 @@
 import type { NodeWord } from "../domain/conditions.ts";
+import type { NodeDisagrees } from "./errors.ts";
 
-/** How a node of `RPC_URLS` is, as far as this thread knows. */
+/** How a node of `RPC_URLS` is, as far as this process knows. */
 export interface NodeState {
   /** Its place in `RPC_URLS`, from 1. Two nodes may have the same host. */
   number: number;
@@ -12,7 +13,7 @@ export interface NodeState {
   headAge: number | null;
   /** Seconds that its last answer took; null: it has not answered. */
   latency: number | null;
-  /** Failed HTTP requests since the start of this thread. */
+  /** Failed HTTP requests since the start of this process. */
   failures: number;
   /** Whether signed transactions are sent to it. */
   sends: boolean;
@@ -26,14 +27,29 @@ export interface BlockVotes {
   same: number;
   /** Nodes that have another block at its height, without the one that is read now. */
   other: number;
-  /** Whether the node that is read now was outvoted, and has not agreed since. */
+  /** The nodes that have one or the other, and the one that is read now. */
+  nodes: readonly number[];
+}
+
+/** What one node says when several are asked the same. */
+export interface NodeVote<T> {
+  /** Its place in the list, from 1. */
+  node: number;
+  /** Null: it does not answer. */
+  answer: T | null;
+  /** Whether it was outvoted. Then it does not count until it has agreed for some time. */
   outvoted: boolean;
 }
+
+/** What nodes may contradict each other about while the work goes on. */
+export type Difference = "costs" | "fees";
 
 /** Which node answers. With one node it always does, and nothing here makes a call. */
 export interface NodeChoice {
   /** How many nodes the settings name. */
   readonly count: number;
+  /** How many of them must agree about a block before it is final (`RPC_AGREEMENT`). 1: all that answer. */
+  readonly agreement: number;
   /** The node that is read now: its place in the list, from 1. */
   readonly number: number;
   /** Where the operator set that node, for messages. */
@@ -53,21 +69,38 @@ export interface NodeChoice {
   votesOn(height: number, hash: string): Promise<BlockVotes>;
   /** The node that is read now is behind the database: it is not read until it is not. @throws NodeBehind */
   skipBehind(head: number, checkpoint: number): never;
-  /** The node that is read now was outvoted about a block: it is not read for a while. @throws NodeDisagrees */
+  /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
-  /** The node that is read now has the block that is stored. */
-  agrees(): void;
-  /** The nodes do not agree about a block, and there is no majority. */
-  disagree(height: number): void;
+  /** Asks all nodes that work. @param without the node that is read now. */
+  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]>;
+  /** The others outvoted these nodes about a block: they are not read until `reinstate`, and their word does not count. */
+  outvote(nodes: readonly number[], height: number): void;
+  /** Nodes that were outvoted and have not contradicted for some time, with the lowest block about which they were outvoted. */
+  readonly outvoted: readonly { node: number; height: number }[];
+  /** They agree again. */
+  reinstate(nodes: readonly number[]): void;
+  /** Nobody compares blocks here any more: who was outvoted may be read again. */
+  forgetVotes(): void;
+  /** These nodes do not agree about a block, and there is no majority. */
+  disagree(height: number, nodes: readonly number[]): void;
+  /** An answer of the node that is read now is wrong: with others, it is not read for a while. @throws the error */
+  distrust(error: NodeDisagrees): never;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
   second<T>(work: () => Promise<T>): Promise<T | null>;
+  /**
+   * What the node that is read now names as a price of gas. If it is more than twice what another node has named within a minute,
+   * all are asked, and the middle answer counts, of two the lower one: one node alone cannot spend what the lanes have.
+   */
+  price(work: () => Promise<bigint>): Promise<bigint>;
+  /** Logs, once a minute, that the nodes contradict each other about something that does not stop the work. */
+  differ(about: Difference, fields: object): void;
   /** Empty with one node. */
   states(): NodeState[];
   /** The states after every node was asked for its newest block. Empty with one node. */
   examine(): Promise<NodeState[]>;
-  /** The height about which the nodes disagreed in the last minute; null: they agree. */
+  /** The height about which the nodes disagreed in the last minute, or a node that is put aside did; null: they agree. */
   readonly disagreement: number | null;
 }
 
@@ -78,19 +111,29 @@ function noOther(): never {
 /** The choice where there is none. */
 export const ONE_NODE: NodeChoice = {
   count: 1,
+  agreement: 1,
   number: 1,
   where: "RPC_URL",
   session: (work) => work(),
   within: (_node, work) => work(),
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
-  votesOn: () => Promise.resolve({ same: 0, other: 0, outvoted: false }),
+  votesOn: () => Promise.resolve({ same: 0, other: 0, nodes: [] }),
   skipBehind: noOther,
   putAside: noOther,
-  agrees: () => undefined,
-  disagree: () => undefined,
+  vote: () => Promise.resolve([]),
+  outvote: noOther,
+  outvoted: [],
+  reinstate: () => undefined,
+  forgetVotes: () => undefined,
+  disagree: noOther,
+  distrust: (error) => {
+    throw error;
+  },
   each: async (work) => [await work()],
   second: () => Promise.resolve(null),
+  price: (work) => work(),
+  differ: noOther,
   states: () => [],
   examine: () => Promise.resolve([]),
   disagreement: null,

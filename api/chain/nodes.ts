@@ -4,6 +4,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { z } from "zod";
 
 import { type ChainGuard, type ExpectedChain, WrongChain } from "./chain-guard.ts";
+import type { Condition } from "../domain/conditions.ts";
 import { ChainNode, type NodeOptions } from "./chain-node.ts";
 import {
   AnswerTooLarge,
@@ -18,7 +19,8 @@ import {
   RateLimited,
   RpcError,
 } from "./errors.ts";
-import type { BlockVotes, NodeChoice, NodeState } from "./node-choice.ts";
+import type { BlockVotes, Difference, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
+import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
 
@@ -26,30 +28,59 @@ import { hash, hexQuantity } from "./values.ts";
 const LOOK_EVERY = 250;
 /** While every node is a few blocks behind the database, the work waits so many times for so many milliseconds. */
 const WAIT_BEHIND = { times: 10, each: 200 };
-/** Milliseconds for which a disagreement is reported. */
-const DISAGREEMENT_LASTS = 60_000;
+/** Shortest wait for a node's rate limit before all nodes are asked again, in milliseconds. */
+const SHORTEST_WAIT = 50;
+/**
+ * A call that would wait longer than this for the rate limit of a node goes to another one, in milliseconds. Work that one node has
+ * begun waits longer for the calls of others, but not longer while the provider accepts no call at all.
+ */
+const MOVE_ON_AFTER = 500;
+
+/** A price of gas above so many times what another node names is not believed. */
+const FAR_ABOVE = 2n;
+/** Milliseconds for which the price that another node has named is compared with. */
+const PRICE_LASTS = 60_000;
+/** Milliseconds between two lines of the log about the same difference. */
+const REPORT_EVERY = 60_000;
+const DIFFERENCES: Readonly<Record<Difference, string>> = {
+  costs:
+    "nodes of the chain tell other costs of the same transactions: these costs stay unknown until most of the nodes agree",
+  fees: "a node of the chain names far higher fees than another one: the transactions pay what the others name",
+};
 
 interface NodesOptions extends NodeOptions {
   /** Numbers of the nodes to which no transaction is sent. */
   readOnly: readonly number[];
+  /** How many nodes must agree about a block before it is final. Default: one. */
+  agreement?: number;
 }
 
 /**
  * Several nodes of one chain, in order of preference. Reads go to the first that works. Work whose calls belong together is
- * done by one node (`session`). What a node's answers show about it is known to this thread only.
+ * done by one node (`session`). What a node's answers show about it is known to all threads of the process.
  */
 export class Nodes extends RpcCalls implements NodeChoice {
   readonly #nodes: readonly ChainNode[];
   /** The node of the session in which the code runs. */
   readonly #pinned = new AsyncLocalStorage<ChainNode>();
   readonly #timer: NodeJS.Timeout;
-  #disagreement: { height: number; until: number } | null = null;
+  readonly agreement: number;
+  readonly #logger: NodesOptions["logger"];
+  readonly #maxWait: number;
+  /** The last price of gas that a second node named. */
+  #price: { node: number; value: bigint; at: number } | null = null;
+  /** When a difference was last logged (monotonic clock). */
+  readonly #reported = new Map<Difference, number>();
 
-  constructor(urls: readonly string[], { readOnly, ...options }: NodesOptions) {
+  constructor(urls: readonly string[], { readOnly, agreement = 1, maxWait = 0, ...options }: NodesOptions) {
     super();
+    this.agreement = agreement;
+    this.#logger = options.logger;
+    this.#maxWait = maxWait;
+    const maxRest = Math.min(maxWait, MOVE_ON_AFTER);
     this.#nodes = urls.map((url, index) => {
       const number = index + 1;
-      return new ChainNode({ number, url, sends: !readOnly.includes(number) }, options);
+      return new ChainNode({ number, url, sends: !readOnly.includes(number) }, { ...options, maxWait, maxRest });
     });
     this.#timer = setInterval(() => {
       for (const node of this.#nodes) node.look();
@@ -88,12 +119,13 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   get disagreement(): number | null {
-    const known = this.#disagreement;
-    return known === null || performance.now() > known.until ? null : known.height;
+    for (const { disputedAt, outvotedAt } of this.#nodes)
+      if ((disputedAt ?? outvotedAt) !== null) return disputedAt ?? outvotedAt;
+    return null;
   }
 
   /** From now on, the answers of each node count only while it serves this chain. */
-  guardBy(create: (node: { url: string; name: string }) => ChainGuard): ChainGuard[] {
+  guardBy(create: (node: Pick<ChainNode, "url" | "name" | "budget">) => ChainGuard): ChainGuard[] {
     return this.#nodes.map((node) => {
       const guard = create(node);
       node.guard = guard;
@@ -117,8 +149,10 @@ export class Nodes extends RpcCalls implements NodeChoice {
     );
   }
 
-  override batch(calls: RpcCall[], bounds?: RpcBounds): Promise<RpcResult[]> {
-    return this.session(() => this.#read.rpc.batch(calls, bounds));
+  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    const isAlone = this.#pinned.getStore() === undefined;
+    const asked = isAlone ? { ...bounds, wait: Math.min(bounds.wait ?? Infinity, MOVE_ON_AFTER) } : bounds;
+    return this.session(() => this.#read.rpc.batch(calls, asked));
   }
 
   async session<T>(work: () => Promise<T>): Promise<T> {
@@ -126,13 +160,21 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const tried = new Set<ChainNode>();
     let failure: unknown = null;
     let waits = 0;
+    const until = monotonic() + this.#maxWait;
     for (;;) {
       const node = this.#next(tried);
       if (node === null) {
-        if (!(failure instanceof NodeBehind) || waits >= WAIT_BEHIND.times) throw failure;
+        const wait =
+          failure instanceof RateLimited
+            ? this.#waitForLimits(until)
+            : failure instanceof NodeBehind && waits < WAIT_BEHIND.times
+              ? WAIT_BEHIND.each
+              : null;
+        if (wait === null) throw failure;
         waits += 1;
         tried.clear();
-        await pause(WAIT_BEHIND.each);
+        failure = null;
+        await pause(wait);
         continue;
       }
       try {
@@ -143,6 +185,13 @@ export class Nodes extends RpcCalls implements NodeChoice {
         failure = failure === null || tells(error) > tells(failure) ? error : failure;
       }
     }
+  }
+
+  /** Milliseconds until a node may have calls left for this work. Null: not before a time. */
+  #waitForLimits(until: number): number | null {
+    const now = monotonic();
+    const at = Math.min(...this.#nodes.map(({ isUp, restUntil }) => (isUp ? now : Math.max(now, restUntil))));
+    return at >= until ? null : Math.max(SHORTEST_WAIT, at - now);
   }
 
   within<T>(number: number, work: () => Promise<T>): Promise<T> {
@@ -165,37 +214,83 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   async votesOn(height: number, hash: string): Promise<BlockVotes> {
     const at = `0x${height.toString(16)}`;
-    const voters = this.#others().filter(({ votes }) => votes);
+    const voters = this.#others().filter(({ isUp }) => isUp);
     const hashes = await Promise.all(
       voters.map(({ rpc }) => rpc.call("eth_getBlockByNumber", [at, false]).then(hashOf, () => null)),
     );
     const known = hashes.filter((one) => one !== null);
+    const nodes = [
+      this.#read.number,
+      ...voters.flatMap(({ number }, index) => (hashes[index] == null ? [] : [number])),
+    ];
     const same = known.filter((one) => one === hash).length;
-    return { same, other: known.length - same, outvoted: this.#read.outvoted };
+    return { same, other: known.length - same, nodes };
   }
 
   skipBehind(head: number, checkpoint: number): never {
     const error = behind(head, checkpoint);
-    this.#read.failed(this.#read.named(error), performance.now());
+    this.#read.failed(this.#read.named(error));
     throw error;
   }
 
   putAside(height: number): never {
-    this.disagree(height);
-    this.#read.outvoted = true;
-    const error = new NodeDisagrees(
-      `the node has another block ${height.toString()} than the other nodes: it is not read until it agrees with them`,
+    const { number, name } = this.#read;
+    this.outvote([number], height);
+    throw new NodeDisagrees(`${name} has another block ${height.toString()} than the other nodes`);
+  }
+
+  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]> {
+    const current = this.#read;
+    const asked = this.#nodes.filter((node) => node.answers && !(without && node === current));
+    return Promise.all(
+      asked.map(async (node) => {
+        // A node that fails, or does not have the blocks, has no vote. Its state says why.
+        const answer = await this.#pinned.run(node, work).catch((error: unknown) => {
+          if (error instanceof RpcError || error instanceof ChainUnavailable) return null;
+          throw error;
+        });
+        return { node: node.number, answer, outvoted: node.outvotedAt !== null };
+      }),
     );
-    this.#read.failed(this.#read.named(error), performance.now());
+  }
+
+  distrust(error: NodeDisagrees): never {
+    this.#read.failed(this.#read.named(error));
     throw error;
   }
 
-  agrees(): void {
-    this.#read.outvoted = false;
+  outvote(numbers: readonly number[], height: number): void {
+    for (const node of this.#numbered(numbers)) node.outvote(height);
   }
 
-  disagree(height: number): void {
-    this.#disagreement = { height, until: performance.now() + DISAGREEMENT_LASTS };
+  get outvoted(): { node: number; height: number }[] {
+    return this.#nodes.flatMap(({ number: node, outvotedAt: height, mayAgreeAgain }) =>
+      height !== null && mayAgreeAgain ? [{ node, height }] : [],
+    );
+  }
+
+  reinstate(numbers: readonly number[]): void {
+    for (const node of this.#numbered(numbers)) node.reinstate();
+  }
+
+  forgetVotes(): void {
+    for (const node of this.#nodes) node.reinstate();
+  }
+
+  disagree(height: number, numbers: readonly number[]): void {
+    if (this.disagreement !== height) {
+      const nodes = this.#numbered(numbers).map(({ number, host }) => `${number.toString()} (${host})`);
+      const condition: Condition = "nodes_disagree";
+      this.#logger.warn(
+        { condition, block: height, nodes },
+        "nodes of the chain contradict each other, without a majority: nothing from this block on becomes final until they agree",
+      );
+    }
+    for (const node of this.#numbered(numbers)) node.dispute(height);
+  }
+
+  #numbered(numbers: readonly number[]): ChainNode[] {
+    return this.#nodes.filter(({ number }) => numbers.includes(number));
   }
 
   async each<T>(work: () => Promise<T>): Promise<T[]> {
@@ -216,6 +311,30 @@ export class Nodes extends RpcCalls implements NodeChoice {
       }
     }
     return null;
+  }
+
+  async price(work: () => Promise<bigint>): Promise<bigint> {
+    const own = await work();
+    const { number } = this.#read;
+    const known = this.#price;
+    const isKnown = known !== null && known.node !== number && performance.now() - known.at < PRICE_LASTS;
+    if (isKnown && own <= FAR_ABOVE * known.value) return own;
+    const other = await this.second(async () => ({ node: this.number, value: await work() }));
+    if (other === null) return own;
+    this.#price = { ...other, at: performance.now() };
+    if (own <= FAR_ABOVE * other.value) return own;
+    const named = this.count > 2 ? await this.each(work) : [];
+    const prices = (named.length > 2 ? named : [own, other.value]).sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const price = prices[Math.floor((prices.length - 1) / 2)] ?? other.value;
+    if (price < own) this.differ("fees", { node: number, wei: own.toString(), taken: price.toString() });
+    return price;
+  }
+
+  differ(about: Difference, fields: object): void {
+    const [now, last] = [performance.now(), this.#reported.get(about)];
+    if (last !== undefined && now - last < REPORT_EVERY) return;
+    this.#reported.set(about, now);
+    this.#logger.warn(fields, DIFFERENCES[about]);
   }
 
   states(): NodeState[] {
@@ -261,7 +380,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
 
   /** The first node that works. While none does, those are tried that may work again first. Null: all were tried. */
   #next(tried: ReadonlySet<ChainNode>): ChainNode | null {
-    const left = this.#nodes.filter((node) => !tried.has(node));
+    // A node that contradicts the others is not the last resort either.
+    const trusted = this.#nodes.filter(({ outvotedAt }) => outvotedAt === null);
+    const left = (trusted.length > 0 ? trusted : this.#nodes).filter((node) => !tried.has(node));
     const up = left.find(({ isUp }) => isUp);
     if (up !== undefined) return up;
     if ([...tried].some(({ isUp }) => isUp)) return null;

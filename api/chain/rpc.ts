@@ -1,11 +1,12 @@
 import { z } from "zod";
 
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
-import { pause } from "../shared/pause.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
 import { AdaptiveLimit, limitOf, waitOfHeader } from "./limits.ts";
+import { NodeBudget, type Priority } from "./node-budget.ts";
 import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
+import { monotonic } from "./node-memory.ts";
 
 export interface RpcCall {
   method: string;
@@ -21,8 +22,14 @@ const MAX_BATCH = 100;
 /** Largest answer to one HTTP request, in bytes. Logs of a busy range are the largest answers. */
 const MAX_ANSWER = 64 * 1024 * 1024;
 
-/** Narrower bounds for calls whose answer a stranger decides. */
+/** Who calls, and narrower bounds for calls whose answer a stranger decides. */
 export interface RpcBounds {
+  /** Who comes first while the provider limits the rate of calls. Default `follow`. */
+  priority?: Priority;
+  /** Does not wait for the calls of others: a few small calls that show how the node is. */
+  urgent?: boolean;
+  /** Longest wait for the calls of others, in milliseconds, if shorter than that of the connection. */
+  wait?: number;
   /** Most calls in one HTTP request. */
   batch?: number;
   /** Largest answer to one HTTP request, in bytes. */
@@ -32,8 +39,14 @@ export interface RpcBounds {
 }
 
 export interface RpcOptions {
+  /** How long a call waits while the provider limits the rate of calls, in milliseconds. Default 0. */
   maxWait?: number;
+  /** How long it waits while the provider accepts no call at all. Default: as `maxWait`. */
+  maxRest?: number;
+  /** Of one HTTP request, in milliseconds. */
   timeout?: number;
+  /** The calls that the node's provider allows. All connections to the node share it. Absent: there is no other. */
+  budget?: NodeBudget;
   metrics?: Pick<Metrics, "rpc">;
 }
 
@@ -50,6 +63,15 @@ const refusal = z.object({ error: rpcError });
 /** The provider accepts fewer calls in one HTTP request. */
 class BatchTooLarge extends Error {
   override readonly name = "BatchTooLarge";
+}
+
+/** One HTTP request. */
+interface SentCalls {
+  /** How many calls it has. */
+  size: number;
+  /** Milliseconds, as its answer says; null: it does not. */
+  retryAfter: number | null;
+  startedAt: number;
 }
 
 interface HttpAnswer {
@@ -85,34 +107,57 @@ export abstract class RpcCalls {
 
   /** Sends signed bytes. @throws RpcError, ChainUnavailable: neither proves that no node took them. */
   async broadcast(raw: string): Promise<void> {
-    await this.call("eth_sendRawTransaction", [raw]);
+    await this.call("eth_sendRawTransaction", [raw], { priority: "send" });
+  }
+}
+
+/** Calls of a connection with bounds that those who call need not name. */
+export class BoundedCalls extends RpcCalls {
+  readonly #calls: RpcCalls;
+  readonly #bounds: RpcBounds;
+
+  constructor(calls: RpcCalls, bounds: RpcBounds) {
+    super();
+    this.#calls = calls;
+    this.#bounds = bounds;
+  }
+
+  override get nodes(): NodeChoice {
+    return this.#calls.nodes;
+  }
+
+  override batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
+    return this.#calls.batch(calls, { ...this.#bounds, ...bounds });
+  }
+
+  override broadcast(raw: string): Promise<void> {
+    return this.#calls.broadcast(raw);
   }
 }
 
 /**
  * JSON-RPC over HTTP. Answers are matched by id. If one is missing or malformed, the node counts as unavailable. Batches
- * become smaller when a provider refuses them, and no call is sent while it limits the rate of calls.
+ * become smaller when a provider refuses them. While it limits the rate of calls, they are sent as the node's budget allows.
  */
 export class Rpc extends RpcCalls {
   override readonly nodes: NodeChoice = ONE_NODE;
   readonly #url: string;
   readonly #timeout: number;
   readonly #maxWait: number;
+  readonly #maxRest: number;
   readonly #metrics: Pick<Metrics, "rpc">;
   readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
-  readonly #pause = new CallPause();
+  readonly #budget: NodeBudget;
   #guard: ChainGuard | null = null;
   #id = 0;
 
-  /**
-   * @param options.maxWait how long a call waits while the provider limits the rate of calls, in milliseconds. Default 0.
-   * @param options.timeout of one HTTP request, in milliseconds.
-   */
   constructor(url: string, options: RpcOptions = {}) {
     super();
     this.#url = url;
     this.#timeout = options.timeout ?? TIMEOUT;
     this.#maxWait = options.maxWait ?? 0;
+    this.#maxRest = options.maxRest ?? this.#maxWait;
+    this.#budget = options.budget ?? new NodeBudget();
     this.#metrics = options.metrics ?? NO_METRICS;
   }
 
@@ -124,35 +169,44 @@ export class Rpc extends RpcCalls {
   /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
   override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
-    let deadline = performance.now() + this.#maxWait;
+    const { priority = "follow", urgent, abort } = bounds;
+    const wait = Math.min(this.#maxWait, bounds.wait ?? Infinity);
+    let started = monotonic();
     while (results.length < calls.length) {
-      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_BATCH);
-      const part = calls.slice(results.length, results.length + size);
-      await this.#pause.wait(deadline - performance.now(), bounds.abort);
+      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_BATCH, calls.length - results.length);
+      const part = calls.slice(results.length, results.length + this.#budget.largest(size));
+      const waited = monotonic() - started;
+      await this.#budget.take(part.length, {
+        priority,
+        urgent,
+        abort,
+        wait: Math.max(0, wait - waited),
+        rest: Math.max(0, this.#maxRest - waited),
+      });
       await this.#guard?.ensure();
       const answered = await this.#tryPost(part, bounds);
+      if (answered === null) continue;
       // The call itself may have made a new connection, to another node.
       await this.#guard?.ensure();
-      if (answered === null) continue;
       results.push(...answered);
-      deadline = performance.now() + this.#maxWait;
+      started = monotonic();
     }
     return results;
   }
 
-  /** Null when the provider refused the calls: wait for the pause, then try a smaller batch. */
+  /** Null when the provider refused the calls: wait until the budget allows more, then try a smaller batch. */
   async #tryPost(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[] | null> {
-    const started = performance.now();
+    const [started, startedAt] = [performance.now(), monotonic()];
     const measure = (outcome: RpcOutcome) => {
       // A call that its caller gave up says nothing about the node.
       if (bounds.abort?.aborted === true) return;
       this.#metrics.rpc(methodOf(calls), outcome, secondsSince(started));
     };
     try {
-      const results = await this.#post(calls, bounds);
+      const results = await this.post(calls, bounds);
       measure(results.every(({ ok }) => ok) ? "ok" : "error");
       this.#batchSize.accepted(calls.length);
-      this.#pause.accepted();
+      this.#budget.accepted(calls.length, startedAt);
       return results;
     } catch (error) {
       measure(outcomeOf(error));
@@ -169,24 +223,26 @@ export class Rpc extends RpcCalls {
         if (error instanceof ChainUnavailable) this.#guard?.failed();
         throw error;
       }
-      // Most providers count every call of a batch.
-      this.#batchSize.refused(calls.length);
       return null;
     }
   }
 
-  async #post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
+  /** Sends one HTTP request. @throws ChainUnavailable, BatchTooLarge */
+  protected async post(calls: RpcCall[], bounds: RpcBounds): Promise<RpcResult[]> {
+    const startedAt = monotonic();
     const first = this.#id;
     this.#id += calls.length;
     const body = calls.map((call, index) => ({ jsonrpc: "2.0", id: first + index, ...call }));
     const http = await this.#exchange(JSON.stringify(body.length === 1 ? body[0] : body), bounds);
-    if (http.status === 429) throw this.#pause.rateLimited(http.retryAfter);
+    const { retryAfter } = http;
+    const sent = { size: calls.length, retryAfter, startedAt };
+    if (http.status === 429) throw this.#budget.refused(calls.length, sent);
     const answers = z.array(answer).safeParse(Array.isArray(http.json) ? http.json : [http.json]);
-    if (!answers.success) throw this.#refusedAsWhole(http, calls);
+    if (!answers.success) throw this.#refusedAsWhole(http, sent);
     const byId = new Map(answers.data.map((one) => [one.id, one]));
     const isWhole = answers.data.length < calls.length;
     for (const { id, error } of answers.data) {
-      this.#checkLimits(error, { size: calls.length, method: isWhole ? "" : (calls[id - first]?.method ?? "") }, http);
+      this.#checkLimits(error, isWhole ? "" : (calls[id - first]?.method ?? ""), sent);
     }
     return calls.map((call, index) => {
       const found = byId.get(first + index);
@@ -197,27 +253,23 @@ export class Rpc extends RpcCalls {
   }
 
   /** An answer that belongs to no call. */
-  #refusedAsWhole(http: HttpAnswer, calls: RpcCall[]): Error {
+  #refusedAsWhole(http: HttpAnswer, sent: SentCalls): Error {
     const whole = refusal.safeParse(Array.isArray(http.json) ? http.json[0] : http.json);
-    if (whole.success) this.#checkLimits(whole.data.error, { size: calls.length, method: "" }, http);
+    if (whole.success) this.#checkLimits(whole.data.error, "", sent);
     if (http.status === 413) {
-      return calls.length > 1 ? new BatchTooLarge() : new RpcError(413, "HTTP status 413", null);
+      return sent.size > 1 ? new BatchTooLarge() : new RpcError(413, "HTTP status 413", null);
     }
-    if (http.status === 503 && http.retryAfter !== null) return this.#pause.unavailable(http.retryAfter);
+    if (http.status === 503 && http.retryAfter !== null) return this.#budget.unavailable(http.retryAfter);
     if (http.status >= 500) return new ChainUnavailable(`the node answered with HTTP status ${http.status.toString()}`);
     return new ChainUnavailable("the node's answer is not valid JSON-RPC: check RPC_URL");
   }
 
-  /** @param call.method empty when the answer belongs to the whole batch. @throws RateLimited, BatchTooLarge */
-  #checkLimits(
-    error: z.infer<typeof rpcError> | null | undefined,
-    call: { size: number; method: string },
-    http: HttpAnswer,
-  ): void {
+  /** @param method empty when the answer belongs to the whole batch. @throws RateLimited, BatchTooLarge */
+  #checkLimits(error: z.infer<typeof rpcError> | null | undefined, method: string, sent: SentCalls): void {
     if (error == null) return;
-    const limit = limitOf(error, call.method);
-    if (limit === "rate") throw this.#pause.rateLimited(http.retryAfter);
-    if (limit === "batch" && call.size > 1) throw new BatchTooLarge(error.message);
+    const limit = limitOf(error, method);
+    if (limit === "rate") throw this.#budget.refused(sent.size, sent);
+    if (limit === "batch" && sent.size > 1) throw new BatchTooLarge(error.message);
   }
 
   /**
@@ -304,69 +356,4 @@ async function readText(response: Response, limit: number): Promise<string> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
-}
-
-/** Wait after a refusal that names no time, in milliseconds. It doubles with each further refusal up to `LONGEST`. */
-const FIRST = 1_000;
-const LONGEST = 30_000;
-/** Shortest wait, whatever the provider says. */
-const SHORTEST = 250;
-/**
- * Most milliseconds of the random time that is added after a rate limit. Providers count calls by the second. Two callers that
- * always waited exactly as told would come back in the same order within each second, and the later one would never get a call.
- */
-const JITTER = 1_000;
-const NEVER = new AbortController().signal;
-
-/** While a provider refuses all calls, none is sent: after a rate limit, or for as long as `Retry-After` says. */
-export class CallPause {
-  /** Monotonic clock. */
-  #until = 0;
-  #isRateLimit = false;
-  #refusals = 0;
-
-  /**
-   * Waits until calls may be sent again.
-   * @param most longest wait in milliseconds.
-   * @throws RateLimited, or ChainUnavailable during an outage, if the wait is longer.
-   */
-  async wait(most: number, abort: AbortSignal = NEVER): Promise<void> {
-    for (;;) {
-      const left = this.#until - performance.now();
-      if (left <= 0) return;
-      if (left > most || abort.aborted) throw this.#error(left);
-      await pause(left, abort);
-    }
-  }
-
-  /** The provider limits the rate of calls. @param retryAfter milliseconds, if it said so. */
-  rateLimited(retryAfter: number | null): RateLimited {
-    const told = Math.max(SHORTEST, retryAfter ?? Math.min(FIRST * 2 ** this.#refusals, LONGEST));
-    const wait = told + Math.random() * JITTER;
-    this.#refusals += 1;
-    this.#start(wait, true);
-    return new RateLimited(wait);
-  }
-
-  /** The provider is not available, and says for how long. */
-  unavailable(retryAfter: number): ChainUnavailable {
-    this.#start(Math.max(SHORTEST, retryAfter), false);
-    return this.#error(retryAfter);
-  }
-
-  accepted(): void {
-    this.#refusals = 0;
-  }
-
-  #start(wait: number, isRateLimit: boolean): void {
-    this.#until = Math.max(this.#until, performance.now() + wait);
-    this.#isRateLimit = isRateLimit;
-  }
-
-  #error(left: number): ChainUnavailable {
-    if (this.#isRateLimit) return new RateLimited(left);
-    return new ChainUnavailable("the node is not available (HTTP status 503): the service tries again when it said", {
-      retryAfter: left,
-    });
-  }
 }

@@ -3,7 +3,7 @@ import { REPORTED_REASON } from "./call-results.ts";
 import type { CallResult, ChainClient } from "./client.ts";
 import { type CallFailure, decodeRevert } from "./codec/decode.ts";
 import { type EncodedCall, encodeForeignCall } from "./codec/encode.ts";
-import { AnswerTooLarge, ChainUnavailable } from "./errors.ts";
+import { AnswerTooLarge, CallAborted, ChainUnavailable } from "./errors.ts";
 
 /** A call of a batch, as the relay would run it. */
 export interface PlannedCall extends EncodedCall {
@@ -13,12 +13,15 @@ export interface PlannedCall extends EncodedCall {
   needsDelegation: boolean;
 }
 
+/** Longest wait for the word of another node, in milliseconds. */
+const SECOND_WAIT = 2_000;
+
 /** The result of a call, simulated as a separate transaction. Null: the node cannot tell. */
 export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | null;
 
 /**
  * Simulates each call by itself, all in one question to the node.
- * A failure does not count if another node says that the call succeeds: a request fails for good because of it.
+ * A failure does not count if another node says in time that the call succeeds: a request fails for good because of it.
  * @returns "unanswered" when there was no answer before the abort, or the answer was too long: foreign code may be the
  *   cause. Null for every call when the node does not work, whatever the calls are.
  */
@@ -34,13 +37,11 @@ export async function simulatePlannedCalls(
     const simulated = calls.map((call, index) => read(call, results[index] ?? null));
     const failed = [...simulated.keys()].filter((index) => isFailure(simulated[index]));
     if (failed.length === 0) return simulated;
-    const again = await client.nodes.second(() =>
-      client.simulateCalls(
-        failed.flatMap((index) => runs[index] ?? []),
-        block,
-        maxGas,
-        abort,
-      ),
+    const bounds = { block, maxGas, abort: AbortSignal.any([abort, AbortSignal.timeout(SECOND_WAIT)]) };
+    const again = await bySecond(
+      client,
+      failed.flatMap((index) => runs[index] ?? []),
+      bounds,
     );
     for (const [position, result] of (again ?? []).entries()) {
       // Another node says that the call succeeds: the chain decides.
@@ -51,6 +52,20 @@ export async function simulatePlannedCalls(
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
     // Another node may know. Whoever builds the batch asks it.
     if (error instanceof ChainUnavailable && !client.nodes.canMoveOn(error)) return calls.map(() => null);
+    throw error;
+  }
+}
+
+/** What another node says. Null: there is none that answers, or not in time. Then the word of the first one counts. */
+async function bySecond(
+  client: ChainClient,
+  runs: Parameters<ChainClient["simulateCalls"]>[0],
+  { block, maxGas, abort }: Conditions,
+): Promise<CallResult[] | null> {
+  try {
+    return await client.nodes.second(() => client.simulateCalls(runs, block, maxGas, abort));
+  } catch (error) {
+    if (error instanceof CallAborted || error instanceof AnswerTooLarge) return null;
     throw error;
   }
 }

@@ -4,6 +4,7 @@ import { z } from "zod";
 import { MAX_TRANSACTION_GAS } from "../domain/gas-estimate.ts";
 import { signDigest } from "../shared/crypto.ts";
 import { ChainUnavailable } from "./errors.ts";
+import { bytes, EMPTY, item, list, quantity } from "./rlp.ts";
 import { address, hash, hex, hexQuantity, small } from "./values.ts";
 
 /** What the service sends: no value, no access list. */
@@ -18,8 +19,6 @@ export interface OwnTransaction {
   /** Wallets that delegate (EIP-7702). With any, the transaction has type 4, else type 2 (EIP-1559). */
   authorizations: readonly Authorization[];
 }
-
-const EMPTY = Buffer.alloc(0);
 
 /**
  * Signs and serializes a transaction. The serializer of ethers encodes a transaction four times on this way, which takes
@@ -65,40 +64,6 @@ function authorizationItem({ chainId, address, nonce, signature }: Authorization
     item(quantity(BigInt(signature.r))),
     item(quantity(BigInt(signature.s))),
   ]);
-}
-
-/** A string of RLP. */
-function item(content: Buffer): Buffer {
-  const [first] = content;
-  if (content.length === 1 && first !== undefined && first < 0x80) return content;
-  return Buffer.concat([prefix(content.length, 0x80), content]);
-}
-
-/** A list of RLP. */
-function list(items: readonly Buffer[]): Buffer {
-  const content = Buffer.concat(items);
-  return Buffer.concat([prefix(content.length, 0xc0), content]);
-}
-
-function prefix(length: number, base: number): Buffer {
-  if (length < 56) return Buffer.of(base + length);
-  const size = quantity(BigInt(length));
-  return Buffer.concat([Buffer.of(base + 55 + size.length), size]);
-}
-
-/** A number as RLP wants it: without leading zeros, and 0 as no bytes at all. */
-function quantity(value: bigint): Buffer {
-  if (value < 0n) throw new RangeError(`a transaction cannot contain the negative number ${value.toString()}`);
-  if (value === 0n) return EMPTY;
-  const digits = value.toString(16);
-  return Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, "hex");
-}
-
-function bytes(hex: string): Buffer {
-  const content = Buffer.from(hex.slice(2), "hex");
-  if (!hex.startsWith("0x") || content.length * 2 + 2 !== hex.length)
-    throw new TypeError("the transaction contains bytes that are not valid hex");
-  return content;
 }
 
 /** Some nodes still call the parity `v`. */

@@ -7,6 +7,8 @@ import { CID } from "multiformats/cid";
 import { decode as decodeMultihash } from "multiformats/hashes/digest";
 import { z } from "zod";
 
+import { MOST_NODES } from "../domain/conditions.ts";
+
 /** No lane has this number or a higher one. */
 export const MOST_LANES = 64;
 
@@ -38,9 +40,6 @@ export const httpUrl = z.string().transform((text, context) => {
   }
   return text.replace(/\/+$/, "");
 });
-
-/** Most nodes in a list. */
-const MOST_NODES = 8;
 
 /** URLs of nodes. No message contains one: it may have a provider's key. */
 export const nodeUrls = z.string().transform((text, context) => {
@@ -101,6 +100,8 @@ export const laneNumbers = list.transform((texts, context) => {
 });
 
 /** Places in the list of nodes. */
+export const nodeCount = wholeNumber(1, MOST_NODES);
+
 export const nodeNumbers = list.transform((texts, context) => {
   const place = wholeNumber(1, MOST_NODES);
   if (texts.every((text) => place.safeParse(text).success)) return texts.map(Number);

@@ -91,6 +91,10 @@ export interface Settings {
   rpcUrls: readonly string[];
   /** Nodes that get no transactions: their places in the list, from 1. */
   rpcReadOnly: readonly number[];
+  /** How many nodes must agree about a block before it is final. */
+  rpcAgreement: number;
+  /** Whether logs are checked against the receipts of their blocks. */
+  verifyReceipts: boolean;
   /** First and largest sizes of log queries. */
   logQueries: { blocks: number; addresses: number; topicsAbove: number };
   dataDir: string;
@@ -269,8 +273,8 @@ export class Reader {
     return text === null ? null : (this.#parse(variable, VARIABLES[variable].schema, text) as Value<V>);
   }
 
-  /** From `RPC_URLS`, or the one of `RPC_URL`. */
-  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly"> {
+  /** From `RPC_URLS`, or the one of `RPC_URL`, and how much they are believed. */
+  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "verifyReceipts"> {
     const several = this.optional("RPC_URLS");
     // A value that is not valid is an empty text until `check`.
     const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
@@ -282,7 +286,12 @@ export class Reader {
       this.#problems.push(`RPC_READ_ONLY: there are only ${plural(rpcUrls.length, "node")}`);
     else if (rpcUrls.every((_, index) => readOnly.includes(index + 1)))
       this.#problems.push("RPC_READ_ONLY: at least one node must get transactions");
-    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly };
+    const rpcAgreement = this.read("RPC_AGREEMENT");
+    if (rpcAgreement > rpcUrls.length)
+      this.#problems.push(
+        `RPC_AGREEMENT: ${plural(rpcAgreement, "node")} cannot agree, because RPC_URLS names only ${rpcUrls.length.toString()}`,
+      );
+    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement, verifyReceipts: this.read("VERIFY_RECEIPTS") };
   }
 
   publicUrl(port: number): string {

@@ -14,6 +14,7 @@ import {
   list,
   listenAddresses,
   MOST_LANES,
+  nodeCount,
   nodeNumbers,
   nodeUrls,
   publicUrl,
@@ -297,6 +298,18 @@ export const VARIABLES = {
     fallback: "none",
     description:
       "Nodes of `RPC_URLS` that get no transactions: their places in the list, from 1, separated by commas. At least one other must be left.",
+  },
+  RPC_AGREEMENT: {
+    schema: nodeCount,
+    fallback: "1",
+    description:
+      "How many nodes of `RPC_URLS` must agree about a block and its logs before it is final. The nodes that answer must always agree, so with 1 a single node is enough only while the others are down. With 2 or more, nothing becomes final while fewer answer. At most the number of nodes.",
+  },
+  VERIFY_RECEIPTS: {
+    schema: z.enum(["true", "false"]).transform((text) => text === "true"),
+    fallback: "false",
+    description:
+      "`true`: the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. It costs more calls, and does not work for every chain. See [operations.md](operations.md#receipts-as-proof).",
   },
   LOG_QUERY_BLOCKS: {
     schema: wholeNumber(1, 100_000),

@@ -2,8 +2,10 @@ import type { Logger } from "pino";
 
 import { ChainGuard, type ExpectedChain } from "../chain/chain-guard.ts";
 import { ChainClient } from "../chain/client.ts";
+import { NodeBudget } from "../chain/node-budget.ts";
+import { NodeMemory } from "../chain/node-memory.ts";
 import { Nodes } from "../chain/nodes.ts";
-import { Rpc } from "../chain/rpc.ts";
+import { BoundedCalls, Rpc, type RpcOptions } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { type Metrics, NO_METRICS } from "../shared/metrics.ts";
@@ -23,23 +25,25 @@ export interface ChainProblem {
 /** How a thread or a command reaches the chain: over the node of `RPC_URL`, or over those of `RPC_URLS`. */
 export interface ChainLink {
   client: ChainClient;
-  /** For callers of the API: does not wait for the rate limit of the only node. */
-  impatient: ChainClient;
   /** Null with one node. */
   nodes: Nodes | null;
   /** The URL of the node that is read now. */
   url: () => string;
+  /** Whether the provider of the only node limits the rate of calls now. Several nodes say so themselves. */
+  isLimited: () => boolean;
   /** From now on, an answer counts only while its node serves this chain. @param opened ends the checks. */
   guard: (expected: ExpectedChain, opened: AsyncDisposableStack) => ChainProblem;
 }
 
-type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "logQueries">;
+type LinkSettings = Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "logQueries">;
 
 interface LinkParts {
   /** null: there is none yet, so no node is behind it. */
   database: Database | null;
-  /** How long a call waits while the only node's provider limits the rate of calls, in milliseconds. */
+  /** How long a call waits while the nodes' providers limit the rate of calls, in milliseconds. */
   maxWait: number;
+  /** What the threads of this process share. Absent or null: this thread is alone. */
+  shared?: { nodes: SharedArrayBuffer } | null;
   metrics?: Metrics;
   /** Told how several nodes are. Absent: for a command, which shows it itself. */
   logger?: Pick<Logger, "warn" | "info">;
@@ -50,45 +54,46 @@ const UNLOGGED = { warn: () => undefined, info: () => undefined };
 /** @param opened ends what watches several nodes. */
 export function openChainLink(
   settings: LinkSettings,
-  { database, maxWait, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
+  { database, maxWait, shared, metrics = NO_METRICS, logger = UNLOGGED }: LinkParts,
   opened: AsyncDisposableStack,
 ): ChainLink {
-  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, logQueries } = settings;
+  const { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement: agreement, logQueries } = settings;
+  const memory = shared?.nodes;
   if (rpcUrls.length > 1) {
     const floor = async () => (database === null ? 0 : Number((await readMeta(database.read, "checkpoint")) ?? 0));
-    const nodes = new Nodes(rpcUrls, { readOnly, metrics, floor, logger });
+    const nodes = new Nodes(rpcUrls, { readOnly, agreement, maxWait, memory, metrics, floor, logger });
     opened.defer(() => {
       nodes.stop();
     });
-    return linkOfNodes(nodes, new ChainClient(nodes, logQueries));
+    return linkOfNodes(nodes, new ChainClient(nodes, logQueries), maxWait);
   }
-  const [patient, impatient] = [new Rpc(rpcUrl, { maxWait, metrics }), new Rpc(rpcUrl, { metrics })];
+  const budget = new NodeBudget(new NodeMemory(1, memory));
+  const rpc = new Rpc(rpcUrl, { maxWait, metrics, budget });
   return {
-    client: new ChainClient(patient, logQueries),
-    impatient: new ChainClient(impatient, logQueries),
+    client: new ChainClient(rpc, logQueries),
     nodes: null,
     url: () => rpcUrl,
+    isLimited: () => budget.isReported,
     guard: (expected, stack) => {
-      const guard = createGuard({ url: rpcUrl, name: null }, expected, stack);
-      patient.guardBy(guard);
-      impatient.guardBy(guard);
+      const guard = createGuard({ url: rpcUrl, name: null }, expected, stack, { budget, maxWait });
+      rpc.guardBy(guard);
       return guard;
     },
   };
 }
 
-function linkOfNodes(nodes: Nodes, client: ChainClient): ChainLink {
+function linkOfNodes(nodes: Nodes, client: ChainClient, maxWait: number): ChainLink {
   let guarded = false;
   return {
     client,
-    // While a provider limits the rate of calls, another node is asked: nobody waits.
-    impatient: client,
     nodes,
     url: () => nodes.url,
+    isLimited: () => false,
     guard: (expected, stack) => {
       if (!guarded)
         nodes.guardBy((node) => {
-          const guard = createGuard(node, expected, stack, CHECK_TIMEOUT);
+          const options = { budget: node.budget, maxWait, timeout: CHECK_TIMEOUT };
+          const guard = createGuard(node, expected, stack, options);
           // Nobody has looked at this node's chain yet.
           guard.failed();
           return guard;
@@ -103,9 +108,10 @@ function createGuard(
   { url, name }: { url: string; name: string | null },
   expected: ExpectedChain,
   opened: AsyncDisposableStack,
-  timeout?: number,
+  options: RpcOptions,
 ): ChainGuard {
-  const client = new ChainClient(new Rpc(url, timeout === undefined ? {} : { timeout }));
+  // Every call waits for the check.
+  const client = new ChainClient(new BoundedCalls(new Rpc(url, options), { priority: "api", urgent: true }));
   const read = async () => {
     const met = await client.chainId();
     const [block] = await client.blocks([0]);

@@ -62,7 +62,7 @@ export async function exportMetrics(
   const { meter, shared, logger } = deps;
   if (port === null || (shared !== null && shared.others === undefined)) return null;
   const { Gauges } = await import("../metrics/gauges.ts");
-  const gauges = new Gauges({ ...deps, lanes, dataDir });
+  const gauges = new Gauges({ ...deps, client: deps.client.as("background"), lanes, dataDir });
   return start({ meter, gauges, others: shared?.others?.measurements, logger }, { port, host }, opened);
 }
 

@@ -12,12 +12,12 @@ import { StartupError } from "./startup-error.ts";
 import type { WorkerHealth } from "./workers.ts";
 
 /**
- * Starts HTTP in this thread and the background workers in another. They share the process's signals and take turns at
- * writing; everything else they share through the database, like separate processes.
+ * Starts HTTP in this thread and the background workers in another. They share the process's signals, what they
+ * know about the nodes of the chain, and take turns at writing; everything else they share through the database, like separate processes.
  * @throws like `startService`
  */
 export async function startInThreads(settings: Settings, logger: Logger, code: PipelineCode): Promise<Service> {
-  const shared = { signals: createSignals(), turns: code.thread.turns };
+  const shared = { signals: createSignals(), turns: code.thread.turns, nodes: code.thread.nodes };
   const pipeline = new PipelineThread(code, shared.signals);
   try {
     const { startService } = await import("./service.ts");

@@ -7,12 +7,13 @@ import { armCrashPoint } from "../shared/crash-point.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
 import { createSignals } from "../shared/signal.ts";
 import { WriteTurns } from "../store/db/sqlite/write-turns.ts";
+import type { ThreadData } from "./loading-thread.ts";
 import { type Checked, type Service, startService } from "./service.ts";
 import { sentenceOf } from "./startup-error.ts";
 import { forwardSignals, type FromPipeline, type ToPipeline } from "./pipeline-thread.ts";
 
-/** Runs the background workers in their thread. @param main the HTTP thread. @param turns of `WriteTurns`. */
-export async function runPipeline(env: Environment, main: MessagePort, turns: SharedArrayBuffer): Promise<void> {
+/** Runs the background workers in their thread. @param main the HTTP thread. */
+export async function runPipeline(env: Environment, main: MessagePort, data: ThreadData): Promise<void> {
   const send = (message: FromPipeline) => {
     main.postMessage(message);
   };
@@ -29,7 +30,7 @@ export async function runPipeline(env: Environment, main: MessagePort, turns: Sh
   // It may be rejected before the service waits for it.
   checked.promise.catch(() => undefined);
   const roles = settings.roles.filter((role) => role !== "api");
-  const shared = { signals, turns: new WriteTurns(turns), checked: checked.promise };
+  const shared = { signals, turns: new WriteTurns(data.turns), nodes: data.nodes, checked: checked.promise };
   const starting = startService({ ...settings, roles }, logger, shared).then(
     (service) => {
       forwardSignals(signals, main);

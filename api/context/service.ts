@@ -1,9 +1,8 @@
 import type { Logger } from "pino";
 
-import type { ChainClient } from "../chain/client.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
-import type { Measurements, Meter } from "../metrics/meter.ts";
+import type { Measurements } from "../metrics/meter.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
@@ -18,7 +17,7 @@ import { exportMetrics, openMeter } from "./metrics.ts";
 import { joinOthers } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
-/** How long a worker's call waits while the node's provider limits the rate of calls, in milliseconds. */
+/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;
 
 /** A running Moneta process, with the roles that its settings name. */
@@ -46,6 +45,8 @@ export interface Service {
 export interface SharedByThreads {
   signals: Signals;
   turns: WriteTurns;
+  /** What is known about the nodes of the chain. */
+  nodes: SharedArrayBuffer;
   /** The other threads, for the thread that answers HTTP; absent in the others. */
   others?: OtherThreads;
   /**
@@ -89,7 +90,7 @@ export async function startService(
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
-  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, metrics, logger }, opened);
+  const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, shared, metrics, logger }, opened);
   const { client, nodes } = link;
   const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
   const { identity, local } = chain;
@@ -117,7 +118,7 @@ export async function startService(
   const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const common = { ...present, client: link.impatient, nodes, relay: identity.contracts.relay };
+  const common = { ...present, client, nodes, isLimited: link.isLimited, relay: identity.contracts.relay };
   const port =
     code.api === null || streams === null
       ? null
@@ -131,15 +132,9 @@ export async function startService(
   const running = opened.move();
   let stopped: Promise<void> | null = null;
   const stop = () => (stopped ??= running.disposeAsync());
-  const measurements = () => measure(meter, client);
+  const measurements = () => meter.read();
   const { ipfsNode } = content;
   return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
-}
-
-/** For the thread that answers `/metrics`, which does not follow the chain. */
-function measure(meter: Meter, { nodes }: ChainClient): Promise<Measurements> {
-  meter.metrics.nodesDisagree(nodes.disagreement !== null);
-  return meter.read();
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

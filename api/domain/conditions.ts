@@ -22,6 +22,8 @@ export const CONDITIONS = [
   "lane_stuck",
   "node_down",
   "nodes_disagree",
+  "receipts_differ",
+  "receipts_unproven",
 ] as const;
 export type Condition = (typeof CONDITIONS)[number];
 
@@ -31,6 +33,9 @@ export type Condition = (typeof CONDITIONS)[number];
  */
 export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
+
+/** Most nodes in the list of `RPC_URLS`. */
+export const MOST_NODES = 8;
 
 /** How one of several nodes is. All but `up` mean that it is not used now. */
 export const NODE_WORDS = ["up", "down", "rate_limited", "wrong_chain", "behind", "disagrees"] as const;

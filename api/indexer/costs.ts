@@ -23,6 +23,43 @@ export function costIn(receipt: Receipt | null | undefined, block: { number: num
   return costOf(receipt);
 }
 
+/**
+ * The receipts of transactions, of which the costs are final. With several nodes, a second one is asked, too, and where the two
+ * tell other costs of a transaction in the same block, all are: the cost that most of them tell counts. Without a majority, the
+ * receipt counts as missing, and is asked for again later. Until then the estimate counts against the gas budgets, so a node that
+ * lies about costs can neither empty a budget nor lift its limit.
+ */
+export async function agreedReceipts(client: ChainClient, hashes: string[]): Promise<(Receipt | null)[]> {
+  const own = await client.receipts(hashes);
+  if (client.nodes.count === 1 || own.every((one) => one === null)) return own;
+  const other = await client.nodes.second(() => client.receipts(hashes));
+  const open = hashes.filter((_, index) => differInCost(own[index], other?.[index]));
+  if (open.length === 0) return own;
+  const told = await client.nodes.vote(() => client.receipts(open), false);
+  const answers = told.flatMap(({ answer, outvoted }) => (answer === null || outvoted ? [] : [answer]));
+  const agreed = new Map(open.map((hash, index) => [hash, majority(answers.map((answer) => answer[index] ?? null))]));
+  const transactions = open.filter((hash) => agreed.get(hash) === null);
+  if (transactions.length > 0) client.nodes.differ("costs", { transactions: transactions.slice(0, MOST_NAMED) });
+  return hashes.map((hash, index) => agreed.get(hash) ?? (agreed.has(hash) ? null : (own[index] ?? null)));
+}
+
+/** Transactions that a line of the log names. */
+const MOST_NAMED = 5;
+
+/** The receipt whose cost more than half of the nodes tell that tell one; null: there is none. */
+function majority(told: readonly (Receipt | null)[]): Receipt | null {
+  const shown = told.filter((one) => one !== null && one.feeWei !== null);
+  const isSame = (one: Receipt | null, other: Receipt | null) =>
+    one?.blockHash === other?.blockHash && !differInCost(one, other);
+  return shown.find((one) => shown.filter((other) => isSame(one, other)).length * 2 > shown.length) ?? null;
+}
+
+/** Whether two nodes contradict each other. A receipt that is missing, of another block, or without the price says nothing. */
+export function differInCost(own: Receipt | null | undefined, other: Receipt | null | undefined): boolean {
+  if (own == null || other == null || own.blockHash !== other.blockHash) return false;
+  return own.gasUsed !== other.gasUsed || (own.feeWei !== other.feeWei && own.feeWei !== null && other.feeWei !== null);
+}
+
 /** Batches whose receipts are read at once. */
 const LIMIT = 50;
 
@@ -55,7 +92,10 @@ export async function recordMissingCosts(deps: {
   const { database, client, now } = deps;
   const missing = await batchesWithoutCost(database.read, LIMIT);
   if (missing.length === 0) return 0;
-  const receipts = await client.receipts(missing.flatMap(({ hashes }) => hashes));
+  const receipts = await agreedReceipts(
+    client,
+    missing.flatMap(({ hashes }) => hashes),
+  );
   const found: { cost: Cost; hash: string; batchId: number; blockNumber: number }[] = [];
   let at = 0;
   for (const { batchId, blockNumber, hashes } of missing) {

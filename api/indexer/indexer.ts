@@ -2,8 +2,9 @@ import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, describeError, NodesDivided } from "../chain/errors.ts";
+import { ChainUnavailable, describeError, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
+import type { Condition } from "../domain/conditions.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -17,10 +18,12 @@ import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
-import { closeReverted } from "./reverted.ts";
+import { Agreement, type Overruled, type Verdict } from "./agreement.ts";
+import { closeReverted, type Warned } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
-import { ReadAhead } from "./read-ahead.ts";
+import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 interface IndexerDeps {
   database: Database;
@@ -38,6 +41,8 @@ interface IndexerDeps {
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
+  /** Absent: the node's logs are not checked against the receipts of their blocks. */
+  receipts?: ReceiptCheck | null;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
   /** Absent: slices adapt to how long commits take. */
@@ -52,6 +57,10 @@ const REMEMBER = 256;
  */
 const BEHIND_GRACE = 30_000;
 
+/** Most blocks that are stored although the nodes have not agreed about those before. */
+const MOST_AHEAD = 50_000;
+/** How often the same block is read again at once, while nodes say that what was read is wrong. */
+const MOST_REFUSED = 3;
 /** Milliseconds for which nodes that do not agree are only waited for: a reorg does not reach all of them at once. */
 const DIVIDED_GRACE = 10_000;
 
@@ -63,6 +72,7 @@ export class Indexer {
   readonly #loop: WorkLoop;
   readonly #watched = new WatchedCache();
   readonly #missingCosts = new MissingCosts();
+  readonly #warned: Warned = new Map();
   /** When the node was first seen behind the checkpoint (monotonic clock). */
   #behindSince: number | null = null;
   /** When the nodes were first seen to disagree without a majority (monotonic clock). */
@@ -70,12 +80,18 @@ export class Indexer {
   /** The node that the last step read. What was read ahead is of that node. */
   #node: number | null = null;
   readonly #ahead: ReadAhead;
+  readonly #agreement: Agreement;
+  /** The block that most nodes contradicted last, and how often in a row. */
+  #refused = { block: -1, times: 0 };
   readonly #store: BlockWriter;
 
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease?.fenced ?? deps.database };
-    this.#ahead = new ReadAhead(deps.client, () => this.#contracts());
+    const contracts = () => this.#contracts();
+    this.#ahead = new ReadAhead(deps.client, contracts, deps.receipts);
+    const watched = () => this.#watched.read(this.#deps.database.read);
+    this.#agreement = new Agreement({ database: this.#deps.database, client: deps.client, contracts, watched });
     this.#store = new BlockWriter(this.#deps);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -90,7 +106,7 @@ export class Indexer {
   }
 
   get lastError(): string | null {
-    return this.#loop.lastError;
+    return this.#loop.lastError ?? this.#agreement.problem;
   }
 
   async run(abort: AbortSignal): Promise<void> {
@@ -107,6 +123,7 @@ export class Indexer {
   /** Another process does the work. */
   #standBy(): "idle" {
     this.#ahead.forget();
+    this.#agreement.standBy();
     return "idle";
   }
 
@@ -118,7 +135,10 @@ export class Indexer {
 
   async #stepOfNode(): Promise<boolean> {
     const { number } = this.#deps.client.nodes;
-    if (number !== this.#node) this.#ahead.forget();
+    if (number !== this.#node) {
+      this.#ahead.forget();
+      this.#agreement.nodeChanged();
+    }
     this.#node = number;
     try {
       return await this.#step();
@@ -131,7 +151,7 @@ export class Indexer {
   }
 
   async #step(): Promise<boolean> {
-    const { database, client, confirmations } = this.#deps;
+    const { client, confirmations } = this.#deps;
     const checkpoint = await this.#checkpoint();
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
@@ -147,13 +167,33 @@ export class Indexer {
       return true;
     }
     this.#behindSince = this.#dividedSince = null;
-    client.nodes.agrees();
-    if (head === checkpoint) {
-      await this.#confirm(checkpoint, head - confirmations + 1);
-      await this.#closeReverted(head, checkpoint);
-      return false;
+    const final = head - confirmations + 1;
+    const { agreed, verdict, more } = await this.#agreement.ofStored(checkpoint, final);
+    if (verdict.kind === "overruled") return this.#undo(checkpoint, agreed, verdict);
+    if (head > checkpoint) return this.#readOn({ checkpoint, head, final, agreed, next, more });
+    await this.#confirm(checkpoint, Math.min(final, agreed));
+    await this.#closeReverted({ head, read: checkpoint, agreed });
+    return more;
+  }
+
+  /** @param next the block after the checkpoint. @param more whether more stored blocks can be compared now. */
+  async #readOn(at: {
+    checkpoint: number;
+    head: number;
+    final: number;
+    agreed: number;
+    next: Block | null;
+    more: boolean;
+  }): Promise<boolean> {
+    const { checkpoint, head, final, agreed, next, more } = at;
+    const { database } = this.#deps;
+    const waits = agreed < Math.min(final, checkpoint);
+    if (waits && checkpoint - agreed >= MOST_AHEAD) {
+      await this.#confirm(checkpoint, agreed);
+      return more;
     }
-    const remember = head - confirmations - REMEMBER;
+    // What undoes a block is kept until the block is final.
+    const remember = (waits ? agreed + 1 : final) - 1 - REMEMBER;
     const watched = await this.#watched.read(database.read);
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
     const first = range.read.headers.get(range.from);
@@ -164,13 +204,67 @@ export class Indexer {
       this.#ahead.forget();
       return true;
     }
+    const verdict: Verdict =
+      waits || final <= checkpoint ? { kind: "waits" } : await this.#agreement.ofRead(range, final);
+    if (verdict.kind === "overruled") return this.#refuse(verdict);
+    // Far behind the head nothing is stored that could have to be undone.
+    if (verdict.kind === "waits" && range.from < range.remember)
+      throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
+    const deepest = range.head - this.#deps.confirmations + 1;
+    const confirmed = waits || (verdict.kind === "waits" && final > checkpoint) ? agreed : deepest;
     this.#ahead.begin(range, { head, remember });
-    if (!(await this.#store.store(range))) {
+    const stored = await this.#stored(range, Math.max(0, confirmed));
+    if (stored !== true) {
       this.#ahead.forget();
-      return true;
+      return stored === false || this.#refuse(stored);
     }
-    await this.#closeReverted(range.head, range.to);
+    this.#agreement.stored(range.from);
+    await this.#closeReverted({ head: range.head, read: range.to, agreed: confirmed });
     return range.to < head;
+  }
+
+  /**
+   * Logs that do not fit what the database has may be a lie of this node: the others are asked at once.
+   * @returns false when the blocks must be read again.
+   */
+  async #stored(range: ReadBlocks, confirmed: number): Promise<boolean | Overruled> {
+    try {
+      return await this.#store.store(range, confirmed);
+    } catch (error) {
+      if (this.#deps.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;
+      const verdict = await this.#agreement.ofRead(range, range.to);
+      if (verdict.kind === "overruled") return verdict;
+      throw error;
+    }
+  }
+
+  /** Most nodes say that stored blocks are wrong: they are undone, and read again from a node that agrees. */
+  async #undo(checkpoint: number, agreed: number, verdict: Overruled): Promise<boolean> {
+    const { logger } = this.#deps;
+    const { block, nodes } = verdict;
+    const condition: Condition = "nodes_disagree";
+    logger.warn(
+      { condition, block, nodes, agreed, checkpoint },
+      "most nodes say that stored blocks are wrong; rolling back to the last block about which they agreed",
+    );
+    await this.#rollBackTo(agreed, checkpoint);
+    return this.#refuse(verdict);
+  }
+
+  /** @throws NodeDisagrees when the node that is read was outvoted: the next one does the step again. */
+  #refuse({ block, nodes }: Overruled): boolean {
+    const { client } = this.#deps;
+    this.#ahead.forget();
+    this.#refused = this.#refused.block === block ? { block, times: this.#refused.times + 1 } : { block, times: 1 };
+    if (nodes.includes(client.nodes.number))
+      throw new NodeDisagrees(`the other nodes contradict ${client.nodes.where} about block ${block.toString()}`);
+    if (this.#refused.times > MOST_REFUSED) {
+      this.#refused = { block, times: 0 };
+      throw new ChainUnavailable(
+        `the nodes agree about block ${block.toString()}, but each time that it is read they say something else`,
+      );
+    }
+    return true;
   }
 
   /** Settles what is deep enough although no block came: CONFIRMATIONS may be lower since the last start. */
@@ -187,9 +281,10 @@ export class Indexer {
    * Only near the head. Far behind it, logs that show a batch's outcome may still be unread, and the node may no longer have
    * the old state.
    */
-  async #closeReverted(head: number, read: number): Promise<void> {
+  async #closeReverted({ head, read, agreed }: { head: number; read: number; agreed: number }): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
-    if (final >= 0 && read >= final) await closeReverted(this.#deps, final);
+    if (final >= 0 && read >= final)
+      await closeReverted({ ...this.#deps, warned: this.#warned }, Math.min(final, agreed));
     await this.#missingCosts.record(this.#deps);
   }
 
@@ -223,12 +318,12 @@ export class Indexer {
     if (client.nodes.count === 1) return false;
     const stored = await storedBlock(database.read, checkpoint);
     if (stored === undefined) return false;
-    const { same, other, outvoted } = await client.nodes.votesOn(checkpoint, stored.hash);
+    const { same, other, nodes } = await client.nodes.votesOn(checkpoint, stored.hash);
     if (same > other + 1) client.nodes.putAside(checkpoint);
-    if (same < other + 1 && !(outvoted && other === 0)) return false;
+    if (same < other + 1) return false;
     this.#dividedSince ??= performance.now();
     if (performance.now() - this.#dividedSince < DIVIDED_GRACE) return true;
-    client.nodes.disagree(checkpoint);
+    client.nodes.disagree(checkpoint, nodes);
     throw new NodesDivided(checkpoint);
   }
 
@@ -261,17 +356,22 @@ export class Indexer {
       const common = stored.find((block, index) => blocks[index]?.hash === block.hash);
       if (common !== undefined) {
         logger.warn({ fork: common.number, checkpoint }, "the chain was reorganized; rolling back to the fork");
-        const rolledBack = await database.write(async (trx) => {
-          await lockLedger(trx);
-          // Otherwise another process has stored or rolled back blocks meanwhile.
-          if (!(await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))) return false;
-          await rollback(trx, common.number);
-          return true;
-        });
-        if (rolledBack) this.#deps.metrics.reorg(checkpoint - common.number);
+        await this.#rollBackTo(common.number, checkpoint);
         return;
       }
       below = last.number;
     }
+  }
+
+  async #rollBackTo(fork: number, checkpoint: number): Promise<void> {
+    this.#agreement.rolledBack(fork);
+    const rolledBack = await this.#deps.database.write(async (trx) => {
+      await lockLedger(trx);
+      // Otherwise another process has stored or rolled back blocks meanwhile.
+      if (!(await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))) return false;
+      await rollback(trx, fork);
+      return true;
+    });
+    if (rolledBack) this.#deps.metrics.reorg(checkpoint - fork);
   }
 }

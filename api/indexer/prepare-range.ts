@@ -14,6 +14,7 @@ import { frozenUris } from "../domain/metadata-files.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";
+import type { NewBlockRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
@@ -33,6 +34,7 @@ import {
   readTouched,
   unmovedAmong,
 } from "./foreign-moves.ts";
+import { digestAt } from "./log-digests.ts";
 import { byPosition, type ChainRange } from "./read-range.ts";
 
 /**
@@ -114,6 +116,7 @@ export async function prepareRange(
         hash: header.hash,
         parent_hash: header.parentHash,
         timestamp: header.timestamp * 1000,
+        ...digestsAt(read, header.number, watched),
       })),
     batches,
     unknownTransaction: unknown.length === 0 ? null : await deps.ofLanes(unknown),
@@ -126,6 +129,17 @@ export async function prepareRange(
     wallets: new Set(apps.keys()),
     unreadable,
   };
+}
+
+/** What other nodes must say about the block's logs. Nothing with one node. */
+function digestsAt(
+  { digests }: ChainRange,
+  block: number,
+  { foreignVersion }: WatchedContracts,
+): Pick<NewBlockRow, "own_logs" | "foreign_logs"> {
+  if (digests === null) return {};
+  const { own, foreign } = digestAt(digests, block);
+  return { own_logs: own, foreign_logs: foreign === null ? null : `${foreignVersion.toString()}:${foreign}` };
 }
 
 type Entry = BlockRange["moves"][number];

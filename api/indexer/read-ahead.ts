@@ -2,6 +2,7 @@ import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import { type ChainRange, readRange } from "./read-range.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 export interface ReadBlocks {
   from: number;
@@ -32,12 +33,14 @@ interface Wanted {
 export class ReadAhead {
   readonly #client: ChainClient;
   readonly #contracts: () => Promise<ContractAddresses>;
+  readonly #receipts: ReceiptCheck | null;
   #next: { wanted: Wanted; blocks: Promise<ReadBlocks> } | null = null;
 
   /** @param contracts reads them anew: another process may have added a factory, and used it in a block of the next range. */
-  constructor(client: ChainClient, contracts: () => Promise<ContractAddresses>) {
+  constructor(client: ChainClient, contracts: () => Promise<ContractAddresses>, receipts: ReceiptCheck | null = null) {
     this.#client = client;
     this.#contracts = contracts;
+    this.#receipts = receipts;
   }
 
   /** The blocks from `from` on. @throws ChainUnavailable, RangeTooLarge: read again, the range is smaller then. */
@@ -72,7 +75,8 @@ export class ReadAhead {
 
   async #read({ from, head, remember, first, watched }: Wanted): Promise<ReadBlocks> {
     const to = Math.min(head, from - 1 + this.#client.logLimits.blocks.value);
-    const read = await readRange(this.#client, await this.#contracts(), watched, { from, to, head, remember, first });
+    const range = { from, to, head, remember, first };
+    const read = await readRange(this.#client, await this.#contracts(), watched, range, this.#receipts);
     return { from, to, head, remember, read, watched };
   }
 }

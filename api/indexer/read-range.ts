@@ -13,9 +13,11 @@ import {
   type RelayEvent,
   type TokenMove,
 } from "../chain/codec/decode.ts";
-import { type LogRequest, queryLogs, type RawLog } from "../chain/query-logs.ts";
+import { type LogRequest, queryLogs, RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
+import { digestLogs, type LogDigests } from "./log-digests.ts";
+import type { ReceiptCheck } from "./receipt-check.ts";
 
 /** Largest answer to a query for logs of foreign contracts, in bytes. A contract that exceeds it alone floods. */
 const FOREIGN_BYTES = 16 * 1_048_576;
@@ -25,6 +27,9 @@ const FOREIGN_BYTES = 16 * 1_048_576;
  * query with no logs and no error. No node lags by more blocks than this.
  */
 const BY_HASH = 64;
+
+/** The contracts whose logs are read. */
+type Watched = Record<keyof Pick<WatchedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
 
 /** The decoded logs of a range of blocks, in order. */
 export interface ChainRange {
@@ -40,6 +45,8 @@ export interface ChainRange {
   foreign: RawLog[];
   /** Foreign contracts whose logs were not read, because there are too many. */
   flooding: Set<string>;
+  /** What other nodes must say about these blocks. Null: there is no other. */
+  digests: LogDigests | null;
 }
 
 /**
@@ -47,18 +54,103 @@ export interface ChainRange {
  * two chains, gives an error and no mixed data.
  * @param range `head` is the newest block, `remember` the first block whose header is kept, `first` the block at `from` if
  *   it was read already.
+ * @param receipts compares the logs with the receipts of their blocks; null: nothing does.
  * @throws ChainUnavailable, RangeTooLarge: read a smaller range.
  */
 export async function readRange(
   client: ChainClient,
   contracts: ContractAddresses,
-  watched: Pick<WatchedContracts, "collections" | "foreign">,
+  watched: Watched,
   range: { from: number; to: number; head: number; remember: number; first: Block | null },
+  receipts: Pick<ReceiptCheck, "check"> | null = null,
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
+  const { own, created, tokens, foreign, flooding } = await readLogs(client, contracts, watched, read);
+  const logs = [...own, ...tokens, ...foreign];
+  const headers = await readHeaders(client, logs, range, recent);
+  for (const log of logs) {
+    if (headers.get(log.blockNumber)?.hash !== log.blockHash) {
+      throw new ChainUnavailable(
+        "the node's logs do not belong to its blocks: there was a reorg, or the node is not in sync",
+      );
+    }
+  }
+  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
+  await receipts?.check({ ...range, headers, logs, contracts, watched, fresh, flooding });
+  // Not all at once: the thread may have its turn at writing meanwhile.
+  const moves = (await mapInSlices(tokens, decodeMoves)).flat();
+  return {
+    headers,
+    relay: own
+      .filter((log) => log.address === contracts.relay)
+      .flatMap((log) => decodeRelayEvent(log) ?? [])
+      .sort(byPosition),
+    created,
+    moves: moves.sort(byPosition),
+    changes: tokens.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
+    foreign: foreign.sort(byPosition),
+    flooding,
+    digests:
+      client.nodes.count === 1 ? null : await digestLogs([...own, ...tokens], flooding.size > 0 ? null : foreign),
+  };
+}
+
+/**
+ * What a node says about the logs of a range, asked for as `readRange` does.
+ * @param last the node's block at the end of the range.
+ * @throws ChainUnavailable, RpcError
+ */
+export async function readDigests(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  { collections, foreign }: Watched,
+  { from, to, last }: { from: number; to: number; last: Block },
+): Promise<LogDigests> {
+  const own: RawLog[][] = [];
+  const others: RawLog[][] = [];
+  let known: LogRequest["addresses"] = collections;
+  let floods = false;
+  for (let at = from; at <= to;) {
+    const end = Math.min(to, at - 1 + client.logLimits.blocks.value);
+    // A single block is asked for by its hash, which takes fewer calls than a range.
+    const single = new Map(at === end && end === to ? [[to, last]] : []);
+    const read = (request: LogRequest) => logsOf(client, request, { from: at, to: end }, single);
+    try {
+      const logs = await readLogs(client, contracts, { collections: known, foreign }, read);
+      own.push(logs.own, logs.tokens);
+      others.push(logs.foreign);
+      floods ||= logs.flooding.size > 0;
+      // A collection that the range creates may have logs in its later parts.
+      if (logs.created.length > 0) known = new Set([...known.keys(), ...logs.created.map((made) => made.collection)]);
+    } catch (error) {
+      // The limit is lower now.
+      if (error instanceof RangeTooLarge) continue;
+      throw error;
+    }
+    at = end + 1;
+  }
+  return digestLogs(own.flat(), floods ? null : others.flat().filter(({ address }) => !known.has(address)));
+}
+
+interface OwnAndForeign {
+  /** Of the relay and the factories. */
+  own: RawLog[];
+  created: ChainRange["created"];
+  /** Of the collections. */
+  tokens: RawLog[];
+  foreign: RawLog[];
+  flooding: Set<string>;
+}
+
+async function readLogs(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  watched: Watched,
+  read: Read,
+): Promise<OwnAndForeign> {
   // These do not depend on each other, so they are read at the same time.
-  const [own, tokens] = await Promise.all([
+  const [own, found] = await Promise.all([
     read({ addresses: new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]), topics: [] }),
     readTokens(watched, client.logLimits.topicsAbove, read),
   ]);
@@ -71,31 +163,9 @@ export async function readRange(
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
   const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));
   const fresh = new Set(addresses);
-  const tokenLogs = tokens.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
-  const foreignLogs = tokens.foreign.logs.filter((log) => !fresh.has(log.address));
-  const logs = [...own, ...tokenLogs, ...foreignLogs];
-  const headers = await readHeaders(client, logs, range, recent);
-  for (const log of logs) {
-    if (headers.get(log.blockNumber)?.hash !== log.blockHash) {
-      throw new ChainUnavailable(
-        "the node's logs do not belong to its blocks: there was a reorg, or the node is not in sync",
-      );
-    }
-  }
-  // Not all at once: the thread may have its turn at writing meanwhile.
-  const moves = (await mapInSlices(tokenLogs, decodeMoves)).flat();
-  return {
-    headers,
-    relay: own
-      .filter((log) => log.address === contracts.relay)
-      .flatMap((log) => decodeRelayEvent(log) ?? [])
-      .sort(byPosition),
-    created,
-    moves: moves.sort(byPosition),
-    changes: tokenLogs.flatMap((log) => decodeCollectionEvent(log) ?? []).sort(byPosition),
-    foreign: foreignLogs.sort(byPosition),
-    flooding: tokens.foreign.flooding,
-  };
+  const tokens = found.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
+  const { logs, flooding } = found.foreign;
+  return { own, created, tokens, foreign: logs.filter((log) => !fresh.has(log.address)), flooding };
 }
 
 interface ForeignLogs {
@@ -108,7 +178,7 @@ type Read = (request: LogRequest) => Promise<RawLog[]>;
 
 /** Logs of the service's collections, and of foreign contracts. */
 async function readTokens(
-  { collections, foreign }: Pick<WatchedContracts, "collections" | "foreign">,
+  { collections, foreign }: Watched,
   topicsAbove: number,
   read: Read,
 ): Promise<{ own: RawLog[]; foreign: ForeignLogs }> {
@@ -129,10 +199,7 @@ async function readTokens(
 }
 
 /** No query names addresses, so one finds the logs of both. Null when a foreign contract may have too many. */
-async function readBoth(
-  { collections, foreign }: Pick<WatchedContracts, "collections" | "foreign">,
-  read: Read,
-): Promise<RawLog[] | null> {
+async function readBoth({ collections, foreign }: Watched, read: Read): Promise<RawLog[] | null> {
   const either = {
     size: collections.size + foreign.size,
     has: (address: string) => collections.has(address) || foreign.has(address),

@@ -17,7 +17,13 @@ import { readMeta } from "../store/db/meta.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { readLane } from "../store/sending/lanes.ts";
-import { costOf } from "./costs.ts";
+import { costOf, differInCost } from "./costs.ts";
+
+/** Milliseconds between two warnings about a batch. */
+const WARN_EVERY = 60_000;
+
+/** Batches about which a warning was logged in the last minute, by their ids: when (monotonic clock). */
+export type Warned = Map<number, number>;
 
 interface CloseDeps {
   database: Database;
@@ -28,6 +34,8 @@ interface CloseDeps {
   /** Notified when an event is to be delivered. */
   signals: { deliveries: { notify(): void } };
   now: () => number;
+  /** Kept from one step to the next. */
+  warned: Warned;
 }
 
 /**
@@ -50,14 +58,15 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
       if (found !== null) {
         const again = await client.nodes.second(async () => ({ found: await revertedReceipt(client, batch, final) }));
         if (contradicts(again, found)) {
-          logger.warn(fields, "another node does not say that a batch ran no call: the batch stays open until it does");
+          warnOfContradiction(deps, fields);
           continue;
         }
         const refused = await refusalOf(database, batch, found.empty);
         report(logger, fields, found, refused);
         const { blockNumber } = found.receipt;
         const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());
-        const cost = costOf(found.receipt);
+        // Where the two nodes tell other costs, the cost is asked for later, of all nodes.
+        const cost = differInCost(found.receipt, again?.found?.receipt) ? null : costOf(found.receipt);
         const mined = { blockNumber, cost: cost === null ? null : { ...cost, day } };
         const failed = await database.write((trx) => closeBatch(trx, batch.id, mined, now(), refused));
         if (failed.length === 0) continue;
@@ -76,6 +85,15 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
       }
     }
   }
+}
+
+/** Each step finds it again, so it is logged once a minute. */
+function warnOfContradiction({ logger, warned }: CloseDeps, fields: { batch: number }): void {
+  const now = performance.now();
+  for (const [batch, at] of warned) if (now - at >= WARN_EVERY) warned.delete(batch);
+  if (warned.has(fields.batch)) return;
+  warned.set(fields.batch, now);
+  logger.warn(fields, "another node does not say that a batch ran no call: the batch stays open until it does");
 }
 
 /**

@@ -19,6 +19,7 @@ import { followAfter } from "../store/ledger/follow.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import { idsToSettle } from "../store/requests/settle-confirmed.ts";
 import { finalChanges, type SettledRequest } from "../store/requests/requests.ts";
+import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -35,7 +36,6 @@ interface BlockWriterDeps extends StoreDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   signals: Signals;
-  confirmations: number;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
   /** How many logs one commit stores. By default it adapts to how long commits take. */
@@ -54,8 +54,11 @@ export class BlockWriter {
     this.#size = deps.sliceSize ?? new SliceSize(engineOf(deps.database.read));
   }
 
-  /** @returns false when the blocks that are not stored yet must be read again. */
-  async store(blocks: ReadBlocks): Promise<boolean> {
+  /**
+   * @param confirmed the newest final block.
+   * @returns false when the blocks that are not stored yet must be read again.
+   */
+  async store(blocks: ReadBlocks, confirmed: number): Promise<boolean> {
     const { signals, contracts } = this.#deps;
     let { watched } = blocks;
     let unread = false;
@@ -63,7 +66,7 @@ export class BlockWriter {
     while (rest !== null) {
       const [slice, left] = cut(rest, this.#size.value);
       rest = left;
-      const range = await this.#prepare(slice, { ...blocks, watched });
+      const range = await this.#prepare(slice, { ...blocks, watched }, confirmed);
       crashPoint("indexer:read");
       const facts = {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
@@ -98,15 +101,19 @@ export class BlockWriter {
     return this.#readAgain.times;
   }
 
-  #prepare({ from, to, read }: Slice, { head, remember, watched }: ReadBlocks): Promise<PreparedRange> {
-    const { database, client, confirmations, foreignCallGas } = this.#deps;
+  #prepare(
+    { from, to, read }: Slice,
+    { head, remember, watched }: ReadBlocks,
+    confirmed: number,
+  ): Promise<PreparedRange> {
+    const { database, client, foreignCallGas } = this.#deps;
     const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
       readHoldings(client, queries, { gas: foreignCallGas, block, abort });
     let together: AbortSignal | null = null;
     return prepareRange(
       {
         ...this.#deps,
-        receipts: (hashes) => client.receipts(hashes),
+        receipts: (hashes) => agreedReceipts(client, hashes),
         transactions: (hashes) => client.transactions(hashes),
         ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
         // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
@@ -116,7 +123,7 @@ export class BlockWriter {
       },
       watched,
       read,
-      { from, to, confirmed: Math.max(0, head - confirmations + 1), remember },
+      { from, to, confirmed, remember },
     );
   }
 

@@ -132,7 +132,7 @@ export const METRICS = {
   nodeFailures: {
     name: "moneta_node_failures_total",
     kind: "counter",
-    help: "Calls that a node of `RPC_URLS` failed, in the thread that answers `/metrics`.",
+    help: "Calls that a node of `RPC_URLS` failed, in this process.",
     labels: ["node", "host"],
   },
   webhookAttempts: {

@@ -93,16 +93,17 @@ function createMeasured(registry: Registry): Metrics {
   };
 }
 
-function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "nodesDisagree"> {
+function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "receipts"> {
   const rpc = histogram(registry, METRICS.rpc);
   const conditions = gauge(registry, METRICS.condition);
   return {
     rpc: (method, outcome, seconds) => {
       rpc.observe({ method, outcome }, seconds);
     },
-    // `/metrics` adds the values of the threads. Beside another thread, the one that answers it does not follow the chain.
-    nodesDisagree: (holds) => {
-      conditions.set({ condition: "nodes_disagree" satisfies Condition }, Number(holds));
+    // `/metrics` adds the values of the threads: only the one that follows the chain sets them.
+    receipts: ({ differ, unproven }) => {
+      conditions.set({ condition: "receipts_differ" satisfies Condition }, Number(differ));
+      conditions.set({ condition: "receipts_unproven" satisfies Condition }, Number(unproven));
     },
   };
 }

@@ -47,7 +47,12 @@ export class FeesTooHigh extends CannotSend {
  */
 export async function currentFees(client: ChainClient, ceiling: bigint): Promise<{ fees: Fees; block: Block }> {
   const [block, maxPriorityFeePerGas] = await Promise.all([client.latestBlock(), client.priorityFee()]);
-  const baseFee = block.baseFeePerGas ?? 0n;
+  let baseFee = block.baseFeePerGas ?? 0n;
+  if (baseFee + maxPriorityFeePerGas > ceiling) {
+    // One node alone does not stop the sending. A base fee that it invents costs nothing: the block decides what is paid.
+    const other = await client.nodes.second(() => client.latestBlock());
+    if (other !== null) baseFee = min(baseFee, other.baseFeePerGas ?? 0n);
+  }
   const least = baseFee + maxPriorityFeePerGas;
   if (least > ceiling) {
     throw new FeesTooHigh(

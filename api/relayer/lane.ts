@@ -147,7 +147,7 @@ export class Lane {
     const stored = await readLane(database.read, this.#index);
     if (stored !== undefined) return stored;
     const { address } = keyring.lane(this.#index);
-    const [nonce = 0] = await client.highestNonces([address]);
+    const [nonce = 0] = await client.reachedNonces([address]);
     await database.write((trx) => ensureLane(trx, this.#index, address, nonce));
     return this.#row();
   }

@@ -37,7 +37,7 @@ export async function signDelegations(
   const signed = new Map<string, Authorization>();
   if (addresses.length === 0) return signed;
   const undelegated = await walletsToDelegate(client, addresses, delegation.delegate);
-  const nonces = await client.highestNonces(undelegated);
+  const nonces = await client.reachedNonces(undelegated);
   for (const [index, address] of undelegated.entries()) {
     const wallet = wallets.get(address);
     const nonce = nonces[index];

@@ -54,8 +54,8 @@ export interface Metrics {
   reorg(depth: number): void;
   /** @param method the method, or `batch` for calls of several methods. */
   rpc(method: string, outcome: RpcOutcome, seconds: number): void;
-  /** Whether the nodes of the chain have disagreed lately. Only the thread that follows the chain finds out. */
-  nodesDisagree(holds: boolean): void;
+  /** Of the check of receipts: whether a node's answers contradict them, and whether blocks are stored without it. */
+  receipts(conditions: { differ: boolean; unproven: boolean }): void;
   /** @param event the JSON text that was sent. For traces only, as the id of the request below. */
   webhook(outcome: WebhookOutcome, seconds: number, event: string): void;
   media(outcome: MediaOutcome, seconds: number, requestId: string): void;
@@ -93,7 +93,7 @@ export const NO_METRICS: Metrics = {
   batchGas: () => undefined,
   reorg: () => undefined,
   rpc: () => undefined,
-  nodesDisagree: () => undefined,
+  receipts: () => undefined,
   webhook: () => undefined,
   media: () => undefined,
   http: () => undefined,

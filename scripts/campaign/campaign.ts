@@ -72,12 +72,16 @@ async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<bool
     for (const [index, fault] of faults.entries()) {
       if (index > 0 && performance.now() > clock.deadline) break;
       const started = performance.now();
-      const { result, injected } = await runRound(world, load, checker, fault, requestsPerFault);
-      record(lines, fault, result, injected);
+      const round = await runRound(world, load, checker, fault, requestsPerFault);
+      const { result, injected, seconds: waited } = round;
+      record(lines, fault, round);
       clean &&= isClean(result);
+      const unavailable = world.client.takeUnavailable();
       if (verbose || !clean) {
         const seconds = ((performance.now() - started) / 1000).toFixed(1);
-        console.log(`${kind}: ${fault.name}: ${JSON.stringify({ ...result, injected })} ${seconds} s`);
+        console.log(
+          `${kind}: ${fault.name}: ${JSON.stringify({ ...result, injected, waited, unavailable })} ${seconds} s`,
+        );
       }
       if (!clean) break;
     }
@@ -87,12 +91,12 @@ async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<bool
       if (problems.length === 0) continue;
       clean = false;
       console.log(problems.join("\n"));
-      lines.set(fault, { ...ZERO, fault, other: problems.length });
+      lines.set(fault, { ...ZERO, seconds: null, fault, other: problems.length });
     }
   } catch (error) {
     clean = false;
     console.log(error);
-    lines.set("campaign", { ...ZERO, fault: "campaign", other: 1 });
+    lines.set("campaign", { ...ZERO, seconds: null, fault: "campaign", other: 1 });
   } finally {
     if (!clean) console.log(`The database and the logs are kept in ${world.folder}`);
     await world.stop(!clean);
@@ -100,13 +104,19 @@ async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<bool
   return clean;
 }
 
-async function runRound(
-  world: World,
-  load: Load,
-  checker: Checker,
-  fault: Fault,
-  requests: number,
-): Promise<{ result: RoundResult; injected: number }> {
+interface Round {
+  result: RoundResult;
+  /** How often the fault took effect. */
+  injected: number;
+  /**
+   * Seconds from the begin of the fault to the first webhook that says that a request of this round is completed. Null: none
+   * arrived. No request of the round was accepted before the fault, so it shows when work goes on.
+   */
+  seconds: number | null;
+}
+
+async function runRound(world: World, load: Load, checker: Checker, fault: Fault, requests: number): Promise<Round> {
+  const began = performance.now();
   const running = load.run(requests);
   // `Promise.all` below reports a failure of the load. Until then it must not end the process as an unhandled rejection.
   running.catch(() => undefined);
@@ -116,11 +126,14 @@ async function runRound(
   const errors = world.client.takeInternalErrors() + world.attacker.client.takeInternalErrors();
   if (errors > 0 && fault.mayFailCalls !== true) result.other.push(`${errors.toString()} calls got status 500`);
   load.setKnownTokens(await checker.knownTokens());
-  return { result, injected };
+  const completed = accepted.flatMap(({ id }) => world.completedAt.get(id) ?? []);
+  const seconds = completed.length === 0 ? null : (Math.min(...completed) - began) / 1000;
+  world.completedAt.clear();
+  return { result, injected, seconds };
 }
 
-function record(lines: Map<string, Line>, fault: Fault, result: RoundResult, injected: number): void {
-  const line = lines.get(fault.name) ?? { ...ZERO, fault: fault.name };
+function record(lines: Map<string, Line>, fault: Fault, { result, injected, seconds }: Round): void {
+  const line = lines.get(fault.name) ?? { ...ZERO, seconds: null, fault: fault.name };
   line.runs++;
   line.injected += injected;
   line.requests += result.requests;
@@ -128,6 +141,8 @@ function record(lines: Map<string, Line>, fault: Fault, result: RoundResult, inj
   line.failed += result.failed;
   line.lost += result.lost;
   line.duplicated += result.duplicated;
+  line.wrong += result.wrong;
+  if (seconds !== null) line.seconds = Math.max(line.seconds ?? 0, seconds);
   line.stuck += result.stuck;
   line.other += result.other.length;
   lines.set(fault.name, line);

@@ -1,8 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import type { KnownTokens } from "./calls.ts";
-import { compareWithChain } from "./compare-chain.ts";
-import { countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
+import { compareSettled, compareWithChain } from "./compare-chain.ts";
+import { completedOf, countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
 import type { Accepted } from "./load.ts";
 import type { Records } from "../scene/records.ts";
 import type { RoundResult } from "./result.ts";
@@ -35,6 +35,7 @@ export class Checker {
         failed: 0,
         lost: 0,
         duplicated: 0,
+        wrong: 0,
         stuck: await this.#settle(records),
         other: [],
       };
@@ -43,6 +44,7 @@ export class Checker {
       if (result.stuck === 0) {
         await findLeftovers(records, result);
         await compareWithChain(this.#world, records, result);
+        await compareSettled(this.#world, await completedOf(records, accepted), result);
         await countFinalEvents(records, accepted, result);
       }
       return result;

@@ -14,6 +14,7 @@ export class RetryingClient {
   readonly #random: Random;
   #keys = 0;
   #internalErrors = 0;
+  #unavailable = 0;
 
   /** @param bases URLs of the API processes. Each try goes to any of them. */
   constructor(bases: readonly string[], token: string, random: Random) {
@@ -74,6 +75,13 @@ export class RetryingClient {
     return errors;
   }
 
+  /** How many calls were answered with status 503 since the last question. */
+  takeUnavailable(): number {
+    const unavailable = this.#unavailable;
+    this.#unavailable = 0;
+    return unavailable;
+  }
+
   async #retry(
     method: string,
     path: string,
@@ -90,13 +98,17 @@ export class RetryingClient {
           signal: AbortSignal.timeout(20_000),
         });
         if (response.status === 500) this.#internalErrors++;
+        if (response.status === 503) this.#unavailable++;
         // After a 5xx the outcome is unknown. A retry with the same key finds it out.
         if (response.status < 500) return { status: response.status, body: (await response.json()) as Body };
       } catch (error) {
         if (performance.now() > deadline) throw error;
       }
       if (performance.now() > deadline)
-        throw new Error(`${method} ${path} got no answer below 500 within ${(RETRY_TIMEOUT / 1000).toString()} s`);
+        throw new Error(
+          `${method} ${path} got no answer below 500 within ${(RETRY_TIMEOUT / 1000).toString()} s ` +
+            `(${this.#unavailable.toString()} answers with status 503 in this round)`,
+        );
       await wait(50);
     }
   }

@@ -1,7 +1,10 @@
+import { id, type Log } from "ethers";
+
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import type { Records } from "../scene/records.ts";
+import type { Completed } from "./compare-database.ts";
 import type { RoundResult } from "./result.ts";
 import type { World } from "./world.ts";
 
@@ -25,6 +28,36 @@ export async function compareWithChain(world: World, records: Records, result: R
   await compareErc1155(world, records, result);
   await compareForeign(world, records, result);
   await compareNonces(world, records, result);
+}
+
+const TRANSFERS = [
+  id("Transfer(address,address,uint256)"),
+  id("TransferSingle(address,address,address,uint256,uint256)"),
+];
+
+/**
+ * Compares what the service says of completed requests with the chain itself: the nodes that fail stand in front of another one,
+ * which is asked here.
+ */
+export async function compareSettled(world: World, completed: Completed[], result: RoundResult): Promise<void> {
+  const byTransaction = Map.groupBy(completed, ({ transaction_hash: hash }) => hash);
+  await inSlices([...byTransaction], async ([hash, requests]) => {
+    const receipt = await world.node.provider.getTransactionReceipt(hash);
+    result.wrong += requests.filter((request) => {
+      if (receipt?.status !== 1 || receipt.blockNumber !== request.block_number) return true;
+      if (!request.type.startsWith("mint")) return false;
+      return !receipt.logs.some(
+        (log) =>
+          log.address === request.nft_collection && TRANSFERS.includes(log.topics[0] ?? "") && isOf(log, request),
+      );
+    }).length;
+  });
+}
+
+/** Whether a log is the transfer of the request's token. */
+function isOf({ topics, data }: Pick<Log, "topics" | "data">, { nft_token_id: token }: Completed): boolean {
+  const [, , , last = ""] = topics;
+  return BigInt(topics[0] === TRANSFERS[0] ? last : data.slice(0, 66)) === BigInt(token ?? -1);
 }
 
 /** Ids run 1, 2, 3 ...: one token for each completed mint, each with a different id and the stored owner. */

@@ -78,6 +78,24 @@ export async function countFinalEvents(records: Records, accepted: Accepted[], r
   }
 }
 
+/** What the service says of a completed request. */
+export interface Completed {
+  id: string;
+  type: string;
+  nft_collection: string;
+  nft_token_id: string | null;
+  transaction_hash: string;
+  block_number: number;
+}
+
+export function completedOf(records: Records, accepted: Accepted[]): Promise<Completed[]> {
+  return byIds(
+    records,
+    accepted,
+    "select id, type, nft_collection, nft_token_id, transaction_hash, block_number from requests where status = 'completed' and id in",
+  );
+}
+
 /** @param query ends before the list of ids. */
 async function byIds<T extends object>(records: Records, accepted: Accepted[], query: string): Promise<T[]> {
   const found: T[] = [];

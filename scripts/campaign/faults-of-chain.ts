@@ -27,7 +27,7 @@ const RPC_FAULTS: Record<string, RpcFault> = {
 };
 
 /** Limits of a small plan. One block of the load can have more logs than a query may find. */
-const PROVIDER_LIMITS: ProviderLimits = { blocks: 10, addresses: 1, results: 100, batch: 12, callsPerSecond: 60 };
+const PROVIDER_LIMITS: ProviderLimits = { blocks: 10, addresses: 1, results: 100, batch: 12, callsPerSecond: 20 };
 /** Blocks that are mined while the limits apply. */
 const BLOCKS_BEHIND_LIMITS = 40;
 

@@ -6,6 +6,8 @@ import type { World } from "./world.ts";
 
 /** Milliseconds that a fault lasts at least: longer than the service needs to notice a node that hangs. */
 const DURATION = 6_000;
+/** Milliseconds from one block to the next. */
+const BLOCK = 250;
 /** How many blocks a node is behind, if the chain has so many. */
 const BEHIND = 50;
 /** Seconds for which a node refuses all calls. */
@@ -23,6 +25,11 @@ const OF_ONE: Record<string, (head: number) => NodeFault> = {
   hangs: () => ({ kind: "hangs" }),
   "is 50 blocks behind": (head) => ({ kind: "behind", at: Math.max(0, head - BEHIND) }),
   "serves an old branch": (head) => ({ kind: "old-branch", from: head }),
+  "forgets all logs": (head) => ({ kind: "forgets-logs", above: head, of: "everything" }),
+  "forgets the logs of transfers": (head) => ({ kind: "forgets-logs", above: head, of: "transfers" }),
+  "invents logs": (head) => ({ kind: "invents-logs", above: head }),
+  "invents costs": () => ({ kind: "invents-costs", gasUsed: "0x5f5e100" }),
+  "names a far too high fee": () => ({ kind: "invents-fees", wei: "0x174876e800" }),
   "answers for another chain": () => ({ kind: "other-chain" }),
   "refuses every batch": () => ({ kind: "no-batches" }),
   "limits the rate": () => ({ kind: "rate-limit", retryAfter: RETRY_AFTER }),
@@ -39,7 +46,7 @@ export const NODE_FAULTS: Fault[] = [
       if (first === undefined) return 0;
       const before = first.count;
       first.fault = fault(await world.node.provider.getBlockNumber());
-      await Promise.all([load, wait(DURATION)]);
+      await meanwhile(world, load);
       first.fault = null;
       const affected = first.count - before;
       // It rests for a while. The next fault of a node must meet one that is used.
@@ -52,7 +59,7 @@ export const NODE_FAULTS: Fault[] = [
     inject: async (world, load) => {
       const failing = world.random.shuffle([...world.nodes]).slice(1);
       for (const node of failing) node.fault = world.random.chance(0.5) ? { kind: "dead" } : { kind: "hangs" };
-      await Promise.all([load, wait(DURATION)]);
+      await meanwhile(world, load);
       repair(failing);
       return failing.length;
     },
@@ -61,15 +68,21 @@ export const NODE_FAULTS: Fault[] = [
     name: "all nodes die, and come back in another order",
     inject: async (world, load) => {
       for (const node of world.nodes) node.fault = { kind: "dead" };
-      await Promise.all([load, wait(DURATION / 3)]);
+      await meanwhile(world, load, DURATION / 3);
       for (const node of world.random.shuffle([...world.nodes])) {
         repair([node]);
-        await wait(DURATION / 3);
+        await meanwhile(world, load, DURATION / 3);
       }
       return world.nodes.length;
     },
   },
 ];
+
+/** Blocks come all the time, so that what is in a block becomes final while the fault lasts. */
+async function meanwhile(world: World, load: Promise<unknown>, duration = DURATION): Promise<void> {
+  const end = Promise.all([load, wait(duration)]).then(() => true);
+  while (!(await Promise.race([end, wait(BLOCK, false)]))) await world.mine();
+}
 
 async function isUsed(node: FaultyNode): Promise<void> {
   const [before, started] = [node.count, performance.now()];

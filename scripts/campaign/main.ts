@@ -55,7 +55,7 @@ async function runCampaign(options: Options): Promise<boolean> {
   const total = summarise([...lines.values()]);
   console.log(
     `${total.runs.toString()} faults, ${total.requests.toString()} requests: ` +
-      `${total.lost.toString()} lost, ${total.duplicated.toString()} duplicated, ${total.stuck.toString()} stuck, ` +
+      `${total.lost.toString()} lost, ${total.duplicated.toString()} duplicated, ${total.wrong.toString()} settled wrongly, ${total.stuck.toString()} stuck, ` +
       `${total.other.toString()} other problems (seed ${seed.toString()}, ${((performance.now() - started) / 1000).toFixed(0)} s)`,
   );
   if (json !== null) {
@@ -67,7 +67,7 @@ async function runCampaign(options: Options): Promise<boolean> {
       `"${line.fault}" took no effect in ${line.runs.toString()} runs, so it tests nothing: repair the fault`,
     );
   }
-  const problems = total.lost + total.duplicated + total.stuck + total.other;
+  const problems = total.lost + total.duplicated + total.wrong + total.stuck + total.other;
   const enough = minutes === null ? total.runs >= faults : total.runs > 0;
   return idle.length === 0 && problems === 0 && enough;
 }

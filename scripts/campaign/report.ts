@@ -9,8 +9,11 @@ export interface Line {
   failed: number;
   lost: number;
   duplicated: number;
+  wrong: number;
   stuck: number;
   other: number;
+  /** The longest that work waited, in seconds; null: no request of the rounds was completed. */
+  seconds: number | null;
 }
 
 const COLUMNS = [
@@ -21,11 +24,13 @@ const COLUMNS = [
   "failed",
   "lost",
   "duplicated",
+  "wrong",
   "stuck",
   "other",
 ] as const;
 type Counts = Record<(typeof COLUMNS)[number], number>;
 
+/** Of no round. */
 export const ZERO: Readonly<Counts> = {
   runs: 0,
   injected: 0,
@@ -34,6 +39,7 @@ export const ZERO: Readonly<Counts> = {
   failed: 0,
   lost: 0,
   duplicated: 0,
+  wrong: 0,
   stuck: 0,
   other: 0,
 };
@@ -46,10 +52,16 @@ export function summarise(lines: Line[]): Counts {
 
 export function table(lines: Line[]): string {
   const rows = [
-    ["fault", ...COLUMNS],
-    ...lines.map((line) => [line.fault, ...COLUMNS.map((column) => line[column].toString())]),
+    ["fault", ...COLUMNS, "seconds"],
+    ...lines.map((line) => [
+      line.fault,
+      ...COLUMNS.map((column) => line[column].toString()),
+      line.seconds?.toFixed(1) ?? "-",
+    ]),
   ];
-  const widths = ["fault", ...COLUMNS].map((_, column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
+  const widths = ["fault", ...COLUMNS, "seconds"].map((_, column) =>
+    Math.max(...rows.map((row) => (row[column] ?? "").length)),
+  );
   return rows
     .map((row) =>
       row

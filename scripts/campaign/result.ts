@@ -7,6 +7,8 @@ export interface RoundResult {
   lost: number;
   /** Effects on chain that no completed request accounts for, and requests with more than one final event. */
   duplicated: number;
+  /** Completed requests whose transaction is not in the stored block on the chain, or did not make the token that they name. */
+  wrong: number;
   /** Requests that were not final in time. */
   stuck: number;
   /** Any other broken invariant, one sentence each. */
@@ -14,5 +16,5 @@ export interface RoundResult {
 }
 
 export function isClean(result: RoundResult): boolean {
-  return result.lost + result.duplicated + result.stuck + result.other.length === 0;
+  return result.lost + result.duplicated + result.wrong + result.stuck + result.other.length === 0;
 }

@@ -82,6 +82,8 @@ export class World {
   readonly service: Service;
   /** The final events that arrived, by request. An event that is delivered repeatedly counts once. */
   readonly finals: ReadonlyMap<string, ReadonlySet<string>>;
+  /** When the webhooks for completed requests arrived (monotonic clock), since it was last cleared. */
+  readonly completedAt = new Map<string, number>();
   readonly #hook: string;
   client!: RetryingClient;
   attacker!: Attacker;
@@ -107,7 +109,7 @@ export class World {
     this.nodes = parts.nodes;
     this.random = parts.random;
     this.service = parts.service;
-    this.finals = recordFinals(parts.receiver);
+    this.finals = recordFinals(parts.receiver, this.completedAt);
     this.#hook = parts.receiver.url;
   }
 
@@ -235,7 +237,7 @@ async function refusingContract(deployer: JsonRpcSigner, mode: number): Promise<
 }
 
 /** Lets the receiver record the final events of each request. */
-function recordFinals(receiver: WebhookReceiver): Map<string, Set<string>> {
+function recordFinals(receiver: WebhookReceiver, completedAt: Map<string, number>): Map<string, Set<string>> {
   const finals = new Map<string, Set<string>>();
   receiver.respond = ({ body }, response) => {
     // A campaign may run for hours, so the calls themselves are not kept.
@@ -244,6 +246,7 @@ function recordFinals(receiver: WebhookReceiver): Map<string, Set<string>> {
     const { id, type, request_id: request } = body as { id: string; type: string; request_id: string };
     // A `corrected` event may follow a final one when a reorganization was deeper than the confirmations.
     if (type !== "completed" && type !== "error") return;
+    if (type === "completed" && !finals.has(request)) completedAt.set(request, performance.now());
     finals.set(request, (finals.get(request) ?? new Set()).add(`${type} ${id}`));
   };
   return finals;

@@ -7,12 +7,19 @@ const KEY = "DEPLOYER_PRIVATE_KEY";
 /** The number of Hardhat's error for a variable that neither the environment nor the keystore has. */
 const NOT_FOUND = 7;
 
-/** Checks the node's URL and the deployer's key before Hardhat uses them. @throws OperatorError with the line to add */
-export async function requireAccess({ config, globalOptions }: HardhatRuntimeEnvironment): Promise<void> {
+/**
+ * Checks the node's URL and the deployer's key before Hardhat uses them.
+ * @param listed whether `RPC_URLS` names the nodes, in place of the network's own variable.
+ * @throws OperatorError with the line to add
+ */
+export async function requireAccess(
+  { config, globalOptions }: HardhatRuntimeEnvironment,
+  listed = false,
+): Promise<void> {
   const name = globalOptions.network;
   const network = config.networks[name];
   if (network?.type !== "http") return;
-  if (!(await isSet(network.url)))
+  if (!listed && !(await isSet(network.url)))
     throw new OperatorError(
       `The URL of a node of ${name} is missing. Add this line to your shell: export ${rpcVariable(name)}=https://…`,
     );

@@ -2,8 +2,9 @@ import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
 import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
-import { parseSettings } from "../../api/config/settings.ts";
 import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
+import { parseSettings } from "../../api/config/settings.ts";
+import { firstNode } from "../../api/context/chain-link.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
@@ -28,7 +29,7 @@ interface Arguments {
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
   try {
-    await requireAccess(hre);
+    await requireAccess(hre, environment()["RPC_URLS"] !== undefined);
     await explainingChain(() => run(args, hre));
   } catch (error) {
     // What the operator can correct is a sentence. Anything else is a bug and keeps its stack trace.
@@ -49,7 +50,10 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
     );
   if (hre.config.networks[wanted ?? ""]?.type !== "http")
     throw new OperatorError(`Name the chain: --network ${known}, or another one of hardhat.config.ts.`);
-  const connection = await hre.network.create();
+  const url = await listedNode();
+  const connection = await hre.network.create(
+    url === null ? undefined : { network: hre.globalOptions.network, override: { url } },
+  );
   const { ethers } = connection;
   const [deployer] = await ethers.getSigners();
   if (deployer === undefined) {
@@ -77,4 +81,10 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
     if (!(await verifyDeployment(plan, deployed, verifiers, say))) process.exitCode = 1;
   }
   await connection.close();
+}
+
+/** Of `RPC_URLS`, the first node that works; null: the URL is that of the network. @throws OperatorError, SettingsError */
+async function listedNode(): Promise<string | null> {
+  const { RPC_URLS: list } = environment();
+  return list === undefined ? null : firstNode(parseSettings({ PUBLIC_URL: "http://localhost", RPC_URLS: list }));
 }

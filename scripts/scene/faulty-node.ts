@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 
+import { id } from "ethers";
+
 import type { Listening } from "./loopback.ts";
 import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
 
@@ -7,12 +9,22 @@ import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-pro
 export type NodeFault =
   /** It closes every connection. */
   | { kind: "dead" }
+  /** It closes every connection from the first call of a method on. */
+  | { kind: "dies-at"; method: string }
   /** It accepts calls and never answers. */
   | { kind: "hangs" }
   /** It stays at a block, and its newest state is that of this block. */
   | { kind: "behind"; at: number }
   /** From a block on, it has other blocks than the chain. */
   | { kind: "old-branch"; from: number }
+  /** It has no logs above a block: of transfers, or of everything. */
+  | { kind: "forgets-logs"; above: number; of: "transfers" | "everything" }
+  /** Above a block, each ERC721 token that somebody gets goes on to another address. */
+  | { kind: "invents-logs"; above: number }
+  /** Its receipts name other gas. */
+  | { kind: "invents-costs"; gasUsed: string }
+  /** It names a far too high fee. */
+  | { kind: "invents-fees"; wei: string }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -33,6 +45,8 @@ export class FaultyNode {
   fault: NodeFault | null = null;
   /** Calls since the start, by method. */
   readonly calls = new Map<string, number>();
+  /** Bytes of the answers that were passed on since the start. */
+  bytes = 0;
   /** Calls of the newest state that came while it was behind. */
   readsWhileBehind = 0;
 
@@ -63,8 +77,12 @@ export class FaultyNode {
   async #handle(exchange: Exchange): Promise<void> {
     const { calls, body, response, answer } = exchange;
     for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
+    if (this.fault?.kind === "dies-at") {
+      const { method } = this.fault;
+      if (calls.some((call) => call.method === method)) this.fault = { kind: "dead" };
+    }
     const { fault } = this;
-    if (fault === null) {
+    if (fault === null || fault.kind === "dies-at") {
       await this.#pass(body, response);
       return;
     }
@@ -105,7 +123,9 @@ export class FaultyNode {
     const forwarded = await postToNode(this.target, body);
     const retryAfter = forwarded.headers.get("retry-after");
     if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
-    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(await forwarded.text());
+    const text = await forwarded.text();
+    this.bytes += Buffer.byteLength(text);
+    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(text);
   }
 
   #changed(call: ProxiedCall, fault: NodeFault): ProxiedCall {
@@ -128,6 +148,9 @@ interface NodeAnswer {
 
 function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
   const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
+  if (fault.kind === "invents-fees" && method === "eth_maxPriorityFeePerGas") return other(fault.wei);
+  if (fault.kind === "invents-costs" && method === "eth_getTransactionReceipt" && answer.result != null)
+    return other({ ...answer.result, gasUsed: fault.gasUsed });
   if (fault.kind === "other-chain" && method === "eth_chainId") return other("0x539");
   if (method === "eth_sendRawTransaction") {
     if (fault.kind === "loses-pool") return other(`0x${"00".repeat(32)}`);
@@ -149,7 +172,34 @@ function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, faul
     const parent = number > fault.from ? { parentHash: branch("parentHash") } : {};
     return other({ ...block, hash: branch("hash"), ...parent });
   }
+  if ("above" in fault && method === "eth_getLogs" && Array.isArray(answer.result))
+    return other((answer.result as Log[]).flatMap((log) => toldLogs(log, fault)));
   return answer;
+}
+
+interface Log {
+  topics: string[];
+  blockNumber: string;
+  transactionHash: string;
+  logIndex: string;
+}
+
+const TRANSFER = id("Transfer(address,address,uint256)");
+/** Who gets tokens by logs that are invented. */
+const THIEF = `0x${"bad".padStart(64, "0")}`;
+/** An invented log comes after all others of its block. */
+const INVENTED = 100_000;
+
+/** What a node that lies tells of a log. */
+function toldLogs(log: Log, fault: NodeFault & { above: number }): Log[] {
+  const isTransfer = log.topics[0] === TRANSFER;
+  if (Number(log.blockNumber) <= fault.above) return [log];
+  if (fault.kind === "forgets-logs") return fault.of === "everything" || isTransfer ? [] : [log];
+  const [event = "", , owner = "", token = ""] = log.topics;
+  const logIndex = `0x${(Number(log.logIndex) + INVENTED).toString(16)}`;
+  // Another transaction than the service's, so it belongs to no request.
+  const transactionHash = `0x${"bad".padEnd(64, "0")}`;
+  return isTransfer ? [log, { ...log, topics: [event, owner, THIEF, token], transactionHash, logIndex }] : [log];
 }
 
 /** NaN when there is no such number. */

@@ -32,8 +32,10 @@ const BUILT = /^types\/|\bartifacts\b/;
 
 /** Files of the long tier that take minutes. They begin first, so that none of them runs alone at the end. */
 const SLOWEST = [
+  "test/api/pipeline/nodes-agree.long.test.ts",
   "test/api/pipeline/hard-forks.long.test.ts",
   "test/scripts/deploy.long.test.ts",
+  "test/api/pipeline/several-nodes.long.test.ts",
   "test/scripts/start-again.long.test.ts",
   "test/api/store/db/query-times.long.test.ts",
   "test/scripts/campaign/campaign.long.test.ts",

@@ -15,6 +15,7 @@ import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
 import type { Variable } from "../../config/variables.ts";
+import { firstNode } from "../../context/chain-link.ts";
 import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
@@ -211,7 +212,8 @@ interface ChosenChain {
   title: string;
   chainId: bigint;
   rpc: Rpc;
-  rpcUrl: string;
+  /** Of its node, or of several. */
+  setting: ["RPC_URL" | "RPC_URLS", string];
   explorerUrl: string | null;
   /** How many confirmations the chain needs; null: as the service sets them by itself. */
   confirmations: number | null;
@@ -224,14 +226,49 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     throw new OperatorError(
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
     );
-  if (env["RPC_URLS"] !== undefined)
+  const { setting, rpcUrl } = await chooseNodes({ options, known }, env, terminal);
+  const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
+  const chainId = await new ChainClient(rpc).chainId();
+  if (known !== undefined && BigInt(known.chainId) !== chainId)
     throw new OperatorError(
-      "This command uses one node: set RPC_URL in the place of RPC_URLS. When it is done, set all nodes in the settings.",
+      `The node serves chain ${chainId.toString()}, but ${known.name} is chain ${known.chainId.toString()}. Set ${setting[0]} to ${setting[0] === "RPC_URL" ? "a node" : "nodes"} of ${known.title}, or correct --chain.`,
     );
+  if (chainId === LOCAL_CHAIN_ID)
+    throw new OperatorError(`Chain ${chainId.toString()} is a local chain. \`npm start\` sets up everything on it.`);
+  const {
+    title = `chain ${chainId.toString()}`,
+    test,
+    explorerUrl = null,
+    confirmations = null,
+  } = networkOf(chainId) ?? {};
+  terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
+  if (test !== true)
+    terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
+  return { title, chainId, rpc, setting, explorerUrl, confirmations };
+}
+
+/**
+ * The nodes, as a setting, and the one that this command uses: of a list, the first that works.
+ * @throws OperatorError, SettingsError
+ */
+async function chooseNodes(
+  { options, known }: { options: Options; known: KnownNetwork | undefined },
+  env: Environment,
+  terminal: Terminal,
+): Promise<Pick<ChosenChain, "setting"> & { rpcUrl: string }> {
+  const { RPC_URLS: list, RPC_URL: one } = env;
+  if (list !== undefined) {
+    if (options.rpcUrl !== undefined || one !== undefined)
+      throw new OperatorError(
+        "RPC_URLS names the nodes already. Remove RPC_URL and --rpc-url, or add their URL to RPC_URLS.",
+      );
+    const url = await firstNode(parseSettings({ PUBLIC_URL: "http://localhost", RPC_URLS: list }));
+    return { setting: ["RPC_URLS", list], rpcUrl: url };
+  }
   const variable = known === undefined ? "RPC_URL" : rpcVariable(known.name);
   const rpcUrl =
     options.rpcUrl ??
-    env["RPC_URL"] ??
+    one ??
     env[variable] ??
     (
       await terminal.ask?.(
@@ -245,27 +282,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
         (known === undefined ? ` Or name a test network: --chain ${TEST_NAMES.join(" | ")}.` : ""),
     );
   if (!isHttpUrl(rpcUrl)) throw new OperatorError("The URL of the node must start with http:// or https://.");
-  const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
-  const chainId = await new ChainClient(rpc).chainId();
-  if (known !== undefined && BigInt(known.chainId) !== chainId)
-    throw new OperatorError(
-      `The node serves chain ${chainId.toString()}, but ${known.name} is chain ${known.chainId.toString()}. Set RPC_URL to a node of ${known.title}, or correct --chain.`,
-    );
-  if (chainId === LOCAL_CHAIN_ID)
-    throw new OperatorError(`Chain ${chainId.toString()} is a local chain. \`npm start\` sets up everything on it.`);
-  const same = networkOf(chainId);
-  const title = same?.title ?? `chain ${chainId.toString()}`;
-  terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
-  if (same?.test !== true)
-    terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
-  return {
-    title,
-    chainId,
-    rpc,
-    rpcUrl,
-    explorerUrl: same?.explorerUrl ?? null,
-    confirmations: same?.confirmations ?? null,
-  };
+  return { setting: ["RPC_URL", rpcUrl], rpcUrl };
 }
 
 /** The database must be new, or that of this chain. @throws OperatorError */
@@ -299,7 +316,7 @@ async function chooseSettings(
   const local = `http://localhost:${env["PORT"] ?? "3000"}`;
   const publicUrl = options.publicUrl ?? env["PUBLIC_URL"] ?? (await askPublicUrl(local, terminal));
   const chosen: Environment = {
-    RPC_URL: chain.rpcUrl,
+    [chain.setting[0]]: chain.setting[1],
     PUBLIC_URL: publicUrl === "" ? local : publicUrl,
     ...(options.lanes === undefined ? {} : { LANES: options.lanes }),
     ...(env["EXPLORER_URL"] === undefined && chain.explorerUrl !== null ? { EXPLORER_URL: chain.explorerUrl } : {}),
@@ -324,7 +341,7 @@ async function keepSettings(
   const env: Environment = { ...confirmationsOfNew(file, chain), ...chosen, SECRET_KEYS: secretKeys };
   const settings = parseSettings(env);
   const wanted: [Variable, string | undefined][] = [
-    ["RPC_URL", chain.rpcUrl],
+    chain.setting,
     ["PUBLIC_URL", env["PUBLIC_URL"]],
     ["EXPLORER_URL", env["EXPLORER_URL"]],
     ["LANES", env["LANES"]],

@@ -48,7 +48,6 @@ export function apiWorkers({ database, logger, now }: WorkerDeps, streams: Event
 }
 
 interface ApiParts extends Chain, PresenceParts {
-  /** Does not wait for a provider's rate limit. */
   client: ChainClient;
   relay: string;
   content: Content;
@@ -59,12 +58,15 @@ interface ApiParts extends Chain, PresenceParts {
   guard: ChainProblem;
   /** Null with one node. */
   nodes: Nodes | null;
+  /** Whether the provider of the only node limits the rate of calls now. */
+  isLimited: () => boolean;
   health: () => Promise<WorkerHealth[]>;
 }
 
 /** Starts the HTTP API. @returns its port. */
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
-  const { database, client, guard, nodes, keys, health } = parts;
+  const { database, guard, nodes, isLimited, keys, health, logger } = parts;
+  const client = parts.client.as("api");
   return startHttp(
     {
       ...parts,
@@ -73,8 +75,12 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
-      readiness: createReadiness({ database, client, nodes, health, logger: parts.logger }),
-      operator: createOperatorReads(settings, { ...parts, blocks: parts.content.blocks }),
+      readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
+      operator: createOperatorReads(settings, {
+        ...parts,
+        client: client.as("background"),
+        blocks: parts.content.blocks,
+      }),
       apiProcesses: await joinApiProcesses(settings, parts, opened),
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
@@ -90,6 +96,8 @@ interface Watched {
   client: Pick<ChainClient, "headNumber">;
   /** Absent or null with one node. */
   nodes?: Pick<Nodes, "states"> | null;
+  /** Absent: never. */
+  isLimited?: () => boolean;
   health: () => Promise<WorkerHealth[]>;
   logger: Logger;
 }
@@ -115,7 +123,7 @@ interface Result {
  * when a check begins to fail and once when it is over. Workers log their own errors.
  */
 export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
-  const { database, client, nodes = null, health, logger } = parts;
+  const { database, client, nodes = null, isLimited = () => false, health, logger } = parts;
   const words = new Map<string, ReadinessWord>();
   const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
     try {
@@ -135,7 +143,9 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
     const states = nodes?.states() ?? [];
     const [stored, chain, rows, workers] = await Promise.all([
       check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
-      nodes === null ? check("chain", () => client.headNumber().then(() => "ok")) : chainOf(states),
+      nodes === null
+        ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
+        : chainOf(states),
       check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
       health(),
     ]);

@@ -1,6 +1,7 @@
 import type { Settings } from "../../config/settings.ts";
 import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
+import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
@@ -22,7 +23,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
   const { database, client, identity, signals, logger, metrics, now, local } = deps;
   return new Indexer({
     database,
-    client,
+    client: client.as("follow"),
     contracts: identity.contracts,
     signals,
     logger,
@@ -33,6 +34,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     foreignCallGas: settings.limits.foreignCallGas,
     maxForeignLogs: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),
+    receipts: settings.verifyReceipts ? new ReceiptCheck({ client, logger, metrics }) : null,
   });
 }
 
@@ -40,7 +42,7 @@ function createContractReader(settings: Settings, deps: WorkerDeps): ContractRea
   const { database, client, signals, logger, now, local } = deps;
   return new ContractReader({
     database,
-    client,
+    client: client.as("background"),
     wake: signals.contracts,
     logger,
     now,

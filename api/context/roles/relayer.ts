@@ -31,13 +31,15 @@ export async function withRelayers(
   deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
   opened: AsyncDisposableStack,
 ): Promise<Signing> {
-  const gas = new GasMeter({ ...deps.identity, ...deps, keyring: signing.keyring });
+  const client = deps.client.as("background");
+  const gas = new GasMeter({ ...deps.identity, ...deps, client, keyring: signing.keyring });
   await gas.open();
   return { ...signing, gas, relayers: await joinRelayers(settings, deps, opened) };
 }
 
 /** The workers of the role `relayer`. */
-export function relayerWorkers(settings: Settings, deps: WorkerDeps, signing: Signing): NamedWorker[] {
+export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: Signing): NamedWorker[] {
+  const deps = { ...parts, client: parts.client.as("send") };
   const simulations = createSimulations(settings, deps);
   const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));
   const lanes = signing.lanes.map((index) => ({

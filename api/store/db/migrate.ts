@@ -24,6 +24,7 @@ import * as filters from "./migrations/0014-v0.3.0-filters.ts";
 import * as answersAndNames from "./migrations/0015-v0.3.0-answers-and-names.ts";
 import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.ts";
 import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
+import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -51,6 +52,7 @@ export const MIGRATIONS: Migrations = {
   "0015-v0.3.0-answers-and-names": answersAndNames,
   "0016-v0.3.0-collection-storage": collectionStorage,
   "0017-v0.3.0-signed-burns": signedBurns,
+  "0018-v0.3.0-digests-of-logs": digestsOfLogs,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -1,4 +1,4 @@
-import type { Generated, Insertable, Selectable } from "kysely";
+import type { ColumnType, Generated, Insertable, Selectable } from "kysely";
 
 import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
@@ -227,7 +227,13 @@ interface BlocksTable {
   hash: string;
   parent_hash: string;
   timestamp: number;
+  /** Digest of its logs of the service's contracts; empty: there are none. null: it is not known, as with a single node. */
+  own_logs: Digest;
+  /** The same of the followed contracts: `foreign_version` when they were read, a colon, and the digest. */
+  foreign_logs: Digest;
 }
+
+type Digest = ColumnType<string | null, string | null | undefined, never>;
 
 interface CollectionsTable {
   seq: Generated<number>;
@@ -416,6 +422,7 @@ export type LaneRow = Selectable<LanesTable>;
 export type BatchRow = Selectable<BatchesTable>;
 export type AttemptRow = Selectable<AttemptsTable>;
 export type BlockRow = Selectable<BlocksTable>;
+export type NewBlockRow = Insertable<BlocksTable>;
 export type CollectionRow = Selectable<CollectionsTable>;
 export type NftRow = Selectable<NftsTable>;
 export type HoldingRow = Selectable<HoldingsTable>;

@@ -4,7 +4,7 @@ import type { CollectionKind, CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
-import type { BlockRow } from "../db/schema.ts";
+import type { NewBlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
 import type { HoldingKey } from "../listings/stored-holdings.ts";
@@ -29,7 +29,7 @@ export interface BlockRange {
   /** Hash of the block before the range. The range is refused if the stored block has another hash. */
   parentHash: string;
   /** Headers to keep, for detecting a reorg. */
-  blocks: BlockRow[];
+  blocks: NewBlockRow[];
   /** The service's own transactions, in the order of the chain. */
   batches: {
     batchId: number;

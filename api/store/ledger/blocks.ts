@@ -1,6 +1,8 @@
+import { sql } from "kysely";
+
 import { readMeta } from "../db/meta.ts";
-import type { BlockRow } from "../db/schema.ts";
-import type { Db, Trx } from "../db/sql.ts";
+import type { BlockRow, NewBlockRow } from "../db/schema.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
 
 export async function storedBlock(db: Db, number: number): Promise<BlockRow | undefined> {
   return db.selectFrom("blocks").selectAll().where("number", "=", number).executeTakeFirst();
@@ -17,10 +19,56 @@ export async function newestBlocks(db: Db, limit: number, below: number): Promis
     .execute();
 }
 
+/** Stored headers of a range, oldest first. */
+export async function blocksBetween(db: Db, from: number, to: number): Promise<BlockRow[]> {
+  return db
+    .selectFrom("blocks")
+    .selectAll()
+    .where("number", ">=", from)
+    .where("number", "<=", to)
+    .orderBy("number")
+    .execute();
+}
+
 /** Stores the headers of new blocks, and forgets those that no reorg can reach. */
-export async function rememberBlocks(trx: Trx, blocks: BlockRow[], forgetBefore: number): Promise<void> {
-  if (blocks.length > 0) await trx.insertInto("blocks").values(blocks).execute();
+export async function rememberBlocks(trx: Trx, blocks: NewBlockRow[], forgetBefore: number): Promise<void> {
+  if (blocks.length > 0) {
+    const columns = {
+      number: "integer",
+      hash: "text",
+      parent_hash: "text",
+      timestamp: "integer",
+      own_logs: "text",
+      foreign_logs: "text",
+    } as const;
+    const rows = blocks.map((block) => ({
+      ...block,
+      own_logs: block.own_logs ?? null,
+      foreign_logs: block.foreign_logs ?? null,
+    }));
+    await sql`
+      insert into blocks (number, hash, parent_hash, timestamp, own_logs, foreign_logs)
+      select number, hash, parent_hash, timestamp, own_logs, foreign_logs from ${rowSet(trx, columns, rows)} as input`.execute(
+      trx,
+    );
+  }
   await trx.deleteFrom("blocks").where("number", "<", forgetBefore).execute();
+}
+
+/**
+ * Up to which block the nodes have agreed. Everything that is final was agreed, so this needs no value of its own: far behind
+ * the head, `confirmed_block` is above the checkpoint, and all that is stored is final.
+ */
+export async function agreedBlock(db: Db, checkpoint: number): Promise<number> {
+  return Math.min(Number((await readMeta(db, "confirmed_block")) ?? checkpoint), checkpoint);
+}
+
+/** Whether something waits for its block to become final: an outcome, or a transaction that no block is known to have. */
+export async function isAnythingUndecided(db: Db): Promise<boolean> {
+  const { rows } = await sql<{ found: number }>`
+    select 1 as found where exists (select 1 from requests where outcome is not null)
+                         or exists (select 1 from batches where status = 'open')`.execute(db);
+  return rows.length > 0;
 }
 
 /** The last block whose logs are stored. */

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { anvilBinary } from "../../scene/anvil.ts";
 import { NodeProcess, type Pace } from "../../scene/node.ts";
 import { type Fullness, fullnessOf } from "../chain/blocks.ts";
@@ -7,10 +5,8 @@ import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import type { Usage } from "../harness/usage.ts";
 import { World } from "../harness/world.ts";
-
-const DAY = 86_400;
-/** Mints a second: a million in a day. */
-const RATE = 1_000_000 / DAY;
+import { type Accepted, DAY, mintEvenly, RATE, SETTINGS } from "./minting.ts";
+import { nodeRows } from "./nodes.ts";
 
 interface Size extends Pace {
   /** Blocks for which nothing happens, and for which mints are asked for. */
@@ -24,18 +20,20 @@ const SIZES: readonly Size[] = [
 ];
 const QUICK: readonly Size[] = [{ gas: 30_000_000, seconds: 1, idle: 2, busy: 5 }];
 
-/** The default of chains that are not local. */
-const SETTINGS = { BLOCK_POLL_SECONDS: "1" };
-
 /**
  * What a day costs: the RPC calls, the transactions and the CPU time of the service while nothing happens, and while mints
- * come one by one at the rate of a million a day. It is measured for about a minute, and multiplied.
+ * come one by one at the rate of a million a day. It is measured for about a minute, and multiplied. Then the calls of several
+ * nodes, and those of the check of receipts.
  */
 export const day: Part = { name: "day", measure: run };
 
-async function run({ quick, databases }: Options): Promise<Row[]> {
+async function run(options: Options): Promise<Row[]> {
   // The package exists for one platform only.
   if (anvilBinary() === null) return [];
+  return [...(await oneNode(options)), ...(await nodeRows(options))];
+}
+
+async function oneNode({ quick, databases }: Options): Promise<Row[]> {
   const world = await World.start({ databases, node: () => NodeProcess.underLoad(), settings: SETTINGS });
   try {
     const { node } = world;
@@ -93,25 +91,6 @@ function spentBetween(before: Usage, after: Usage, seconds: number): Spent {
       Object.entries(after.rpcByMethod).map(([method, count]) => [method, count - (before.rpcByMethod[method] ?? 0)]),
     ),
   };
-}
-
-interface Accepted {
-  id: string;
-  /** When it was asked for: milliseconds since 1970. */
-  at: number;
-}
-
-/** Asks for mints one by one, each at its time, whatever the earlier ones took. */
-async function mintEvenly(world: World, body: object, count: number): Promise<Accepted[]> {
-  const started = performance.now();
-  const mint = async (index: number) => {
-    await wait(Math.max(0, started + (index * 1000) / RATE - performance.now()));
-    const at = Date.now();
-    const call = { method: "POST", path: "/v1/nfts", body } as const;
-    const { request_id: id } = await world.load.send<{ request_id: string }>(call);
-    return { id, at };
-  };
-  return Promise.all(Array.from({ length: count }, (_, index) => mint(index)));
 }
 
 /** When each block appeared, in milliseconds since 1970. The times in the blocks are whole seconds. */

@@ -32,6 +32,8 @@ interface Setting {
   /** Starts another node than Hardhat's. */
   node?: () => Promise<NodeProcess>;
   settings?: Record<string, string>;
+  /** Starts proxies in front of the node. @returns the settings that name them */
+  inFront?: (url: string, scene: Scene) => Promise<Record<string, string>>;
   /** `ROLES` of each process, those with the role `api` first. By default one process has all roles. */
   roles?: readonly string[];
 }
@@ -59,7 +61,7 @@ export class World {
   }
 
   static start(setting: Setting): Promise<World> {
-    const { databases, node: startNode, settings = {}, roles = [ALL_ROLES] } = setting;
+    const { databases, node: startNode, settings = {}, inFront, roles = [ALL_ROLES] } = setting;
     return Scene.open("bench", async (scene) => {
       const { folder } = scene;
       const node = await scene.add(startNode?.() ?? NodeProcess.hardhat());
@@ -71,6 +73,7 @@ export class World {
         PUBLIC_URL: "http://localhost:3000",
         DEPLOYMENTS_DIR: join(folder, "deployments"),
         ...settings,
+        ...(await inFront?.(node.url, scene)),
       };
       const processes: MeasuredService[] = [];
       // One after the other: the first one deploys the contracts and creates the keys.

@@ -1,8 +1,14 @@
 import { expect } from "chai";
+import { zeroPadValue } from "ethers";
 
 import { ChainClient } from "../../../api/chain/client.ts";
-import { ChainUnavailable, RpcError } from "../../../api/chain/errors.ts";
+import { ChainUnavailable, NodeDisagrees, RateLimited, RpcError } from "../../../api/chain/errors.ts";
+import { createForeignContracts } from "../../../api/chain/foreign.ts";
+import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
+import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
+import type { Command } from "../../../api/domain/command.ts";
+import { currentFees } from "../../../api/relayer/fees.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";
@@ -19,6 +25,14 @@ const LOG = {
   removed: false,
 };
 
+const BLOCK = {
+  number: "0x64",
+  hash: `0x${"66".repeat(32)}`,
+  parentHash: `0x${"77".repeat(32)}`,
+  timestamp: "0x1",
+  gasLimit: "0x3938700",
+};
+
 describe("Nodes", () => {
   let fakes: FakeRpc[] = [];
   let nodes: Nodes;
@@ -28,17 +42,35 @@ describe("Nodes", () => {
   beforeEach(async () => {
     logged.length = 0;
     fakes = [await startFakeRpc(answerAt(CHECKPOINT)), await startFakeRpc(answerAt(CHECKPOINT))];
-    const log = (fields: object) => logged.push(fields);
-    nodes = new Nodes(
-      fakes.map(({ url }) => `${url}/${SECRET}`),
-      { readOnly: [], floor: () => Promise.resolve(CHECKPOINT), logger: { warn: log, info: log } },
-    );
+    nodes = open();
     client = new ChainClient(nodes);
   });
   afterEach(async () => {
     nodes.stop();
     for (const fake of fakes) await fake.stop();
   });
+
+  function open(options: { memory?: SharedArrayBuffer; maxWait?: number } = {}): Nodes {
+    const log = (fields: object) => logged.push(fields);
+    return new Nodes(
+      fakes.map(({ url }) => `${url}/${SECRET}`),
+      { readOnly: [], floor: () => Promise.resolve(CHECKPOINT), logger: { warn: log, info: log }, ...options },
+    );
+  }
+
+  /** Nodes for one test, instead of the usual ones. */
+  function reopen(options: { memory?: SharedArrayBuffer; maxWait?: number }): void {
+    nodes.stop();
+    nodes = open(options);
+    client = new ChainClient(nodes);
+  }
+
+  function limit(number: number, retryAfter: number): void {
+    fake(number).raw = (_calls, response) => {
+      fake(number).raw = null;
+      response.writeHead(429, { "retry-after": retryAfter.toString() }).end("Too Many Requests");
+    };
+  }
 
   /** A node whose newest block has this number, and whose balances are that number. */
   function answerAt(head: number): FakeRpc["answer"] {
@@ -102,6 +134,90 @@ describe("Nodes", () => {
     });
   });
 
+  describe("given another thread", () => {
+    it("knows what the first one has found out, and asks no node for it", async () => {
+      const memory = createNodesMemory();
+      reopen({ memory });
+      const other = open({ memory });
+      try {
+        die(1);
+        await client.headNumber();
+        const asked = fakes.map(({ calls }) => calls.length);
+        expect(other.states().map(({ word, head, failures }) => [word, head, failures])).to.deep.equal([
+          ["down", null, 1],
+          ["up", CHECKPOINT, 0],
+        ]);
+        expect(other.states()[0]?.problem).to.contain("cannot be reached").and.not.contain(SECRET);
+        expect(fakes.map(({ calls }) => calls.length)).to.deep.equal(asked);
+        expect(await new ChainClient(other).headNumber()).to.equal(CHECKPOINT);
+        expect(fake(1).calls).to.have.length(asked[0] ?? 0);
+        fake(1).raw = null;
+        await other.examine();
+        expect(nodes.states().map(({ word }) => word)).to.deep.equal(["up", "up"]);
+      } finally {
+        other.stop();
+      }
+    });
+  });
+
+  describe("given a provider that limits the rate of calls", () => {
+    it("goes on with the other node at once, and lets the first one rest", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(fake(1).calls).to.have.length(1);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["rate_limited", "up"]);
+    });
+
+    it("waits for the first that has calls left, when all nodes are limited", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      limit(2, 1);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
+      expect(fake(1).calls).to.have.length(1);
+      expect(fake(2).calls.length).to.be.above(1);
+    });
+
+    it("says so when none has calls left in time", async () => {
+      reopen({ maxWait: 5_000 });
+      limit(1, 300);
+      limit(2, 200);
+      expect(await failure(client.headNumber())).to.be.instanceOf(RateLimited);
+    });
+  });
+
+  describe("given a simulation that fails, and another node that does not answer in time", () => {
+    it("reports the failure", async () => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_estimateGas" ? { error: { code: 3, message: "execution reverted", data: "0x" } } : "0x64";
+      fake(2).raw = () => undefined;
+      const address = `0x${"11".repeat(20)}`;
+      const token = { contract: address, contractType: "ERC721", foreign: false, tokenId: "1", quantity: "1" } as const;
+      const command: Command = { kind: "transfer", ...token, from: address, to: address };
+      const call = { command, number: 1n, needsDelegation: false, target: address, data: "0x" };
+      const conditions = { block: CHECKPOINT, maxGas: 100_000, abort: AbortSignal.timeout(1_000) };
+      const [result] = await simulatePlannedCalls(client, address, [call], conditions);
+      expect(result).to.have.nested.property("failure.errorCode", "execution_reverted");
+    });
+  });
+
+  describe("given a node that lacks the state of the newest block", () => {
+    it("asks the next one for a contract of others, with its control call", async () => {
+      fake(1).answer = ({ method }) =>
+        method === "eth_call" ? { error: { code: -32000, message: "missing trie node" } } : "0x64";
+      const owner = `0x${"11".repeat(20)}`;
+      const control = "0x6d6f6e657461";
+      fake(2).answer = ({ method, params }) => {
+        if (method !== "eth_call") return "0x64";
+        return (params[0] as { data: string }).data === control ? control : zeroPadValue(owner, 32);
+      };
+      const query = { contract: `0x${"22".repeat(20)}`, type: "ERC721", tokenId: "1", owner } as const;
+      const held = await createForeignContracts(client, 100_000).holdings([query], new AbortController().signal);
+      expect(held).to.deep.equal([1n]);
+    });
+  });
+
   describe("given a node behind the database", () => {
     beforeEach(() => {
       fake(1).answer = answerAt(CHECKPOINT - 50);
@@ -121,6 +237,103 @@ describe("Nodes", () => {
     it("takes the highest nonce", async () => {
       fake(2).answer = answerAt(CHECKPOINT + 7);
       expect(await client.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([CHECKPOINT + 7]);
+    });
+  });
+
+  describe("given three nodes, one of which names a far too high nonce", () => {
+    it("believes two others about a lane's nonce, and the highest where nothing may run twice", async () => {
+      const third = await startFakeRpc(answerAt(CHECKPOINT + 1));
+      fake(1).answer = ({ method }) => (method === "eth_getTransactionCount" ? "0xffffffff" : "0x64");
+      const three = new Nodes(
+        [...fakes, third].map(({ url }) => url),
+        {
+          readOnly: [],
+          floor: () => Promise.resolve(CHECKPOINT),
+          logger: { warn: () => undefined, info: () => undefined },
+        },
+      );
+      const ofThree = new ChainClient(three);
+      expect(await ofThree.reachedNonces([`0x${"11".repeat(20)}`])).to.deep.equal([CHECKPOINT + 1]);
+      expect(await ofThree.highestNonces([`0x${"11".repeat(20)}`])).to.deep.equal([0xffffffff]);
+      three.stop();
+      await third.stop();
+    });
+  });
+
+  describe("given a node whose answer was wrong", () => {
+    it("does not read it for a while, although it answers calls", async () => {
+      const wrong = new NodeDisagrees("its receipts differ");
+      const session = nodes.session(() => (nodes.number === 1 ? nodes.distrust(wrong) : client.headNumber()));
+      expect(await session).to.equal(CHECKPOINT);
+      await nodes.within(1, () => client.headNumber());
+      await nodes.examine();
+      expect(nodes.number).to.equal(2);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+    });
+  });
+
+  describe("given a node that names a far too high fee", () => {
+    const answers = (fee: string): FakeRpc["answer"] => {
+      const head = answerAt(CHECKPOINT);
+      return (call) => (call.method === "eth_maxPriorityFeePerGas" ? fee : head(call));
+    };
+    const asked = (number: number) =>
+      fake(number).calls.filter(({ method }) => method === "eth_maxPriorityFeePerGas").length;
+
+    it("takes the other node's, and says so once a minute", async () => {
+      fake(1).answer = answers("0x3b9aca00");
+      fake(2).answer = answers("0x64");
+      expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([100n, 100n]);
+      expect(logged).to.deep.equal([{ node: 1, wei: "1000000000", taken: "100" }]);
+    });
+
+    it("asks the other node once a minute while the first one's is at most twice as high", async () => {
+      fake(1).answer = answers("0xc8");
+      fake(2).answer = answers("0x64");
+      expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([200n, 200n]);
+      expect([asked(1), asked(2), logged.length]).to.deep.equal([2, 1, 0]);
+      fake(1).answer = answers("0xc9");
+      expect(await client.priorityFee()).to.equal(100n);
+    });
+
+    it("takes the first one's when no other node answers", async () => {
+      fake(1).answer = answers("0xc8");
+      die(2);
+      expect(await client.priorityFee()).to.equal(200n);
+    });
+
+    it("takes the middle one of three, so that one that names none is not believed either", async () => {
+      fakes.push(await startFakeRpc(answers("0xc8")));
+      reopen({});
+      fake(1).answer = answers("0x64");
+      fake(2).answer = answers("0x0");
+      expect(await client.priorityFee()).to.equal(100n);
+    });
+
+    it("does not stop the sending for the base fee that one node invents", async () => {
+      const block = (baseFeePerGas: string): FakeRpc["answer"] => {
+        const shown = { ...BLOCK, baseFeePerGas };
+        return ({ method }) => (method === "eth_getBlockByNumber" ? shown : "0x64");
+      };
+      fake(1).answer = block("0x3b9aca00");
+      fake(2).answer = block("0x8");
+      const { fees } = await client.nodes.session(() => currentFees(client, 1_000n));
+      expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
+    });
+  });
+
+  describe("given a node that was outvoted", () => {
+    it("does not read it, not even when all others are dead, but still hears its word", async () => {
+      nodes.outvote([1], CHECKPOINT);
+      expect(nodes.number).to.equal(2);
+      expect(nodes.disagreement).to.equal(CHECKPOINT);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+      const votes = await nodes.vote(() => client.headNumber(), true);
+      expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, outvoted: true }]);
+      die(2);
+      expect((await failure(client.headNumber())).message).to.match(/^node 2/);
+      nodes.reinstate([1]);
+      expect(await client.headNumber()).to.equal(CHECKPOINT);
     });
   });
 

@@ -118,20 +118,23 @@ describe("command line: init", () => {
     expect(await node.provider.getTransactionCount(deployer)).to.equal(sent);
   });
 
-  it("is refused while another run is at work", async () => {
+  it("takes a list of nodes and keeps it, and is refused while another run is at work", async () => {
     const second: Promise<Error>[] = [];
+    const list = `http://127.0.0.1:9,${node.url}`;
+    const env = { RPC_URL: "", RPC_URLS: list };
     const written = (output: string) => {
       const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
       if (address === undefined || second.length > 0) return;
-      const refused = refusalOf(run(["--without-words"]));
+      const refused = refusalOf(run(["--without-words"], { env }));
       second.push(refused);
       void refused.finally(() => node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]));
     };
-    const { output } = await run(["--without-words"], { written });
+    const { output } = await run(["--without-words"], { env, written });
     expect(output).to.match(/Everything is ready/);
+    expect((await readFile(join(folder.path, ".env"), "utf8")).match(/^RPC_.*$/gm)).to.deep.equal([`RPC_URLS=${list}`]);
     expect((await second[0])?.message).to.match(/^Another run of this command is at work in /);
     // It has ended.
-    expect((await run()).output).to.match(/Already deployed/);
+    expect((await run([], { env })).output).to.match(/Already deployed/);
   });
 
   for (const [what, words, env, sentence] of [
@@ -148,10 +151,10 @@ describe("command line: init", () => {
       /The node serves chain 84532, but sepolia is chain 11155111/,
     ],
     [
-      "several nodes",
+      "a list of nodes beside one",
       [],
-      { RPC_URL: "", RPC_URLS: "http://a.example,http://b.example" },
-      /set RPC_URL in the place of RPC_URLS/,
+      { RPC_URLS: "http://a.example,http://b.example" },
+      /^RPC_URLS names the nodes already/,
     ],
     ["no node", ["--chain", "sepolia"], { RPC_URL: "" }, /Add this line to your shell: export SEPOLIA_RPC_URL=https/],
     [

@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
+import { FaultyNode } from "../../../scripts/scene/faulty-node.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -75,6 +76,21 @@ describe("reconcile", () => {
     expect((await runCli(moneta.env, "reconcile")).output).to.match(
       /^The database matches the chain up to block \d+\.\n$/,
     );
+  });
+
+  it("goes on with the next node when the first one dies in the middle", async () => {
+    const nodes = [await FaultyNode.start(moneta.node.url), await FaultyNode.start(moneta.node.url)];
+    try {
+      const [first, second] = nodes;
+      if (first !== undefined) first.fault = { kind: "dies-at", method: "eth_getLogs" };
+      const env = { ...moneta.env, RPC_URL: "", RPC_URLS: nodes.map(({ url }) => url).join(",") };
+      const { comparison } = await jsonOfCli<Reconciliation>(env, "reconcile", "--dry-run", "--from-start");
+      expect(comparison).to.include({ differences: 0 });
+      expect(first?.fault).to.deep.equal({ kind: "dead" });
+      expect(second?.calls.get("eth_getLogs")).to.be.greaterThan(0);
+    } finally {
+      for (const node of nodes) await node.stop();
+    }
   });
 
   for (const [what, damage] of Object.entries(DAMAGES)) {

@@ -18,6 +18,8 @@ const OTHERS = {
   rpcUrl: "http://127.0.0.1:8545",
   rpcUrls: ["http://127.0.0.1:8545"],
   rpcReadOnly: [],
+  rpcAgreement: 1,
+  verifyReceipts: false,
 };
 
 describe("settings", () => {
@@ -119,12 +121,17 @@ describe("settings", () => {
     const RPC_URLS = "https://a.example/v2/secret, http://b.example/";
 
     it("keeps their order", () => {
-      const { rpcUrl, rpcUrls, rpcReadOnly } = parseSettings({ RPC_URLS, RPC_READ_ONLY: "2" });
+      const { rpcUrl, rpcUrls, rpcReadOnly, rpcAgreement } = parseSettings({
+        RPC_URLS,
+        RPC_READ_ONLY: "2",
+        RPC_AGREEMENT: "2",
+      });
       expect([rpcUrl, rpcUrls]).to.deep.equal([
         "https://a.example/v2/secret",
         ["https://a.example/v2/secret", "http://b.example"],
       ]);
       expect(rpcReadOnly).to.deep.equal([2]);
+      expect(rpcAgreement).to.equal(2);
     });
 
     for (const [problem, env, words] of [
@@ -140,6 +147,8 @@ describe("settings", () => {
       ],
       ["none may be sent to", { RPC_URLS, RPC_READ_ONLY: "1,2" }, "at least one node must get transactions"],
       ["a number names no node", { RPC_URLS, RPC_READ_ONLY: "3" }, "there are only 2 nodes"],
+      ["more must agree than there are", { RPC_URLS, RPC_AGREEMENT: "3" }, "RPC_AGREEMENT: 3 nodes cannot agree"],
+      ["none must agree", { RPC_URLS, RPC_AGREEMENT: "0" }, "RPC_AGREEMENT: "],
     ] as const) {
       it(`refuses the list when ${problem}, and never shows a URL`, () => {
         const [found = "", ...more] = problemsOf(env);

@@ -2,12 +2,14 @@ import { expect } from "chai";
 import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
+import { Nodes } from "../../../api/chain/nodes.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { closeReverted } from "../../../api/indexer/reverted.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+import { logLines } from "../../support/log-lines.ts";
 import { apply, batchOf } from "../support/blocks.ts";
 import { openLedger } from "../support/ledger.ts";
 import { addCollection, addRequest, randomAddress, randomContracts, requestRow } from "../support/rows.ts";
@@ -36,13 +38,14 @@ describe("closeReverted", () => {
     await database.remove();
   });
 
-  const close = () => {
-    const client = new ChainClient(new Rpc(node.url));
+  const close = (
+    client = new ChainClient(new Rpc(node.url)),
+    { logger = pino({ level: "silent" }), warned = new Map<number, number>() } = {},
+  ) => {
     const contracts = randomContracts();
-    const logger = pino({ level: "silent" });
     const signals = { deliveries: { notify: () => undefined } };
     return closeReverted(
-      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000 },
+      { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000, warned },
       FINAL,
     );
   };
@@ -67,6 +70,24 @@ describe("closeReverted", () => {
     await close();
     expect(await openBatches(database.read)).to.deep.equal([]);
     expect(await requestRow(database, id)).to.include({ batch_id: null, ready_at: 0 });
+  });
+
+  it("leaves a batch open while another node says nothing of a revert, and logs that once a minute", async () => {
+    says({ receipt: reverted(FINAL) });
+    const other = await startFakeRpc(({ method }) => (method === "eth_getTransactionReceipt" ? null : "0x64"));
+    const { logger, lines } = logLines();
+    const nodes = new Nodes([node.url, other.url], { readOnly: [], floor: () => Promise.resolve(0), logger });
+    try {
+      const warned = new Map<number, number>();
+      for (let step = 0; step < 3; step++) await close(new ChainClient(nodes), { logger, warned });
+      expect(await openBatches(database.read)).to.have.length(1);
+      expect(lines.map(({ msg }) => msg)).to.deep.equal([
+        "another node does not say that a batch ran no call: the batch stays open until it does",
+      ]);
+    } finally {
+      nodes.stop();
+      await other.stop();
+    }
   });
 
   it("charges the requests what the reverted transaction cost, and what a rollup charged for its data", async () => {

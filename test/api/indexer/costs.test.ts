@@ -1,9 +1,11 @@
 import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
+import { Nodes } from "../../../api/chain/nodes.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { MissingCosts, recordMissingCosts } from "../../../api/indexer/costs.ts";
 import { batchesWithoutCost } from "../../../api/store/requests/costs.ts";
+import { FaultyNode } from "../../../scripts/scene/faulty-node.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { apply, batchOf } from "../support/blocks.ts";
@@ -62,6 +64,66 @@ describe("recordMissingCosts", () => {
     await record();
     expect(node.calls).to.have.length(asked);
     expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+  });
+
+  describe("given several nodes", () => {
+    const faulty: FaultyNode[] = [];
+    let nodes: Nodes;
+    const lines: object[] = [];
+
+    async function open(count: number): Promise<ChainClient> {
+      while (faulty.length < count) faulty.push(await FaultyNode.start(node.url));
+      const log = (fields: object) => lines.push(fields);
+      nodes = new Nodes(
+        faulty.map(({ url }) => url),
+        { readOnly: [], floor: () => Promise.resolve(0), logger: { warn: log, info: log } },
+      );
+      return new ChainClient(nodes);
+    }
+    const recordWith = (client: ChainClient) => recordMissingCosts({ database, client, now: () => 1 });
+    const lies = { kind: "invents-costs", gasUsed: "0x1" } as const;
+
+    beforeEach(() => {
+      lines.length = 0;
+      node.answer = () => receipt();
+    });
+    afterEach(async () => {
+      nodes.stop();
+      for (const one of faulty.splice(0)) await one.stop();
+    });
+
+    it("asks two for each, and takes what both tell", async () => {
+      const left = await recordWith(await open(3));
+      expect([left, ...faulty.map(({ count }) => count)]).to.deep.equal([0, 1, 1, 0]);
+      expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+    });
+
+    for (const liar of [0, 1]) {
+      it(`takes neither of two that differ, until they agree (${liar.toString()})`, async () => {
+        const client = await open(2);
+        Object.assign(faulty[liar] ?? {}, { fault: lies });
+        expect([await recordWith(client), await recordWith(client)]).to.deep.equal([1, 1]);
+        expect(await requestRow(database, id)).to.include({ gas_used: null, fee_wei: null });
+        expect(lines).to.deep.equal([{ transactions: [hashOf("batch 0")] }]);
+        Object.assign(faulty[liar] ?? {}, { fault: null });
+        expect(await recordWith(client)).to.equal(0);
+        expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+      });
+
+      it(`takes what two of three tell (${liar.toString()})`, async () => {
+        const client = await open(3);
+        Object.assign(faulty[liar] ?? {}, { fault: lies });
+        expect(await recordWith(client)).to.equal(0);
+        expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
+        expect(lines).to.deep.equal([]);
+      });
+    }
+
+    it("takes the word of one while the others are dead", async () => {
+      const client = await open(2);
+      Object.assign(faulty[1] ?? {}, { fault: { kind: "dead" } });
+      expect(await recordWith(client)).to.equal(0);
+    });
   });
 
   it("takes no receipt of another block", async () => {

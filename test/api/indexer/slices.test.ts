@@ -19,7 +19,16 @@ function rangeOf(blocks: readonly number[]): ChainRange {
     const token = { contract: "c", tokenId: "1", quantity: "1", from: null, to: "w" };
     return { kind: "move", ...token, blockNumber, logIndex, subIndex: 0, transactionHash: "t" };
   });
-  return { headers, relay: [], created: [], moves, changes: [], foreign: [], flooding: new Set(["flood"]) };
+  return {
+    headers,
+    relay: [],
+    created: [],
+    moves,
+    changes: [],
+    foreign: [],
+    flooding: new Set(["flood"]),
+    digests: null,
+  };
 }
 
 function slicesOf(read: ChainRange, most: number): Slice[] {

@@ -33,7 +33,16 @@ function blocksWithMoves(): ReadBlocks {
       return { kind: "move", ...token, blockNumber, logIndex, subIndex: 0, transactionHash: hashOf("t") };
     }),
   );
-  const read = { headers, relay: [], created: [], moves, changes: [], foreign: [], flooding: new Set<string>() };
+  const read = {
+    headers,
+    relay: [],
+    created: [],
+    moves,
+    changes: [],
+    foreign: [],
+    flooding: new Set<string>(),
+    digests: null,
+  };
   const watched = { collections: new Map(), foreign: new Map(), foreignVersion: 0 };
   return { from: 1, to: LAST, head: LAST, remember: 0, read, watched };
 }
@@ -55,7 +64,6 @@ describe("blocks that were read while apps began or ended to follow contracts", 
       contracts: randomContracts(),
       signals: createSignals(),
       logger: pino({ level: "silent" }),
-      confirmations: 5,
       now: () => 1_000,
       foreignCallGas: 1,
       maxForeignLogs: 10_000,
@@ -67,7 +75,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
   /** Stores the blocks as often as they must be read again. */
   const readAgain = async (store: BlockWriter) => {
     for (let times = 0; times < 3; times++) {
-      expect(await store.store(blocksWithMoves())).to.equal(false);
+      expect(await store.store(blocksWithMoves(), LAST)).to.equal(false);
       expect(await checkpoint()).to.equal(0);
     }
   };
@@ -76,7 +84,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
     const store = rangeStore();
     await database.write(noteForeignChange);
     await readAgain(store);
-    expect(await store.store(blocksWithMoves())).to.equal(true);
+    expect(await store.store(blocksWithMoves(), LAST)).to.equal(true);
     expect(await checkpoint()).to.equal(LAST);
   });
 
@@ -87,7 +95,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
     await follow(database, { app: APP, address: late });
     const store = rangeStore();
     await readAgain(store);
-    expect(await store.store(blocksWithMoves())).to.equal(true);
+    expect(await store.store(blocksWithMoves(), LAST)).to.equal(true);
     const follows = await database.read.selectFrom("contract_follows").select(["address", "followed_from"]).execute();
     expect(follows).to.have.deep.members([
       { address: early, followed_from: -5 },

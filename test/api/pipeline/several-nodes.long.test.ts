@@ -1,121 +1,21 @@
-import { id as topicOf, toQuantity, zeroPadValue } from "ethers";
+import { toQuantity } from "ethers";
 import { expect } from "chai";
 
-import { FaultyNode, type NodeFault } from "../../../scripts/scene/faulty-node.ts";
+import type { NodeFault } from "../../../scripts/scene/faulty-node.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { OwnService } from "../../support/own-service.ts";
+import { NodesScene } from "../../support/nodes-scene.ts";
 import { parkedIds } from "../../support/poison.ts";
 import { scrapeOnce } from "../metrics/support.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Milliseconds after which work goes on while one node fails: far less than the 20 s after which a single call is given up. */
 const SOON = 15_000;
-const RECIPIENT = `0x${"a1".repeat(20)}`;
-
-/** Nodes in front of one chain, some of which fail, and the mints that are made meanwhile. */
-class Scene {
-  readonly #moneta: OwnService;
-  nodes: FaultyNode[] = [];
-  #collection = "";
-  #minted = 0;
-
-  constructor(moneta: OwnService) {
-    this.#moneta = moneta;
-  }
-
-  async start(count: number, settings: Record<string, string> = {}): Promise<void> {
-    await this.addNodes(count);
-    await this.#moneta.start({ ...this.settings, ...settings });
-    await this.begin();
-  }
-
-  async addNodes(count: number): Promise<void> {
-    while (this.nodes.length < count) this.nodes.push(await FaultyNode.start(this.#moneta.node.url));
-  }
-
-  get settings(): Record<string, string> {
-    return { RPC_URL: "", RPC_URLS: this.nodes.map(({ url }) => url).join(",") };
-  }
-
-  async begin(): Promise<void> {
-    this.#collection = await this.#moneta.api.collection({ type: "ERC721" });
-  }
-
-  async stop(): Promise<void> {
-    await this.#moneta.stop();
-    for (const node of this.nodes) await node.stop();
-    this.nodes = [];
-  }
-
-  fail(number: number, fault: NodeFault | null): void {
-    this.node(number).fault = fault;
-  }
-
-  node(number: number): FaultyNode {
-    const node = this.nodes[number - 1];
-    if (node === undefined) throw new Error(`there is no node ${number.toString()}`);
-    return node;
-  }
-
-  /** @returns milliseconds until it was completed. */
-  async mints(): Promise<number> {
-    const started = performance.now();
-    await this.#moneta.api.completed("/v1/nfts", { collection_address: this.#collection, to_address: RECIPIENT });
-    this.#minted += 1;
-    return performance.now() - started;
-  }
-
-  async head(): Promise<number> {
-    return Number(await this.#moneta.node.provider.send("eth_blockNumber", []));
-  }
-
-  async mine(blocks: number): Promise<void> {
-    // One by one: blocks that Hardhat mines together do not name their parents.
-    for (let block = 0; block < blocks; block++) await this.#moneta.node.provider.send("evm_mine", []);
-  }
-
-  /** What `/readyz` says, about the nodes or another check. */
-  async word(check = "nodes"): Promise<unknown> {
-    const response = await fetch(`${this.#moneta.baseUrl}/readyz`);
-    return ((await response.json()) as { checks: Record<string, unknown> }).checks[check];
-  }
-
-  allUp(): Promise<unknown> {
-    return this.says("ok");
-  }
-
-  /** Its answers are a second old. */
-  says(word: string, check = "nodes"): Promise<unknown> {
-    return eventually(async () => ((await this.word(check)) === word ? true : undefined), 40_000);
-  }
-
-  /** Waits until a node gets a transaction. */
-  async sent(number: number): Promise<void> {
-    const { calls } = this.node(number);
-    const count = () => calls.get("eth_sendRawTransaction") ?? 0;
-    const before = count();
-    await eventually(() => Promise.resolve(count() > before ? true : undefined));
-  }
-
-  /** Every request ran once, and none twice. */
-  async ranOnce(): Promise<void> {
-    const logs: unknown = await this.#moneta.node.provider.send("eth_getLogs", [
-      {
-        address: this.#collection,
-        topics: [topicOf("Transfer(address,address,uint256)"), null, zeroPadValue(RECIPIENT, 32)],
-        fromBlock: "0x0",
-      },
-    ]);
-    expect(logs).to.have.length(this.#minted);
-  }
-}
-
 describeOn("sqlite", "several nodes", () => {
   describe("given two nodes", () => {
     const moneta = useService({ start: false });
-    const scene = new Scene(moneta);
+    const scene = new NodesScene(moneta);
     before(async () => {
       await scene.start(2);
       await scene.mine(60);
@@ -181,7 +81,7 @@ describeOn("sqlite", "several nodes", () => {
 
   describe("given three nodes", () => {
     const moneta = useService({ start: false });
-    const scene = new Scene(moneta);
+    const scene = new NodesScene(moneta);
     before(async () => {
       await scene.start(3, { RPC_READ_ONLY: "2" });
       await scene.mints();
@@ -231,9 +131,9 @@ describeOn("sqlite", "several nodes", () => {
 
   describe("given a start", () => {
     const moneta = useService({ start: false, per: "test" });
-    let scene: Scene;
+    let scene: NodesScene;
     beforeEach(async () => {
-      scene = new Scene(moneta);
+      scene = new NodesScene(moneta);
       await scene.addNodes(2);
     });
     afterEach(() => scene.stop());
@@ -246,7 +146,7 @@ describeOn("sqlite", "several nodes", () => {
       await scene.ranOnce();
     });
 
-    it("shows in /metrics what only the thread that follows the chain knows", async () => {
+    it("shows in /metrics what the thread that follows the chain found out", async () => {
       await scene.addNodes(3);
       const process = await moneta.startProcess({ ...scene.settings, METRICS_PORT: "0" });
       const port = Number(/"metricsPort":(\d+)/.exec(process.output)?.[1]);

@@ -19,7 +19,9 @@ describe("fault campaign, short form", () => {
         {},
       );
       expect(await campaign.gone(), campaign.output).to.equal(0);
-      expect(campaign.output).to.match(/1 faults, \d+ requests: 0 lost, 0 duplicated, 0 stuck, 0 other problems/);
+      expect(campaign.output).to.match(
+        /1 faults, \d+ requests: 0 lost, 0 duplicated, 0 settled wrongly, 0 stuck, 0 other problems/,
+      );
     });
   }
 });

@@ -106,7 +106,9 @@ describe("ops/kubernetes.yaml", () => {
 
   it("names only secrets and files that docs/install.md creates", () => {
     const guide = fileOf("docs/install.md");
-    const created = [...guide.matchAll(/^ *kubectl create (?:secret generic|configmap) (\S+)/gm)].map(([, name]) => name);
+    const created = [...guide.matchAll(/^ *kubectl create (?:secret generic|configmap) (\S+)/gm)].map(
+      ([, name]) => name,
+    );
     const files = pods.flatMap(({ spec }) =>
       spec.template.spec.volumes.flatMap(({ configMap }) => configMap?.name ?? []),
     );

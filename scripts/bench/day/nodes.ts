@@ -1,0 +1,101 @@
+import { FaultyNode } from "../../scene/faulty-node.ts";
+import { NodeProcess } from "../../scene/node.ts";
+import type { Options } from "../harness/part.ts";
+import type { Row } from "../harness/row.ts";
+import { World } from "../harness/world.ts";
+import { DAY, mintEvenly, RATE, SETTINGS } from "./minting.ts";
+
+/** Blocks of a rollup. */
+const PACE = { gas: 60_000_000, seconds: 2 };
+const BLOCKS = 20;
+const QUICK_BLOCKS = 4;
+
+/**
+ * What several nodes and the check of receipts cost: the calls of each node for a settled mint, at the rate of a million a day.
+ * The nodes are proxies in front of one node, so they always agree.
+ */
+export async function nodeRows({ quick, databases }: Options): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const count of [1, 2, 3]) {
+    for (const receipts of [false, true]) {
+      const setting = { count, receipts, blocks: quick ? QUICK_BLOCKS : BLOCKS };
+      rows.push(await measured(setting, databases));
+    }
+  }
+  return rows;
+}
+
+interface Setting {
+  count: number;
+  receipts: boolean;
+  blocks: number;
+}
+
+async function measured({ count, receipts, blocks }: Setting, databases: Options["databases"]): Promise<Row> {
+  const nodes: FaultyNode[] = [];
+  const world = await World.start({
+    databases,
+    node: () => NodeProcess.underLoad(),
+    settings: { ...SETTINGS, VERIFY_RECEIPTS: receipts.toString() },
+    inFront: async (url, scene) => {
+      while (nodes.length < count) nodes.push(await scene.add(FaultyNode.start(url)));
+      const urls = nodes.map((node) => node.url).join(",");
+      return count === 1 ? { RPC_URL: urls } : { RPC_URL: "", RPC_URLS: urls };
+    },
+  });
+  try {
+    const [to, collection] = [await world.wallet(), await world.collection()];
+    const body = { collection_address: collection, to_address: to };
+    await world.load.run(1, () => ({ method: "POST", path: "/v1/nfts", body }));
+    await world.untilCompleted("mint", 1);
+    await world.node.mineAt(PACE);
+    await world.node.nextBlock();
+    const started = performance.now();
+    const before = nodes.map(readingOf);
+    const mints = Math.round(RATE * blocks * PACE.seconds);
+    await mintEvenly(world, body, mints);
+    await world.untilCompleted("mint", mints + 1);
+    const spent = nodes.map((node, index) => between(before[index], readingOf(node)));
+    return rowOf({ count, receipts }, { spent, mints, took: (performance.now() - started) / 1_000 });
+  } finally {
+    await world.stop();
+  }
+}
+
+interface Reading {
+  bytes: number;
+  calls: ReadonlyMap<string, number>;
+}
+
+function readingOf({ bytes, calls }: FaultyNode): Reading {
+  return { bytes, calls: new Map(calls) };
+}
+
+function between(before: Reading | undefined, after: Reading): Reading {
+  const calls = [...after.calls].map(([method, sum]) => [method, sum - (before?.calls.get(method) ?? 0)] as const);
+  return { bytes: after.bytes - (before?.bytes ?? 0), calls: new Map(calls.filter(([, sum]) => sum > 0)) };
+}
+
+function rowOf(
+  { count, receipts }: { count: number; receipts: boolean },
+  { spent, mints, took }: { spent: readonly Reading[]; mints: number; took: number },
+): Row {
+  const sums = spent.map(({ calls }) => [...calls.values()].reduce((sum, one) => sum + one, 0));
+  const all = sums.reduce((sum, one) => sum + one, 0);
+  const bytes = spent.reduce((sum, one) => sum + one.bytes, 0);
+  const byNode = spent.map(({ calls }, index) => {
+    const listed = [...calls]
+      .toSorted(([, one], [, other]) => other - one)
+      .map(([name, sum]) => `${name} ${sum.toString()}`);
+    return `node ${(index + 1).toString()}: ${(sums[index] ?? 0).toString()} (${listed.join(", ")})`;
+  });
+  const perDay = (sum: number) => (sum / took) * DAY;
+  return {
+    what: `RPC calls for a settled mint, ${count.toString()} ${count === 1 ? "node" : "nodes"}${receipts ? ", receipts checked" : ""}`,
+    unit: "",
+    measured: all / mints,
+    baseline: null,
+    goal: null,
+    note: `a day with a million mints: ${(perDay(all) / 1e6).toFixed(2)} million calls, ${(perDay(bytes) / 1e9).toFixed(2)} GB of answers; in ${took.toFixed(0)} s with ${mints.toString()} mints: ${byNode.join("; ")}`,
+  };
+}

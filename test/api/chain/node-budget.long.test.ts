@@ -1,0 +1,92 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { expect } from "chai";
+
+import { NodeBudget, type Priority } from "../../../api/chain/node-budget.ts";
+import { createNodesMemory, NodeMemory } from "../../../api/chain/node-memory.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { LimitedProvider } from "../../../scripts/scene/limited-provider.ts";
+import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
+
+const CALLS_PER_SECOND = 20;
+/** Milliseconds in which the limit is learnt, and in which calls are counted. */
+const LEARNING = 10_000;
+const COUNTED = 20_000;
+const AT_ONCE = 8;
+
+describe("the budget of a node", () => {
+  let node: FakeRpc;
+  let provider: LimitedProvider;
+  beforeEach(async () => {
+    node = await startFakeRpc(() => "0x1");
+    provider = await LimitedProvider.start(node.url, { callsPerSecond: CALLS_PER_SECOND });
+  });
+  afterEach(async () => {
+    await provider.stop();
+    await node.stop();
+  });
+
+  /** Calls as fast as the budget allows, until the end. @returns how many were answered while they were counted. */
+  async function answered(budget: NodeBudget, priority: Priority, size = 1): Promise<number> {
+    const rpc = new Rpc(provider.url, { maxWait: 60_000, budget });
+    const started = performance.now();
+    const age = () => performance.now() - started;
+    const calls = Array.from({ length: size }, () => ({ method: "eth_blockNumber", params: [] }));
+    let count = 0;
+    const call = async () => {
+      while (age() < LEARNING + COUNTED) {
+        await rpc.all(calls, { priority });
+        if (age() >= LEARNING && age() < LEARNING + COUNTED) count += calls.length;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, call));
+    return count;
+  }
+
+  it("gives each priority its share, also those of another thread, and uses most of what the provider allows", async () => {
+    const shared = createNodesMemory();
+    const [http, workers] = [new NodeBudget(new NodeMemory(1, shared)), new NodeBudget(new NodeMemory(1, shared))];
+    const counts = await Promise.all([
+      answered(http, "api"),
+      answered(workers, "send"),
+      answered(workers, "follow", 3),
+      answered(workers, "background", 2),
+    ]);
+    const sum = counts.reduce((a, b) => a + b);
+    const shares = counts.map((count) => count / sum);
+    const report = `${counts.join(", ")} calls, ${provider.refused.rate.toString()} refusals`;
+    // 30, 25, 20 and 10 percent are guaranteed. The rest goes to the first.
+    for (const [index, least] of [0.25, 0.2, 0.15, 0.07].entries()) expect(shares[index], report).to.be.above(least);
+    expect(shares[0], report).to.equal(Math.max(...shares));
+    expect(sum, report).to.be.above(0.55 * CALLS_PER_SECOND * (COUNTED / 1_000));
+  });
+
+  it("gives all to the one that calls, and to the others again as soon as they do", async () => {
+    const budget = new NodeBudget();
+    const background = answered(budget, "background");
+    await wait(LEARNING);
+    const rpc = new Rpc(provider.url, { maxWait: 5_000, budget });
+    const waits: number[] = [];
+    for (let call = 0; call < 10; call++) {
+      const started = performance.now();
+      await rpc.call("eth_blockNumber", [], { priority: "api" });
+      waits.push(performance.now() - started);
+      await wait(1_000);
+    }
+    expect(await background).to.be.above(0.5 * CALLS_PER_SECOND * (COUNTED / 1_000));
+    // A refusal stops everybody for the second that the provider names.
+    expect(Math.max(...waits)).to.be.below(3_000);
+    expect(waits.sort((a, b) => a - b)[5]).to.be.below(500);
+  });
+
+  it("leaves each of two processes about half", async () => {
+    const counts = await Promise.all([
+      answered(new NodeBudget(), "follow"),
+      wait(3_000).then(() => answered(new NodeBudget(), "follow")),
+    ]);
+    const sum = counts.reduce((a, b) => a + b);
+    const report = `${counts.join(", ")} calls, ${provider.refused.rate.toString()} refusals`;
+    for (const count of counts) expect(count / sum, report).to.be.within(0.3, 0.7);
+    expect(sum, report).to.be.above(0.5 * CALLS_PER_SECOND * (COUNTED / 1_000));
+  });
+});
