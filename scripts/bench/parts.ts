@@ -1,5 +1,6 @@
 import { chainLimits } from "./chain/chain.ts";
-import { day } from "./day/day.ts";
+import { oneDay } from "./day/day.ts";
+import { nodes } from "./day/nodes.ts";
 import type { Part } from "./harness/part.ts";
 import { indexing } from "./indexing/indexing.ts";
 import { copying } from "./media/copying.ts";
@@ -29,7 +30,7 @@ const TOPICS: Record<string, readonly Part[]> = {
   start: [starting, clone],
   reading: [reading],
   peers: [peers],
-  day: [day],
+  day: [oneDay, nodes],
 };
 
 /** @returns the parts that a name stands for: a topic, or one part. @throws Error that lists the names. */

@@ -68,11 +68,13 @@ export const NODE_FAULTS: Fault[] = [
     name: "all nodes die, and come back in another order",
     inject: async (world, load) => {
       for (const node of world.nodes) node.fault = { kind: "dead" };
-      await meanwhile(world, load, DURATION / 3);
+      // Calls that need a node wait for one: the load may end only when one is back.
+      await meanwhile(world, Promise.resolve(), DURATION / 3);
       for (const node of world.random.shuffle([...world.nodes])) {
         repair([node]);
-        await meanwhile(world, load, DURATION / 3);
+        await meanwhile(world, Promise.resolve(), DURATION / 3);
       }
+      await meanwhile(world, load, 0);
       return world.nodes.length;
     },
   },

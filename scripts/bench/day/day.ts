@@ -6,7 +6,6 @@ import type { Row } from "../harness/row.ts";
 import type { Usage } from "../harness/usage.ts";
 import { World } from "../harness/world.ts";
 import { type Accepted, DAY, mintEvenly, RATE, SETTINGS } from "./minting.ts";
-import { nodeRows } from "./nodes.ts";
 
 interface Size extends Pace {
   /** Blocks for which nothing happens, and for which mints are asked for. */
@@ -22,18 +21,13 @@ const QUICK: readonly Size[] = [{ gas: 30_000_000, seconds: 1, idle: 2, busy: 5 
 
 /**
  * What a day costs: the RPC calls, the transactions and the CPU time of the service while nothing happens, and while mints
- * come one by one at the rate of a million a day. It is measured for about a minute, and multiplied. Then the calls of several
- * nodes, and those of the check of receipts.
+ * come one by one at the rate of a million a day. It is measured for about a minute, and multiplied.
  */
-export const day: Part = { name: "day", measure: run };
+export const oneDay: Part = { name: "one-day", measure: run };
 
-async function run(options: Options): Promise<Row[]> {
+async function run({ quick, databases }: Options): Promise<Row[]> {
   // The package exists for one platform only.
   if (anvilBinary() === null) return [];
-  return [...(await oneNode(options)), ...(await nodeRows(options))];
-}
-
-async function oneNode({ quick, databases }: Options): Promise<Row[]> {
   const world = await World.start({ databases, node: () => NodeProcess.underLoad(), settings: SETTINGS });
   try {
     const { node } = world;

@@ -1,6 +1,7 @@
+import { anvilBinary } from "../../scene/anvil.ts";
 import { FaultyNode } from "../../scene/faulty-node.ts";
 import { NodeProcess } from "../../scene/node.ts";
-import type { Options } from "../harness/part.ts";
+import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import { World } from "../harness/world.ts";
 import { DAY, mintEvenly, RATE, SETTINGS } from "./minting.ts";
@@ -14,7 +15,11 @@ const QUICK_BLOCKS = 4;
  * What several nodes and the check of receipts cost: the calls of each node for a settled mint, at the rate of a million a day.
  * The nodes are proxies in front of one node, so they always agree.
  */
-export async function nodeRows({ quick, databases }: Options): Promise<Row[]> {
+export const nodes: Part = { name: "nodes", measure: run };
+
+async function run({ quick, databases }: Options): Promise<Row[]> {
+  // The package exists for one platform only.
+  if (anvilBinary() === null) return [];
   const rows: Row[] = [];
   for (const count of [1, 2, 3]) {
     for (const receipts of [false, true]) {
@@ -32,14 +37,14 @@ interface Setting {
 }
 
 async function measured({ count, receipts, blocks }: Setting, databases: Options["databases"]): Promise<Row> {
-  const nodes: FaultyNode[] = [];
+  const proxies: FaultyNode[] = [];
   const world = await World.start({
     databases,
     node: () => NodeProcess.underLoad(),
     settings: { ...SETTINGS, VERIFY_RECEIPTS: receipts.toString() },
     inFront: async (url, scene) => {
-      while (nodes.length < count) nodes.push(await scene.add(FaultyNode.start(url)));
-      const urls = nodes.map((node) => node.url).join(",");
+      while (proxies.length < count) proxies.push(await scene.add(FaultyNode.start(url)));
+      const urls = proxies.map((node) => node.url).join(",");
       return count === 1 ? { RPC_URL: urls } : { RPC_URL: "", RPC_URLS: urls };
     },
   });
@@ -51,11 +56,11 @@ async function measured({ count, receipts, blocks }: Setting, databases: Options
     await world.node.mineAt(PACE);
     await world.node.nextBlock();
     const started = performance.now();
-    const before = nodes.map(readingOf);
+    const before = proxies.map(readingOf);
     const mints = Math.round(RATE * blocks * PACE.seconds);
     await mintEvenly(world, body, mints);
     await world.untilCompleted("mint", mints + 1);
-    const spent = nodes.map((node, index) => between(before[index], readingOf(node)));
+    const spent = proxies.map((node, index) => between(before[index], readingOf(node)));
     return rowOf({ count, receipts }, { spent, mints, took: (performance.now() - started) / 1_000 });
   } finally {
     await world.stop();
