@@ -203,7 +203,7 @@ export class Agreement {
       this.#dispute = voters;
       const problem = this.#wait(dividedAbout(block));
       // Blocks that differ may be a reorg on its way. Logs that differ are not.
-      if (this.problem !== null || others.some(({ isAboutLogs }) => isAboutLogs)) nodes.disagree(block, voters);
+      if (this.problem !== null || others.some(({ answer }) => answer.digests !== null)) nodes.disagree(block, voters);
       return problem;
     }
     if (this.#dispute.length > 0) return this.#wait(dividedAbout(block));
@@ -279,7 +279,7 @@ interface Side {
   nodes: number[];
   /** The first block that differs. */
   block: number;
-  isAboutLogs: boolean;
+  answer: Answer;
 }
 
 /** @param contradicts is called for each node that was outvoted before, and does not agree yet. */
@@ -290,7 +290,7 @@ function sorted(
   contradicts: (node: number, block: number) => void,
 ): { same: number[]; others: Side[] } {
   const same: number[] = [];
-  const others = new Map<string, Side>();
+  const others: Side[] = [];
   for (const { node, answer, outvoted } of votes) {
     if (answer === null) continue;
     const block = difference(told, answer, range);
@@ -298,13 +298,12 @@ function sorted(
       if (block !== null) contradicts(node, block);
     } else if (block === null) same.push(node);
     else {
-      const key = keyOf(answer, range);
-      const side = others.get(key) ?? { nodes: [], block, isAboutLogs: answer.digests !== null };
-      side.nodes.push(node);
-      others.set(key, side);
+      const side = others.find((one) => isSame(one.answer, answer, range));
+      if (side === undefined) others.push({ nodes: [node], block, answer });
+      else side.nodes.push(node);
     }
   }
-  return { same, others: [...others.values()] };
+  return { same, others };
 }
 
 /** The first block about which an answer differs from what was told; null: none. What is not known does not differ. */
@@ -321,10 +320,10 @@ function differs(a: string | null, b: string | null): boolean {
   return a !== null && b !== null && a !== b;
 }
 
-function keyOf({ hash, digests }: Answer, { from, to }: Range): string {
-  if (digests === null) return hash;
-  const blocks = Array.from({ length: to - from + 1 }, (_, index) => digestAt(digests, from + index));
-  return [hash, ...blocks.map(({ own, foreign }) => `${own ?? ""}/${foreign ?? ""}`)].join();
+/** Whether two answers do not contradict each other. */
+function isSame({ hash, digests }: Answer, other: Answer, range: Range): boolean {
+  if (digests === null) return hash === other.hash;
+  return difference({ hash, at: (block) => digestAt(digests, block) }, other, range) === null;
 }
 
 function isKnown(told: Told, { from, to }: Range): boolean {

@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import { id } from "ethers";
 import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
@@ -10,14 +11,26 @@ import { storedBlock } from "../../../api/store/ledger/blocks.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { startAtBlock } from "../support/blocks.ts";
-import { hashOf, randomContracts } from "../support/rows.ts";
+import { addApp, hashOf, randomAddress, randomContracts } from "../support/rows.ts";
 
 const CONFIRMATIONS = 3;
+const TRANSFER = id("Transfer(address,address,uint256)");
+
+interface LogQuery {
+  address?: string[];
+  fromBlock?: string;
+  toBlock?: string;
+  blockHash?: string;
+}
 
 /** A node, and the block from which on its chain is its own. */
 interface Branch {
   head: number;
   fork: number;
+  /** Its logs: the contract by block, one in each. */
+  logs: Map<number, string>;
+  /** It refuses queries for the logs of this contract, because there are too many. */
+  floods: string | null;
   fake: FakeRpc;
 }
 
@@ -25,6 +38,7 @@ describe("Agreement", () => {
   let database: TestDatabase;
   let branches: Branch[] = [];
   let nodes: Nodes | null = null;
+  const contracts = randomContracts();
 
   beforeEach(async () => {
     database = await openTestDatabase();
@@ -43,14 +57,36 @@ describe("Agreement", () => {
     const hashAt = (number: number) => hashOf(`${number >= branch.fork ? name : "main"} ${number.toString()}`);
     const fake = await startFakeRpc(({ method, params }) => {
       if (method === "eth_blockNumber") return hex(branch.head);
-      if (method === "eth_getLogs") return [];
+      if (method === "eth_getLogs") return logsOf(branch, params[0] as LogQuery, hashAt);
       const number = Number(params[0]);
       const block = { number: hex(number), hash: hashAt(number), parentHash: hashAt(number - 1) };
       return number > branch.head ? null : { ...block, timestamp: "0x1", gasLimit: "0x1" };
     });
-    const branch: Branch = { head, fork: Infinity, fake };
+    const branch: Branch = { head, fork: Infinity, logs: new Map(), floods: null, fake };
     branches.push(branch);
     return branch;
+  };
+  const logsOf = (
+    { logs, floods }: Branch,
+    { address = [], fromBlock, toBlock, blockHash }: LogQuery,
+    hashAt: (number: number) => string,
+  ) => {
+    if (floods !== null && address.includes(floods))
+      return { error: { code: -32005, message: "query returned more than 10000 results" } };
+    return [...logs]
+      .filter(([, contract]) => address.includes(contract))
+      .filter(([block]) =>
+        blockHash === undefined ? block >= Number(fromBlock) && block <= Number(toBlock) : blockHash === hashAt(block),
+      )
+      .map(([block, contract]) => ({
+        address: contract,
+        topics: [TRANSFER, ...[1, 2, 3].map((topic) => hashOf(topic.toString()))],
+        data: "0x",
+        blockNumber: hex(block),
+        blockHash: hashAt(block),
+        transactionHash: hashOf("a transaction"),
+        logIndex: "0x0",
+      }));
   };
   const open = (): { indexer: Indexer; nodes: Nodes } => {
     const nothing = () => undefined;
@@ -65,7 +101,7 @@ describe("Agreement", () => {
     const indexer = new Indexer({
       database,
       client: new ChainClient(nodes, { blocks: 1_000, addresses: 100, topicsAbove: 100 }),
-      contracts: randomContracts(),
+      contracts,
       signals: createSignals(),
       logger: pino({ level: "silent" }),
       confirmations: CONFIRMATIONS,
@@ -77,6 +113,21 @@ describe("Agreement", () => {
       lease: null,
     });
     return { indexer, nodes };
+  };
+  /** A contract of others that an app follows. */
+  const followed = async (): Promise<string> => {
+    const [app, address] = [await addApp(database), randomAddress()];
+    const row = { address, type: "ERC721", name: null, reason: null, as_of: null, failures: 0 } as const;
+    const rest = { quarantines: 0, released_at: null, window_from: 0, window_logs: 0, created_at: 1 };
+    const follow = { app_id: app, address, followed_from: 0, ended_at: null, created_at: 1 };
+    await database.write(async (trx) => {
+      await trx
+        .insertInto("foreign_contracts")
+        .values({ ...row, ...rest, state: "followed", due_at: null })
+        .execute();
+      await trx.insertInto("contract_follows").values(follow).execute();
+    });
+    return address;
   };
   const meta = async (key: MetaKey) => Number(await readMeta(database.read, key));
   /** As often as a service would have done after some time. */
@@ -105,6 +156,22 @@ describe("Agreement", () => {
       expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
       expect(await meta("confirmed_block")).to.equal(88);
       expect((await storedBlock(database.read, 88))?.hash).to.equal(hashOf("main 88"));
+    });
+  });
+
+  describe("given three nodes, of which the first forgets a log, and a followed contract with too many logs for the third", () => {
+    it("goes on without the first", async () => {
+      const [first, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
+      const floods = await followed();
+      const { indexer, nodes } = open();
+      await steps(indexer);
+      third.floods = floods;
+      for (const { logs } of [second, third]) logs.set(70, contracts.relay);
+      for (const { logs } of [first, second, third]) logs.set(71, floods);
+      for (const branch of branches) branch.head = 90;
+      await steps(indexer);
+      expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up", "up"]);
+      expect(await meta("confirmed_block")).to.equal(88);
     });
   });
 
