@@ -96,14 +96,18 @@ function createMeasured(registry: Registry): Metrics {
 function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "receipts"> {
   const rpc = histogram(registry, METRICS.rpc);
   const conditions = gauge(registry, METRICS.condition);
+  const set = (condition: Condition, holds: boolean) => {
+    conditions.set({ condition }, Number(holds));
+  };
+  // `/metrics` adds the values of the threads: only the one that follows the chain finds these out.
+  for (const condition of ["receipts_differ", "receipts_unproven"] as const) set(condition, false);
   return {
     rpc: (method, outcome, seconds) => {
       rpc.observe({ method, outcome }, seconds);
     },
-    // `/metrics` adds the values of the threads: only the one that follows the chain sets them.
     receipts: ({ differ, unproven }) => {
-      conditions.set({ condition: "receipts_differ" satisfies Condition }, Number(differ));
-      conditions.set({ condition: "receipts_unproven" satisfies Condition }, Number(unproven));
+      set("receipts_differ", differ);
+      set("receipts_unproven", unproven);
     },
   };
 }

@@ -70,7 +70,7 @@ describeOn("postgres", "a connection to the database that is lost at a commit", 
   for (const [what, statement] of [
     ["the lane stores a batch", 'insert into "batches"'],
     ["the lane claims requests", "update requests set ready_at = null, lane ="],
-    ["the indexer stores blocks", 'insert into "blocks"'],
+    ["the indexer stores blocks", "insert into blocks"],
   ] as const) {
     it(`settles a request once when the answer is lost while ${what}`, async () => {
       const lost = proxy.loseCommitOf(statement);
