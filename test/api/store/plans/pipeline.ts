@@ -3,7 +3,7 @@ import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";
-import { newestBlocks } from "../../../../api/store/ledger/blocks.ts";
+import { blocksBetween, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
@@ -236,6 +236,8 @@ async function readTokens(tour: Tour): Promise<void> {
   } as const;
   await write((trx) => ReservationSet.read(trx, [refused]));
   await newestBlocks(read, 10, LARGE + 3);
+  await blocksBetween(read, LARGE, LARGE + 3);
+  await isAnythingUndecided(read);
   const watched = await watchedContracts(read);
   await write((trx) => noteForeignChange(trx));
   await followsSince(read, watched);
