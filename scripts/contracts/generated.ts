@@ -11,16 +11,16 @@ export const GENERATED = fileURLToPath(new URL("../../contracts/generated", impo
 /** The compiler's input for the contracts that are deployed: whoever verifies them compiles exactly this. */
 export const STANDARD_INPUT = "standard-input.json";
 
-/** The contracts that `npm run deploy` deploys, those whose calls and events the service encodes and decodes, and the gas probe. */
-const SERVICE = [
+/** The contracts that are deployed to chains. The service encodes their calls, and decodes their events. */
+export const DEPLOYED = [
   "Relay",
   "CollectionFactory",
   "ERC721Collection",
   "CompactERC721Collection",
   "ERC1155Collection",
   "WalletDelegate",
-  "GasProbe",
 ];
+const SERVICE = [...DEPLOYED, "GasProbe"];
 /** Two contracts of an outsider, which the tour of `npm start` deploys. */
 const TOUR = ["mocks/PlainERC721", "mocks/PlainERC1155"];
 

@@ -2,17 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-import { BUILD_OUTPUT, STANDARD_INPUT } from "./generated.ts";
-
-/** The contracts that are deployed to chains. */
-const DEPLOYED = [
-  "Relay",
-  "CollectionFactory",
-  "ERC721Collection",
-  "CompactERC721Collection",
-  "ERC1155Collection",
-  "WalletDelegate",
-];
+import { BUILD_OUTPUT, DEPLOYED, STANDARD_INPUT } from "./generated.ts";
 
 /** What Hardhat keeps of a contract, and of the compilation that it came from. */
 interface Artifact {

@@ -5,6 +5,7 @@ import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 
 import { World } from "../drill/world.ts";
 import { freePort } from "../scene/loopback.ts";
@@ -80,6 +81,9 @@ async function behindPooler(api: Front, collection: string, pooler: Pooler, worl
     result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
   };
 }
+
+/** Milliseconds after which what is waited for does not come any more. */
+const LONGEST_WAIT = 300_000;
 
 /** An address that no wallet of the service has. */
 const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
@@ -172,6 +176,21 @@ function replaced(text: string, changes: readonly (readonly [string, string])[])
   }, text);
 }
 
+function unreachable(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return null;
+  throw error;
+}
+
+/** Looks again and again. @throws when it takes too long. */
+async function waitFor<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
+    const found = await look();
+    if (found !== null) return found;
+    await pause(100);
+  }
+  throw new Error(`${what} took more than five minutes`);
+}
+
 /** An app that calls the API through nginx. */
 class Front {
   readonly #port: number;
@@ -185,14 +204,11 @@ class Front {
   }
 
   async untilOpen(): Promise<void> {
-    for (;;) {
-      const status = await this.#send("GET", "/readyz").then(
-        ({ statusCode }) => statusCode,
-        () => null,
-      );
-      if (status === 200) return;
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    // Until nginx listens, a connection is refused.
+    await waitFor("nginx", async () => {
+      const status = await this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
+      return status === 200 ? true : null;
+    });
   }
 
   async call(
@@ -227,16 +243,18 @@ class Front {
   async completed(ids: readonly string[]): Promise<Record<string, unknown>[]> {
     const done: Record<string, unknown>[] = [];
     for (const id of ids) {
-      for (;;) {
+      const request = await waitFor(`request ${id}`, async () => {
+        const answer = await this.#send("GET", `/v1/requests/${id}`);
         // While PgBouncer is away, the service says 503 for a moment.
-        const state = await this.call("GET", `/v1/requests/${id}`).catch(() => null);
-        require(state?.["status"] !== "failed", JSON.stringify(state));
-        if (state?.["status"] === "completed") {
-          done.push(state);
-          break;
+        if (answer.statusCode === 503) {
+          answer.resume();
+          return null;
         }
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+        const state = await this.#json(answer);
+        require(state["status"] !== "failed", JSON.stringify(state));
+        return state["status"] === "completed" ? state : null;
+      });
+      done.push(request);
     }
     return done;
   }
