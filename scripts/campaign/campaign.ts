@@ -17,7 +17,7 @@ interface Run {
   seed: number;
   faults: number;
   requestsPerFault: number;
-  only: string | null;
+  only: readonly string[] | null;
   hardfork: Hardfork | null;
   /** How many nodes the service has. */
   nodes: number;
@@ -46,9 +46,10 @@ export async function runFaults(run: Run): Promise<void> {
 }
 
 /** Faults that this kind of node can produce. */
-export function possibleFaults(kind: NodeKind, engine: Engine, only: string | null, nodes = 1): Fault[] {
+export function possibleFaults(kind: NodeKind, engine: Engine, only: readonly string[] | null, nodes = 1): Fault[] {
   return faultsOf(engine, nodes).filter(
-    (fault) => (fault.only ?? kind) === kind && (only === null || fault.name.includes(only)),
+    ({ name, only: kindOnly = kind }) =>
+      kindOnly === kind && (only === null || only.some((text) => name.includes(text))),
   );
 }
 

@@ -42,9 +42,11 @@ async function runCampaign(options: Options): Promise<boolean> {
   const started = performance.now();
   const time = (minutes ?? Infinity) * 60_000;
   // Anvil does not know the rules of Amsterdam.
-  const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
+  const known = NODES.filter(
+    (kind) => (hardfork !== "amsterdam" || kind === "hardhat") && kind === (options.chain ?? kind),
+  );
   const nodes = known.filter((kind) => possibleFaults(kind, engine, only, options.nodes).length > 0);
-  if (nodes.length === 0) throw new Error(`no fault has "${only ?? ""}" in its name; see scripts/campaign/faults.ts`);
+  if (nodes.length === 0) throw new Error("no fault fits to the options; see scripts/campaign/faults.ts");
   for (const [index, kind] of nodes.entries()) {
     const first = nodes.length === 1 ? faults : Math.ceil((faults * 2) / 3);
     const share = index === 0 ? first : faults - first;

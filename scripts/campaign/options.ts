@@ -1,10 +1,14 @@
 import { parseArgs } from "node:util";
 
+import type { NodeKind } from "../scene/node.ts";
+
 const HARDFORKS = ["prague", "osaka", "amsterdam"] as const;
 export type Hardfork = (typeof HARDFORKS)[number];
 
 const ENGINES = ["sqlite", "postgres"] as const;
 export type Engine = (typeof ENGINES)[number];
+
+const CHAINS = ["anvil", "hardhat"] as const;
 
 const MOST_NODES = 3;
 
@@ -14,8 +18,10 @@ export interface Options {
   seed: number;
   faults: number;
   requestsPerFault: number;
-  /** Only faults whose name contains this text. */
-  only: string | null;
+  /** Only faults whose name contains one of these texts. */
+  only: readonly string[] | null;
+  /** The only program that is the chain; null: both. */
+  chain: NodeKind | null;
   /** The rules of the chain; null: those of the nodes' newest stable hard fork. */
   hardfork: Hardfork | null;
   /** How many nodes the service has. */
@@ -39,7 +45,9 @@ Runs the service under load, injects faults, and counts requests that are lost, 
   --engine NAME   sqlite (default): the service as one process. postgres: eleven processes, two
                   for most roles, on a PostgreSQL server that the campaign starts
   --minutes N     begin no further fault after N minutes, without the start of processes (default: no limit)
-  --only TEXT     only faults whose name contains this text
+  --only TEXT     only faults whose name contains this text, or one of several: --only A --only B
+  --chain NAME    anvil or hardhat: the only program that is the chain (default: two thirds of the
+                  faults on Anvil, the others on Hardhat's node)
   --nodes N       how many nodes the service has, 1 to 3 (default 1). With several, also faults of nodes
   --hardfork NAME prague, osaka or amsterdam: the rules of the chain. In Amsterdam, the
                   contracts come from an Osaka chain that Hardhat's node continues
@@ -61,7 +69,8 @@ export function parseOptions(args: string[]): Options | null {
       json: { type: "string" },
       minutes: { type: "string" },
       nodes: { type: "string", default: "1" },
-      only: { type: "string" },
+      only: { type: "string", multiple: true },
+      chain: { type: "string" },
       soak: { type: "string" },
       verbose: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -80,6 +89,7 @@ export function parseOptions(args: string[]): Options | null {
     faults,
     requestsPerFault: Math.ceil(requests / faults),
     only: values.only ?? null,
+    chain: values.chain === undefined ? null : oneOf("chain", values.chain, CHAINS),
     hardfork: values.hardfork === undefined ? null : oneOf("hardfork", values.hardfork, HARDFORKS),
     nodes,
     json: values.json ?? null,

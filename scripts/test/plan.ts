@@ -59,13 +59,13 @@ export const PIPELINE_ON_BOTH = [
  * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
  */
 const SAME_ON_BOTH = [
-  /^(?:chain|config)\//,
+  /^(?:chain|config)\/|^context\/what-runs\.|^metrics\/traces\./,
   /^content\/(?:store\/|[^/]+$)/,
   /^cli\/(?:announced|cli|console|drop(?:-\w+)*|listen|media|quota|top-up)\./,
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
   /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,
-  /^pipeline\/(?:api-without-seed|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
-  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|unmined-transactions)\./,
+  /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
+  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|refused-transactions|taken-keys|unmined-transactions)\./,
   /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
 ];

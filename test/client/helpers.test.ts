@@ -95,13 +95,13 @@ describe("helpers of the client", () => {
 
     it("gives the same wallet to calls at the same time", async () => {
       // No call goes on before each of them has learnt that the wallet does not exist, so that all five create it.
-      const looks = Array.from({ length: 5 }, () => Promise.withResolvers<void>());
+      const looks = Array.from({ length: 5 }, () => Promise.withResolvers<null>());
       let [looked, created] = [0, 0];
       const fetch = async (request: Request) => {
         const answer = await globalThis.fetch(request);
         if (request.method === "POST") created++;
         else if (looked < looks.length) {
-          looks[looked++]?.resolve();
+          looks[looked++]?.resolve(null);
           await Promise.all(looks.map(({ promise }) => promise));
         }
         return answer;

@@ -8,6 +8,7 @@ import { openDatabase } from "../../../api/store/db/database.ts";
 import { openSqlite } from "../../../api/store/db/sqlite/sqlite.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { pause } from "../../../scripts/scene/program.ts";
+import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
@@ -157,7 +158,8 @@ describe("reconcile behind a provider with limits, interrupted", () => {
     });
   });
 
-  describe("given an interrupted run", () => {
+  // What was read is a SQLite file with either engine.
+  describeOn("sqlite", "given an interrupted run", () => {
     const file = () => join(moneta.folder, "reconcile", "chain.sqlite");
 
     async function interrupted(): Promise<void> {

@@ -10,6 +10,7 @@ describe("campaign: parseOptions", () => {
       faults: 60,
       requestsPerFault: 40,
       only: null,
+      chain: null,
       hardfork: null,
       json: null,
       soak: null,
