@@ -1,3 +1,4 @@
+import { backoff } from "../domain/backoff.ts";
 import { pause } from "../shared/pause.ts";
 import { ChainUnavailable, RateLimited } from "./errors.ts";
 import { FREE_FLAG, monotonic, NodeMemory } from "./node-memory.ts";
@@ -39,9 +40,8 @@ const LARGEST_REQUEST = 0.25;
 /** Milliseconds after which a call that waits for others is looked at again. */
 const LOOK_EVERY = 50;
 
-/** Wait after a refusal that names no time, in milliseconds. It doubles with each further refusal up to `LONGEST_REST`. */
-const FIRST_REST = 1_000;
-const LONGEST_REST = 30_000;
+/** Wait after a refusal that names no time, in milliseconds. */
+const REST = { first: 1_000, longest: 30_000 };
 /** Shortest wait, whatever the provider says. */
 const SHORTEST_REST = 250;
 /**
@@ -187,7 +187,7 @@ export class NodeBudget {
       const { numbers, flags } = this.#memory;
       const now = monotonic();
       const refusals = numbers[REFUSALS] ?? 0;
-      const told = Math.max(SHORTEST_REST, retryAfter ?? Math.min(FIRST_REST * 2 ** refusals, LONGEST_REST));
+      const told = Math.max(SHORTEST_REST, retryAfter ?? backoff(REST, refusals));
       const rest = told + Math.random() * JITTER;
       // Calls that were sent side by side are refused together: that is one refusal.
       if (startedAt >= (numbers[REFUSED_AT] ?? 0)) {

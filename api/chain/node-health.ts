@@ -1,10 +1,10 @@
+import { backoff } from "../domain/backoff.ts";
 import { NODE_WORDS, type NodeWord } from "../domain/conditions.ts";
 import { AFTER_BUDGET } from "./node-budget.ts";
 import { monotonic, type NodeMemory } from "./node-memory.ts";
 
-/** Rest of a node that failed, before it is asked again. It doubles with each further failure up to `LONGEST_REST`. */
-const FIRST_REST = 1_000;
-const LONGEST_REST = 30_000;
+/** Rest of a node that failed, before it is asked again. */
+const REST = { first: 1_000, longest: 30_000 };
 
 /** Numbers of the memory. All times are those of `monotonic`; 0: never. */
 const WORD = AFTER_BUDGET;
@@ -131,7 +131,7 @@ export class NodeHealth {
       const now = monotonic();
       numbers[FAILURES] = failures + 1;
       numbers[FAILED_AT] = now;
-      const until = now + (rest ?? Math.min(FIRST_REST * 2 ** failures, LONGEST_REST));
+      const until = now + (rest ?? backoff(REST, failures));
       numbers[REST_UNTIL] = Math.max(before.restUntil, until);
       numbers[WORD] = NODE_WORDS.indexOf(word);
       this.#memory.text = problem;

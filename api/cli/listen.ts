@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { type Command, InvalidArgumentError, Option } from "commander";
 
+import { backoff } from "../domain/backoff.ts";
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal, networkCodeOf } from "../../client/errors.ts";
 import type { StreamedEvent } from "../../client/events.ts";
@@ -194,7 +195,7 @@ async function forward(
       if (error instanceof Error && error.name === "TimeoutError") return `no answer within ${took()}`;
       if (aborted(abort)) return null;
       if (tries === 0) terminal.remark?.(`${url} cannot be reached (${reasonOf(error)}). Waiting for it.\n`);
-      await pause(Math.min(WAIT.longest, WAIT.first * 2 ** tries), abort);
+      await pause(backoff(WAIT, tries), abort);
     }
   }
 }

@@ -1,3 +1,5 @@
+import { backoff } from "./backoff.ts";
+
 /**
  * The states of a followed contract, defined only here. `checking`: the service has not yet asked it for its type.
  * `followed`: its logs are read. `quarantined`: it flooded or kept failing, and is left alone for a time. `unsupported`: it is
@@ -19,5 +21,5 @@ export const LONGEST_QUARANTINE = 86_400_000;
 
 /** How long a quarantine lasts. @param earlier quarantines before it, without a long time of good behaviour in between. */
 export function quarantineLength(earlier: number): number {
-  return Math.min(FIRST_QUARANTINE * 2 ** Math.min(earlier, 30), LONGEST_QUARANTINE);
+  return backoff({ first: FIRST_QUARANTINE, longest: LONGEST_QUARANTINE }, earlier);
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import { backoff } from "../domain/backoff.ts";
 import type { ChainClient } from "../chain/client.ts";
 import { ChainUnavailable, describeError, RpcError } from "../chain/errors.ts";
 import { inspect, readHoldings, receivedTokens } from "../chain/foreign.ts";
@@ -41,7 +42,7 @@ const LEASE = 30_000;
 const DEADLINE = 10_000;
 const POLL = 1_000;
 /** Wait before the second try. It doubles with each further one. */
-const FIRST_WAIT = 1_000;
+const WAIT = { first: 1_000, longest: LONGEST_READ_WAIT };
 /** Pieces of work at the same time, and how many of them may be of one app. */
 const CONCURRENCY = 4;
 const CONCURRENCY_OF_APP = 2;
@@ -109,14 +110,14 @@ export class ContractReader {
       await database.write((trx) => recordInspection(trx, contract, known, now()));
     } catch (error) {
       // Another process, or this one, tries again soon.
-      await database.write((trx) => inspectAt(trx, contract, now() + FIRST_WAIT));
+      await database.write((trx) => inspectAt(trx, contract, now() + WAIT.first));
       throw error;
     }
   }
 
   async #read(read: ContractRead, start: ReadStart, abort: AbortSignal): Promise<void> {
     const { database, now } = this.#deps;
-    const retryAt = now() + Math.min(FIRST_WAIT * 2 ** read.tries, LONGEST_READ_WAIT);
+    const retryAt = now() + backoff(WAIT, read.tries);
     try {
       if (read.search && !(await this.#search(read, start, abort))) return;
       await this.#readBalances(read, start, { abort, retryAt });

@@ -1,3 +1,4 @@
+import { backoff } from "../domain/backoff.ts";
 import type { ChainClient } from "../chain/client.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import type { Cost } from "../domain/cost-shares.ts";
@@ -64,17 +65,19 @@ export function differInCost(own: Receipt | null | undefined, other: Receipt | n
 const LIMIT = 50;
 
 /** Milliseconds before the node is asked again. It doubles while the node does not answer for every batch. */
-const WAIT = { first: 1_000, most: 600_000 };
+const WAIT = { first: 1_000, longest: 600_000 };
 
 /** Asks for missing costs, more and more rarely while they stay missing: some nodes never have them. */
 export class MissingCosts {
-  #wait = 0;
+  /** Looks in a row after which costs were still missing. */
+  #failures = 0;
   #askedAt = 0;
 
   async record(deps: Parameters<typeof recordMissingCosts>[0]): Promise<void> {
-    if (this.#wait > 0 && performance.now() - this.#askedAt < this.#wait) return;
+    const wait = this.#failures === 0 ? 0 : backoff(WAIT, this.#failures - 1);
+    if (performance.now() - this.#askedAt < wait) return;
     const left = await recordMissingCosts(deps);
-    this.#wait = left === 0 ? 0 : Math.min(Math.max(WAIT.first, this.#wait * 2), WAIT.most);
+    this.#failures = left === 0 ? 0 : this.#failures + 1;
     this.#askedAt = performance.now();
   }
 }

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import { type Backoff, backoff } from "../domain/backoff.ts";
 import { pause } from "./pause.ts";
 import type { Signal } from "./signal.ts";
 
@@ -26,7 +27,7 @@ export interface WorkLoopOptions {
   /** Fields that the log line of an error has in addition. */
   fieldsOf?: (error: unknown) => object;
   /** Wait after the first error, in milliseconds. It doubles with each further one up to `longest`. */
-  backoff?: { first: number; longest: number };
+  backoff?: Backoff;
   /** Replaced in tests. */
   wait?: (milliseconds: number, abort: AbortSignal) => Promise<void>;
 }
@@ -87,8 +88,7 @@ export class WorkLoop {
   }
 
   #nextBackoff(): number {
-    const { first, longest } = this.#options.backoff ?? BACKOFF;
-    const wait = Math.min(first * 2 ** this.#failures, longest);
+    const wait = backoff(this.#options.backoff ?? BACKOFF, this.#failures);
     this.#failures += 1;
     return wait;
   }

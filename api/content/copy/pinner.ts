@@ -5,6 +5,7 @@ import type { Logger } from "pino";
 import { request } from "undici";
 import { z } from "zod";
 
+import { backoff } from "../../domain/backoff.ts";
 import { isolate, logParked } from "../../shared/isolate.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
@@ -40,7 +41,7 @@ interface PinnerDeps {
 /** In milliseconds, like all times here. */
 const POLL = 1_000;
 /** Wait before the second try of a pin. It doubles with each further try. */
-const FIRST_WAIT = 1_000;
+const WAIT = { first: 1_000, longest: LONGEST_PIN_WAIT };
 /** Longest backoff while the Kubo node accepts nothing. */
 const BACKOFF = { first: 1_000, longest: 60_000 };
 /** Pins at the same time. */
@@ -168,12 +169,8 @@ export class Pinner {
     if (problem === null) await (pin.hosted ? finishPin : finishUnpin)(trx, pin);
     // The next process pins it. Being stopped does not count as a try.
     else if (abort.aborted) await returnPin(trx, pin, AT_ONCE, null);
-    else await returnPin(trx, pin, this.#deps.now() + waitAfter(pin.tries + 1), problem);
+    else await returnPin(trx, pin, this.#deps.now() + backoff(WAIT, pin.tries), problem);
   }
-}
-
-function waitAfter(tries: number): number {
-  return Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_PIN_WAIT);
 }
 
 /** Milliseconds for one call to the operator's Kubo node. Pinning takes longer: the node reads all the content. */

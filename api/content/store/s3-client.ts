@@ -2,6 +2,7 @@ import { createHash, createHmac } from "node:crypto";
 
 import type { Dispatcher } from "undici";
 
+import { backoff } from "../../domain/backoff.ts";
 import { pause } from "../../shared/pause.ts";
 import { BlockStoreUnavailable } from "../block-store.ts";
 
@@ -30,8 +31,7 @@ export interface S3Answer {
 /** All times in milliseconds. */
 const TIMEOUT = 30_000;
 const TRIES = 5;
-const FIRST_WAIT = 200;
-const LONGEST_WAIT = 5_000;
+const WAIT = { first: 200, longest: 5_000 };
 /** Largest answer. No block is larger than 2 MiB. */
 const MAX_ANSWER = 4 * 2 ** 20;
 /** Connections to the bucket. */
@@ -70,7 +70,7 @@ export class S3Client {
       }
       if (tries === TRIES)
         throw new BlockStoreUnavailable(`The S3 server ${this.#bucket.endpoint} failed: ${problem}.`);
-      await this.#wait(Math.random() * Math.min(FIRST_WAIT * 2 ** tries, LONGEST_WAIT));
+      await this.#wait(Math.random() * backoff(WAIT, tries));
     }
   }
 

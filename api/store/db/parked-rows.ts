@@ -2,6 +2,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import pg from "pg";
 
+import { backoff } from "../../domain/backoff.ts";
 import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import { DatabaseError } from "./errors.ts";
@@ -13,8 +14,8 @@ import { type Db, rowSet, type Trx } from "./sql.ts";
  * the row again after a growing wait. The row itself stays in its queue, with a later time, so nothing is lost.
  */
 
-/** Wait before a parked row is tried again, in milliseconds. It doubles with each try, up to `LONGEST_WAIT`. */
-const FIRST_WAIT = 60_000;
+/** Wait before a parked row is tried again, in milliseconds. */
+const WAIT = { first: 60_000, longest: LONGEST_WAIT };
 /** Characters of an error that are stored. */
 const LONGEST_REASON = 300;
 
@@ -47,7 +48,7 @@ export async function parkRows(
   const triesOf = new Map(earlier.map(({ id, tries }) => [id, tries]));
   const parked = failed.map(({ id, error }) => {
     const tries = (triesOf.get(id) ?? 0) + 1;
-    return { id, error, tries, nextAt: now + Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_WAIT) };
+    return { id, error, tries, nextAt: now + backoff(WAIT, tries - 1) };
   });
   const rows = parked.map(({ id, error, tries, nextAt }) => ({ id, reason: reasonOf(error), tries, next_at: nextAt }));
   const columns = { id: "text", reason: "text", tries: "integer", next_at: "integer" } as const;

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { backoff } from "../../domain/backoff.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import type { ChainOutcome } from "../../domain/request.ts";
 import { CounterDeltas } from "../db/counters.ts";
@@ -59,7 +60,7 @@ export async function closeBatch(
 
 /** Exponential backoff, because each revert of a whole batch costs gas. In milliseconds. */
 function waitBeforeReturn(returns: number): number {
-  return returns === 0 ? 0 : Math.min(1_000 * 2 ** returns, LONGEST_WAIT);
+  return returns === 0 ? 0 : backoff({ first: 2_000, longest: LONGEST_WAIT }, returns - 1);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { FaultBackoff } from "../../../api/content/copy/worker.ts";
+import { FaultBackoff } from "../../../api/domain/backoff.ts";
 
 describe("FaultBackoff", () => {
   let time: number;
