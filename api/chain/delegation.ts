@@ -10,10 +10,10 @@ const MOST_GAS = 1_000_000;
 const ASK_AGAIN = 600_000;
 
 /** Whether the chain lets wallets delegate. "unknown": the node gave no usable answer. */
-export type DelegationSupport = "yes" | "no" | "unknown";
+type DelegationSupport = "yes" | "no" | "unknown";
 
 /** An authorization that a wallet without funds signed, as `eth_estimateGas` takes it. */
-export interface DelegatingCalls {
+interface DelegatingCalls {
   plain: { from: string; to: string; data: string };
   delegating: { from: string; to: string; data: string; authorizationList: object[] };
 }

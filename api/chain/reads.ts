@@ -25,7 +25,7 @@ export async function contractsWithoutCode(
 }
 
 /** How the deployed contracts point at each other and at this service. Null: the contract did not answer. */
-export interface DeploymentLinks {
+interface DeploymentLinks {
   factories: FactoryLinks[];
   delegateRelay: string | null;
   hostedBase: string | null;
@@ -78,7 +78,7 @@ export async function readDeploymentLinks(
 }
 
 /** Null: no relay answers, or the node could not run the call. */
-export interface RelayStatus {
+interface RelayStatus {
   paused: boolean | null;
   /** Whether each account may send batches, in the order asked. */
   operators: (boolean | null)[];

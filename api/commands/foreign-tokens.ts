@@ -26,7 +26,7 @@ export interface ForeignDeps {
 }
 
 /** A transfer or burn of a token whose contract the service did not deploy. */
-export interface ForeignCommand {
+interface ForeignCommand {
   /** Id of the request. */
   id: string;
   command: WalletCommand;

@@ -256,7 +256,7 @@ export function defaultDatabase(dataDir: string): string {
 }
 
 /** Reads variables and collects every problem, so that one error can list them all. */
-export class Reader {
+class Reader {
   readonly #env: Environment;
   readonly #problems: string[] = [];
 

@@ -30,7 +30,7 @@ const MOST_ADDRESSES = 2_000;
 const METHOD_NOT_FOUND = -32_601;
 
 /** What was read of a range of blocks. */
-export interface ReadLogs {
+interface ReadLogs {
   from: number;
   to: number;
   headers: ReadonlyMap<number, Block>;

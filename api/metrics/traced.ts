@@ -51,7 +51,7 @@ const TIMEOUT = 10_000;
 /** Milliseconds that the last messages get when the service stops. */
 const LAST_TIMEOUT = 2_000;
 
-export interface Collector {
+interface Collector {
   /** Base URL; `/v1/traces` is appended. */
   endpoint: string;
   /** Headers of each message. They may contain a secret, so they are never logged. */

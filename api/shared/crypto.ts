@@ -10,7 +10,7 @@ import {
 } from "ethers";
 
 /** Arithmetic of secp256k1. Points are uncompressed public keys of 65 bytes, scalars have 32 bytes. */
-export interface Curve {
+interface Curve {
   /** Deterministic ECDSA (RFC 6979) with a low `s`. */
   sign: (digest: Uint8Array, privateKey: Uint8Array) => RawSignature;
   publicKey: (privateKey: Uint8Array) => Uint8Array;
@@ -26,7 +26,7 @@ interface RawSignature {
   yParity: 0 | 1;
 }
 
-export interface Crypto {
+interface Crypto {
   curve: Curve;
   /** Keccak-256 of the bytes. */
   keccak256: (bytes: Uint8Array) => Uint8Array;

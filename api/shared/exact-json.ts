@@ -6,7 +6,7 @@
 import { randomId } from "./text.ts";
 
 /** A number that keeps the digits of the JSON text. */
-export interface RawNumber {
+interface RawNumber {
   readonly rawJSON: string;
 }
 

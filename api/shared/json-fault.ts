@@ -1,5 +1,5 @@
 /** Where a text stops being JSON, and why. */
-export interface JsonFault {
+interface JsonFault {
   /** Both count from 1; a column counts characters. */
   line: number;
   column: number;

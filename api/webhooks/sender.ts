@@ -86,7 +86,7 @@ export class NoAnswerInTime extends Error {
   override readonly name = "NoAnswerInTime";
 }
 
-export interface Post {
+interface Post {
   url: string;
   headers: Record<string, string>;
   body: string;

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import type { PostgresPrograms } from "./programs.ts";
 
 /** The data of a server that has not started yet. */
-export interface Cluster {
+interface Cluster {
   /** Everything of the cluster is in it. */
   folder: string;
   data: string;

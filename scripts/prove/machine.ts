@@ -53,7 +53,7 @@ export interface Memory {
 }
 
 /** A place of the code where paths are cut, in one context. */
-export interface Arrival {
+interface Arrival {
   key: string;
   stack: readonly Term[];
   ghosts: Readonly<Record<string, Term>>;

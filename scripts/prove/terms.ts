@@ -3,7 +3,7 @@
  * a little; the rest is the solver's work.
  */
 
-export type Sort = "word" | "bool";
+type Sort = "word" | "bool";
 
 export interface Term {
   readonly id: number;

@@ -2,7 +2,7 @@ import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
 
 /** A new database for each test, opened twice, as by two processes. */
-export interface TwoProcesses {
+interface TwoProcesses {
   readonly one: TestDatabase;
   readonly other: Database;
 }

@@ -27,7 +27,7 @@ export async function announceChain(plan: Plan, provider: Rpc, from: string, say
 }
 
 /** What the missing contracts cost at the current gas price. */
-export interface DeploymentCost {
+interface DeploymentCost {
   steps: StepGas[];
   gas: bigint;
   /** In wei for each unit of gas. */

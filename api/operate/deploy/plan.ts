@@ -54,7 +54,7 @@ export async function readPlan(
 }
 
 /** @throws OperatorError when the option names another storage than those that there are. */
-export function readStorage(option: string | undefined): CollectionStorage | null {
+function readStorage(option: string | undefined): CollectionStorage | null {
   if (option === undefined || option === "") return null;
   const found = STORAGES.find((storage) => storage === option);
   if (found !== undefined) return found;

@@ -80,7 +80,7 @@ function requestNumber(text: string): bigint {
   return BigInt(text);
 }
 
-export interface RelayPlace {
+interface RelayPlace {
   address: string;
   /** Block of its deployment, or 0. */
   since: number;

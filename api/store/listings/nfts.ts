@@ -194,7 +194,7 @@ export async function searchNfts(db: Db, contract: string, search: string, limit
 }
 
 /** The tokens of a collection that a wallet holds, or that have a trait. */
-export type NftFilter = { owner: string } | { trait: string };
+type NftFilter = { owner: string } | { trait: string };
 
 /** Tokens of a collection that one wallet holds, in the order in which it received them. */
 async function listNftsOfOwner(db: Db, contract: string, owner: string, page: PageQuery) {

@@ -28,7 +28,7 @@ export async function deleteBytes(trx: Trx, objects: readonly string[]): Promise
  */
 
 /** A block, and the object that has its bytes. */
-export interface IndexedBlock {
+interface IndexedBlock {
   cid: string;
   object: string;
   size: number;

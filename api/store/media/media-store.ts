@@ -2,7 +2,7 @@ import { type Db, forShare, type Trx } from "../db/sql.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
 
 /** Where the content is, and from where it is still being copied. */
-export interface MediaPlace {
+interface MediaPlace {
   /** The name of the block store; null before the first start of the service. */
   store: string | null;
   /** The name of the store that a move has not copied completely; null: no move is unfinished. */

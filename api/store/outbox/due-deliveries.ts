@@ -24,7 +24,7 @@ export interface DueDelivery {
 }
 
 /** What one look into the queue found. */
-export interface DueDeliveries {
+interface DueDeliveries {
   taken: DueDelivery[];
   /** The look ended before the end of the queue, so that other writes get their turn. Look again at once. */
   more: boolean;

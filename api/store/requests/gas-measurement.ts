@@ -42,7 +42,7 @@ export const measurement = z.strictObject({
 export const stored = z.strictObject({ measurement, answered: z.string().nullable() });
 
 /** What calls cost on the chain, as it was last measured, and what the chain has shown since. */
-export interface StoredGas {
+interface StoredGas {
   /** Null: never measured, or measured by a release with other figures. */
   measurement: GasMeasurement | null;
   /** Hash of the last transaction in which a call ran out of gas; null: none ever did. */

@@ -153,7 +153,7 @@ export async function requestsByNumber(db: Db, numbers: readonly bigint[]): Prom
 }
 
 /** null and undefined: any. */
-export interface RequestFilter {
+interface RequestFilter {
   status: RequestStatus | null;
   type: RequestType | null;
   /** The transaction that carries the request. */

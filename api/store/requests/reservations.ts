@@ -7,7 +7,7 @@ import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./requests.ts";
 
-export interface Release {
+interface Release {
   command: Command;
   /** Whether the call was seen to succeed. Otherwise it has failed, or was never made. */
   happened: boolean;

@@ -254,7 +254,7 @@ interface StreamPage {
 }
 
 /** One open stream. It holds no event: what a slow client has not taken stays in the database. */
-export class EventStream {
+class EventStream {
   readonly appId: string;
   readonly credential: Credential;
   readonly #response: Response;

@@ -5,14 +5,14 @@ import pg from "pg";
 
 import type { Databases } from "../harness/databases.ts";
 
-export interface BareWallet {
+interface BareWallet {
   address: string;
   path: string;
   user: string;
 }
 
 /** A table of wallets with the uniqueness that the service's has, and nothing else. */
-export interface BareWallets {
+interface BareWallets {
   /** Stores them in one commit, as durable as the service's. */
   insert(wallets: readonly BareWallet[]): Promise<void>;
   close(): Promise<void>;

@@ -8,7 +8,7 @@ import type { PlainERC721 } from "../../../contracts/generated/mocks/PlainERC721
 const LOCAL_CHAIN_ID = 31_337;
 
 /** A stranger to the service, with their own key and their own contracts. */
-export interface OutsideAccount {
+interface OutsideAccount {
   wallet: HDNodeWallet;
   erc721: PlainERC721;
   erc1155: PlainERC1155;

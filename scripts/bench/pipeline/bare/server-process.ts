@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import { type Instruments, MeasuredProgram } from "../../harness/measured-service.ts";
 
-export interface BareServer {
+interface BareServer {
   url: string;
   instruments: Instruments;
   stop: () => Promise<void>;
