@@ -2,12 +2,12 @@ import { AbiCoder, type BaseWallet, concat } from "ethers";
 
 import { blockCandidates } from "../support/compact-layout.ts";
 import type { Bench } from "./bench.ts";
-import type { Rows } from "./rows.ts";
+import type { Measured } from "./rows.ts";
 
 const BATCH = 100;
 
 /** Gas of what depends on how owners and balances of ERC721 tokens are stored: known receivers, burning, reading. */
-export async function measureHolders(bench: Bench): Promise<Rows> {
+export async function measureHolders(bench: Bench): Promise<Measured> {
   const { collection, target } = await bench.erc721();
   const mint = (to: string) => ({ target, data: collection.interface.encodeFunctionData("mintToWallet", [to]) });
   const holders = Array.from({ length: BATCH }, () => bench.wallet());
@@ -35,7 +35,7 @@ export async function measureHolders(bench: Bench): Promise<Rows> {
 }
 
 /** Gas in a compact collection for holders whose four keys others have taken. */
-export async function measureBlockedHolders(bench: Bench): Promise<Rows> {
+export async function measureBlockedHolders(bench: Bench): Promise<Measured> {
   const { collection, target } = await bench.erc721();
   const mint = (to: string) => ({ target, data: collection.interface.encodeFunctionData("mintToWallet", [to]) });
   const holders = Array.from({ length: BATCH }, () => bench.wallet());

@@ -1,14 +1,20 @@
-/** One line of the gas table: gas per item. */
-export interface Row {
+/** Gas per item of one scenario, under the rules of one hard fork. */
+export interface Figures {
   /** With OpenZeppelin's storage. Absent where it makes no sense. */
   readonly moneta?: number;
   /** With compact storage, where it matters. */
   readonly compact?: number;
   readonly openZeppelin?: number;
+  readonly solady?: number;
   readonly erc721a?: number;
-  /** Moneta's figure under the rules of the Amsterdam hard fork. */
-  readonly amsterdam?: number;
-  readonly compactAmsterdam?: number;
+}
+
+export type Measured = Record<string, Figures>;
+
+/** One line of the gas tables: the figures under Prague rules. */
+export interface Row extends Figures {
+  /** The same under the rules of the Amsterdam hard fork. */
+  readonly amsterdam: Figures;
 }
 
 export type Rows = Record<string, Row>;

@@ -2,18 +2,20 @@ import { type Hardfork, openBench } from "./bench.ts";
 import { measureCreation } from "./creation.ts";
 import { measureBlockedHolders, measureHolders } from "./holders.ts";
 import { measureErc1155Mints, measureErc721Mints } from "./mints.ts";
-import type { Rows } from "./rows.ts";
+import { measureRelayed } from "./relayed.ts";
+import type { Measured } from "./rows.ts";
 import { measureErc721Transfers, measureTransfers } from "./transfers.ts";
 
-/** Measures every row of the gas table once, under the rules of one hard fork. */
-export async function measure(hardfork: Hardfork): Promise<Rows> {
+/** Measures every row of the gas tables once, under the rules of one hard fork. */
+export async function measure(hardfork: Hardfork): Promise<Measured> {
   const bench = await openBench(hardfork, "standard");
-  const rows: Rows = {
+  const rows: Measured = {
     ...(await measureCreation(bench)),
     ...(await measureErc721Mints(bench)),
     ...(await measureErc1155Mints(bench)),
     ...(await measureTransfers(bench)),
     ...(await measureHolders(bench)),
+    ...(await measureRelayed(bench, ["moneta", "openZeppelin", "solady", "erc721a"])),
   };
   const compact = await openBench(hardfork, "compact");
   const stored = {
@@ -21,6 +23,7 @@ export async function measure(hardfork: Hardfork): Promise<Rows> {
     ...(await measureErc721Transfers(compact)),
     ...(await measureHolders(compact)),
     ...(await measureBlockedHolders(compact)),
+    ...(await measureRelayed(compact, ["moneta"])),
   };
   for (const [name, { moneta }] of Object.entries(stored)) {
     if (moneta !== undefined) rows[name] = { ...rows[name], compact: moneta };

@@ -1,3 +1,4 @@
+import { RELAYED } from "./relayed.ts";
 import type { Row, Rows } from "./rows.ts";
 
 /** The project's upper bounds for gas per item. */
@@ -27,36 +28,61 @@ export const COMPACT_SHARES: Record<string, number> = {
 const TABLE_START = "<!-- gas table: start --><!-- prettier-ignore-start -->";
 const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 
-/** Renders the gas table of the documentation, as Markdown. */
-export function renderTable(rows: Rows): string {
-  const lines = Object.entries(rows).map(([name, row]) => renderRow(name, row));
+type Column = readonly [title: string, figure: (row: Row, name: string) => number | undefined];
+
+const COLUMNS: readonly Column[] = [
+  ["Moneta", ({ moneta }) => moneta],
+  ["Goal", (_row, name) => GOALS[name]],
+  ["Compact", ({ compact }) => compact],
+  ["OpenZeppelin", ({ openZeppelin }) => openZeppelin],
+  ["Solady", ({ solady }) => solady],
+  ["ERC721A", ({ erc721a }) => erc721a],
+  ["Moneta, Amsterdam", ({ amsterdam }) => amsterdam.moneta],
+  ["Compact, Amsterdam", ({ amsterdam }) => amsterdam.compact],
+];
+
+/** Where the other contracts get the same batches, their figures under Amsterdam rules mean something, too. */
+const RELAYED_COLUMNS: readonly Column[] = [
+  ["OpenZeppelin", ({ openZeppelin }) => openZeppelin],
+  ["Solady", ({ solady }) => solady],
+  ["ERC721A", ({ erc721a }) => erc721a],
+  ["Moneta", ({ moneta }) => moneta],
+  ["Compact", ({ compact }) => compact],
+  ["OpenZeppelin, Amsterdam", ({ amsterdam }) => amsterdam.openZeppelin],
+  ["Solady, Amsterdam", ({ amsterdam }) => amsterdam.solady],
+  ["ERC721A, Amsterdam", ({ amsterdam }) => amsterdam.erc721a],
+  ["Moneta, Amsterdam", ({ amsterdam }) => amsterdam.moneta],
+  ["Compact, Amsterdam", ({ amsterdam }) => amsterdam.compact],
+];
+
+/** Renders the gas tables of the documentation, as Markdown. */
+export function renderTables(rows: Rows): string {
+  const all = Object.entries(rows);
+  const relayed = all.filter(([name]) => name.startsWith(RELAYED));
+  const others = all.filter(([name]) => !name.startsWith(RELAYED));
   return [
-    "| Gas per item | Moneta | Goal | Compact | OpenZeppelin | ERC721A | Moneta, Amsterdam | Compact, Amsterdam |",
-    "|---|---:|---:|---:|---:|---:|---:|---:|",
-    ...lines,
+    ...lines("Gas per item", others, COLUMNS),
+    "",
+    "The same relay, the same batches, in front of contracts of different makes:",
+    "",
+    ...lines("Gas per item", relayed, RELAYED_COLUMNS),
   ].join("\n");
 }
 
-/** Returns the text with its gas table replaced. */
-export function replaceTable(text: string, rows: Rows): string {
-  const start = text.indexOf(TABLE_START);
-  const end = text.indexOf(TABLE_END);
-  if (start < 0 || end < start) throw new Error("The text lacks the markers of the gas table.");
-  return `${text.slice(0, start)}${TABLE_START}\n${renderTable(rows)}\n${text.slice(end)}`;
+function lines(title: string, rows: readonly [string, Row][], columns: readonly Column[]): string[] {
+  return [
+    `| ${[title, ...columns.map(([name]) => name)].join(" | ")} |`,
+    `|---|${"---:|".repeat(columns.length)}`,
+    ...rows.map(([name, row]) => `| ${[name, ...columns.map(([, of]) => figure(of(row, name)))].join(" | ")} |`),
+  ];
 }
 
-function renderRow(name: string, row: Row): string {
-  const cells = [
-    name,
-    figure(row.moneta),
-    figure(GOALS[name]),
-    figure(row.compact),
-    figure(row.openZeppelin),
-    figure(row.erc721a),
-    figure(row.amsterdam),
-    figure(row.compactAmsterdam),
-  ];
-  return `| ${cells.join(" | ")} |`;
+/** Returns the text with its gas tables replaced. */
+export function replaceTables(text: string, rows: Rows): string {
+  const start = text.indexOf(TABLE_START);
+  const end = text.indexOf(TABLE_END);
+  if (start < 0 || end < start) throw new Error("The text lacks the markers of the gas tables.");
+  return `${text.slice(0, start)}${TABLE_START}\n${renderTables(rows)}\n${text.slice(end)}`;
 }
 
 function figure(gas: number | undefined): string {

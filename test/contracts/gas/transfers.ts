@@ -4,14 +4,14 @@ import { ERC1155Collection__factory } from "../../../contracts/generated/factori
 import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
 import type { Bench } from "./bench.ts";
 import { measureForwarding } from "./forwarding.ts";
-import type { Row, Rows } from "./rows.ts";
-import { ERC721A_YARDSTICK, erc1155Yardstick, erc721Yardstick } from "./yardsticks.ts";
+import type { Figures, Measured } from "./rows.ts";
+import { erc1155Yardstick, erc721Yardstick, PLAIN_YARDSTICK } from "./yardsticks.ts";
 
 /** Makes the item for a request number and a position in the batch. */
 type MakeItem = (number: bigint, index: number) => { target: string; data: string };
 
 /** Gas of every kind of transfer. */
-export async function measureTransfers(bench: Bench): Promise<Rows> {
+export async function measureTransfers(bench: Bench): Promise<Measured> {
   const forwarding = await measureForwarding(bench);
   const holders = Array.from({ length: 101 }, () => bench.wallet());
   const authorized721 = await prepareErc721(bench, holders);
@@ -40,7 +40,7 @@ export async function measureTransfers(bench: Bench): Promise<Rows> {
 }
 
 /** Gas of transfers of ERC721 tokens, without those of the reference contracts. */
-export async function measureErc721Transfers(bench: Bench): Promise<Rows> {
+export async function measureErc721Transfers(bench: Bench): Promise<Measured> {
   const holders = Array.from({ length: 101 }, () => bench.wallet());
   const authorized = await prepareErc721(bench, holders);
   const burns = await prepareErc721(bench, holders, burnErc721);
@@ -118,25 +118,28 @@ async function prepareErc1155(
   };
 }
 
-async function measureDirect721(bench: Bench): Promise<Row> {
+async function measureDirect721(bench: Bench): Promise<Figures> {
   const { collection, target } = await bench.erc721();
   const holder = bench.operator;
   const to = bench.wallet().address;
   const yardstick = await bench.ethers.deployContract("YardstickERC721", erc721Yardstick(bench));
-  const erc721a = await bench.ethers.deployContract("YardstickERC721A", ERC721A_YARDSTICK);
+  const solady = await bench.ethers.deployContract("YardstickSolady", PLAIN_YARDSTICK);
+  const erc721a = await bench.ethers.deployContract("YardstickERC721A", PLAIN_YARDSTICK);
   await bench.prepare(2, () => ({ target, data: collection.interface.encodeFunctionData("mint", [holder.address]) }));
   for (let token = 0; token < 2; token++) {
     await yardstick.mint(holder.address);
+    await solady.mint(holder.address);
     await erc721a.mint(holder.address, 1n);
   }
   return {
     moneta: await bench.transaction(collection.connect(holder).transferFrom(holder.address, to, 1n)),
     openZeppelin: await bench.transaction(yardstick.connect(holder).transferFrom(holder.address, to, 1n)),
+    solady: await bench.transaction(solady.connect(holder).transferFrom(holder.address, to, 1n)),
     erc721a: await bench.transaction(erc721a.connect(holder).transferFrom(holder.address, to, 1n)),
   };
 }
 
-async function measureDirect1155(bench: Bench): Promise<Row> {
+async function measureDirect1155(bench: Bench): Promise<Figures> {
   const { collection, target } = await bench.erc1155();
   const holder = bench.operator;
   const to = bench.wallet().address;
@@ -152,7 +155,7 @@ async function measureDirect1155(bench: Bench): Promise<Row> {
   };
 }
 
-async function measureDelegated(bench: Bench): Promise<Rows> {
+async function measureDelegated(bench: Bench): Promise<Measured> {
   const plain = await bench.ethers.deployContract("PlainERC721");
   const target = await plain.getAddress();
   const from = bench.wallet();

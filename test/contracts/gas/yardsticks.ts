@@ -10,4 +10,5 @@ export function erc1155Yardstick(bench: Bench): unknown[] {
   return [NAME, SYMBOL, TEMPLATE, CONTRACT_URI, bench.royaltyRecipient.address, 500n];
 }
 
-export const ERC721A_YARDSTICK: unknown[] = [NAME, SYMBOL, BASE_URI];
+/** Of ERC721A and Solady. */
+export const PLAIN_YARDSTICK: unknown[] = [NAME, SYMBOL, BASE_URI];
