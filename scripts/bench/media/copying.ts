@@ -11,8 +11,10 @@ import type { CopierOrder } from "./copier.ts";
 
 /** Limit for the resident memory of the process that copies. */
 const LIMIT_MIB = 400;
-/** How often one file is copied. The figure is the median. */
-const TIMES = 3;
+const SIZE = 200 * MIB;
+/** How often one file is copied (the figure is the median), and how many are copied at once: together more than the limit. */
+const FULL = { times: 3, atOnce: 20 };
+const QUICK = { times: 1, atOnce: 4 };
 
 interface Done {
   seconds: number;
@@ -26,16 +28,14 @@ interface Done {
 export const copying: Part = { name: "copying", measure: run };
 
 async function run({ quick, databases }: Options): Promise<Row[]> {
-  const size = (quick ? 20 : 200) * MIB;
-  const atOnce = quick ? 4 : 20;
   const folder = await mkdtemp(join(tmpdir(), "moneta-bench-"));
   const databaseUrl = await databases.create(folder);
-  const origin = new Child(join(import.meta.dirname, "origin.ts"), [size.toString()]);
-  const copier = new Child(join(import.meta.dirname, "copier.ts"), [folder, databaseUrl, size.toString()]);
+  const origin = new Child(join(import.meta.dirname, "origin.ts"), [SIZE.toString()]);
+  const copier = new Child(join(import.meta.dirname, "copier.ts"), [folder, databaseUrl, SIZE.toString()]);
   const bare = new Child(join(import.meta.dirname, "bare.ts"), [folder]);
   try {
     const server = `http://127.0.0.1:${(await origin.ask<number>("port")).toString()}`;
-    return await copyAll({ copier, bare, server, size, atOnce });
+    return await copyAll({ copier, bare, server, ...(quick ? QUICK : FULL) });
   } finally {
     for (const child of [copier, bare, origin]) await child.stop();
     await rm(folder, { recursive: true, force: true });
@@ -47,22 +47,21 @@ interface Work {
   bare: Child;
   /** URL of the server that has the media. */
   server: string;
-  /** Bytes of a file. */
-  size: number;
+  times: number;
   atOnce: number;
 }
 
-async function copyAll({ copier, bare, server, size, atOnce }: Work): Promise<Row[]> {
+async function copyAll({ copier, bare, server, times: rounds, atOnce }: Work): Promise<Row[]> {
   const ours = (order: CopierOrder) => copier.ask<Done>(order);
   const theirs = (order: BareOrder) => bare.ask<Done>(order);
   const before = await copier.ask<number>({ peak: true } satisfies CopierOrder);
   const times = { write: [] as number[], bareWrite: [] as number[], read: [] as number[], bareRead: [] as number[] };
-  for (let index = 0; index < TIMES; index++) {
+  for (let index = 0; index < rounds; index++) {
     const url = `${server}/one-${index.toString()}`;
     const { seconds, cids } = await ours({ copy: [url] });
     times.write.push(seconds);
     times.bareWrite.push((await theirs({ copy: [url] })).seconds);
-    times.read.push((await ours({ read: cids[0] ?? "", bytes: size })).seconds);
+    times.read.push((await ours({ read: cids[0] ?? "", bytes: SIZE })).seconds);
     times.bareRead.push((await theirs({ read: true })).seconds);
     await theirs({ remove: 1 });
   }
@@ -72,8 +71,8 @@ async function copyAll({ copier, bare, server, size, atOnce }: Work): Promise<Ro
   await theirs({ remove: atOnce });
   const peak = await copier.ask<number>({ peak: true } satisfies CopierOrder);
 
-  const label = `${(size / MIB).toString()} MiB`;
-  const rate = (seconds: number, files = 1) => (files * size) / MIB / seconds;
+  const label = `${(SIZE / MIB).toString()} MiB`;
+  const rate = (seconds: number, files = 1) => (files * SIZE) / MIB / seconds;
   const file = "the same bytes to a file, with SHA-256 and fsync";
   return [
     row(`media copied, ${label}`, rate(median(times.write)), file, rate(median(times.bareWrite))),
