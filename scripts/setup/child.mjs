@@ -8,13 +8,7 @@ const windows = process.platform === "win32";
 /** Signals within this time count as one: a terminal signals the whole process group, and npm forwards the signal too. */
 const SAME_SIGNAL_MS = 1_000;
 
-/** Runs a step of the set-up, in this process group, with all its output on stderr. Returns its exit code. */
-export async function runTogether(command, args, options) {
-  const child = spawn(command, args, { ...options, stdio: ["ignore", 2, 2] });
-  return await passingSignals(child);
-}
-
-/** Like `runTogether`, but shows no output. Returns its exit code, and its output for a failure. */
+/** Runs a step of the set-up, in this process group. Returns its exit code, and what it printed. */
 export async function runQuietly(command, args, options) {
   const child = spawn(command, args, { ...options, stdio: ["ignore", "pipe", "pipe"] });
   const output = [];

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-import { runTogether } from "./child.mjs";
+import { runQuietly } from "./child.mjs";
 import { projectNode } from "./packages.mjs";
 import { inProject, projectEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
@@ -21,12 +21,18 @@ export async function buildContracts() {
   const before = sourcesFingerprint();
   const hardhat = inProject("node_modules", "hardhat", "dist", "src", "cli.js");
   // The Solidity tests take longest to compile. `hardhat test` compiles them when it needs them.
-  const code = await runTogether(projectNode(), [hardhat, "build", "--no-tests"], {
+  const { code, output } = await runQuietly(projectNode(), [hardhat, "build", "--no-tests"], {
     cwd: root,
     env: projectEnvironment(),
   });
+  process.stderr.write(withoutOthersWarnings(output));
   if (code !== 0) throw new Error(`hardhat build failed (exit code ${code})`);
   writeFileSync(markerFile, sha256(before, artifactsFingerprint()));
+}
+
+/** What the compiler says, without its warnings about packages: nobody here can act on them. */
+function withoutOthersWarnings(output) {
+  return output.replaceAll(/^Warning: .*\n +--> \.\/node_modules\/.*\n(?:(?: +| *\d+ )\|.*\n)*\n*/gm, "");
 }
 
 function fingerprint() {
