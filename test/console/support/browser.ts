@@ -107,9 +107,10 @@ export async function copied(page: Page, button: string, part: Page | Locator = 
 }
 
 /** Checks the page with axe. The content security policy does not concern scripts of the browser's driver. */
-export async function expectNoAxeViolations(page: Page): Promise<void> {
+export async function expectNoAxeViolations(page: Page, rules?: readonly string[]): Promise<void> {
   await page.evaluate(axe.source);
-  const { violations } = await page.evaluate<AxeResults>("axe.run(document)");
+  const options = rules === undefined ? {} : { runOnly: rules };
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`);
   const found = violations.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join("\n")}`);
   expect(found.join("\n\n")).to.equal("");
 }
