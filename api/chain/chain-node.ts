@@ -24,8 +24,10 @@ import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } fr
 
 /** An HTTP request that takes longer is suspected to hang: the node is then asked for its newest block. */
 const SUSPECT = 1_500;
-/** A node that does not name its newest block in this time hangs. */
+/** A node that does not name its newest block in this time hangs, if another one works. */
 const PROBE_TIMEOUT = 2_000;
+/** While no other node works, one that may hang is waited for. It is looked at again so often. */
+const LOOK_AGAIN = 250;
 /** A node that nobody asked for this long is asked for its newest block. */
 const PROBE_EVERY = 15_000;
 /** Rest of a node that is behind the database. */
@@ -60,6 +62,7 @@ export class ChainNode {
   readonly budget: NodeBudget;
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
+  readonly #doesAnother: () => boolean;
   readonly #log: NodeLog;
   readonly #health: NodeHealth;
   /** Ends the calls under way when the node turns out to hang. */
@@ -68,7 +71,18 @@ export class ChainNode {
   #probing: Promise<void> | null = null;
 
   constructor(
-    { number, url, sends }: { number: number; url: string; sends: boolean },
+    {
+      number,
+      url,
+      sends,
+      doesAnother,
+    }: {
+      number: number;
+      url: string;
+      sends: boolean;
+      /** Whether another node works, which can do what this one does not. */
+      doesAnother: () => boolean;
+    },
     { floor, logger, memory: shared, ...options }: NodeOptions,
   ) {
     this.number = number;
@@ -76,6 +90,7 @@ export class ChainNode {
     this.name = `node ${number.toString()} (${this.host})`;
     this.url = url;
     this.sends = sends;
+    this.#doesAnother = doesAnother;
     this.#log = new NodeLog(logger);
     const memory = shared === undefined ? new NodeMemory() : new NodeMemory(number, shared);
     this.#health = new NodeHealth(memory);
@@ -176,7 +191,9 @@ export class ChainNode {
 
   async #probe(): Promise<void> {
     const ended = new AbortController();
-    const late = pause(PROBE_TIMEOUT, ended.signal).then(() => {
+    // When all nodes are slow, the last one is waited for as long as a single node is.
+    const late = pause(PROBE_TIMEOUT, ended.signal).then(async () => {
+      while (!ended.signal.aborted && !this.#doesAnother()) await pause(LOOK_AGAIN, ended.signal);
       if (!ended.signal.aborted) this.#hangs();
     });
     try {

@@ -80,7 +80,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const maxRest = Math.min(maxWait, MOVE_ON_AFTER);
     this.#nodes = urls.map((url, index) => {
       const number = index + 1;
-      return new ChainNode({ number, url, sends: !readOnly.includes(number) }, { ...options, maxWait, maxRest });
+      const doesAnother = () => this.#nodes.some((node) => node.number !== number && node.isUp);
+      const sends = !readOnly.includes(number);
+      return new ChainNode({ number, url, sends, doesAnother }, { ...options, maxWait, maxRest });
     });
     this.#timer = setInterval(() => {
       for (const node of this.#nodes) node.look();

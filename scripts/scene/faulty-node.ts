@@ -13,6 +13,8 @@ export type NodeFault =
   | { kind: "dies-at"; method: string }
   /** It accepts calls and never answers. */
   | { kind: "hangs" }
+  /** It answers no call before a time. */
+  | { kind: "stalls"; until: Promise<unknown> }
   /** It stays at a block, and its newest state is that of this block. */
   | { kind: "behind"; at: number }
   /** From a block on, it has other blocks than the chain. */
@@ -83,6 +85,11 @@ export class FaultyNode {
     }
     const { fault } = this;
     if (fault === null || fault.kind === "dies-at") {
+      await this.#pass(body, response);
+      return;
+    }
+    if (fault.kind === "stalls") {
+      await fault.until;
       await this.#pass(body, response);
       return;
     }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from "node:timers/promises";
+
 import { toQuantity } from "ethers";
 import { expect } from "chai";
 
@@ -137,6 +139,15 @@ describeOn("sqlite", "several nodes", () => {
       await scene.addNodes(2);
     });
     afterEach(() => scene.stop());
+
+    it("starts, and goes on, when all of them are so slow that each seems to hang", async () => {
+      // One after the other would be given up in less.
+      const until = pause(12_000);
+      for (const number of [1, 2]) scene.fail(number, { kind: "stalls", until });
+      await moneta.start(scene.settings);
+      await scene.begin();
+      await scene.mints();
+    });
 
     it("starts with a new database while the first node is dead", async () => {
       scene.fail(1, { kind: "dead" });
