@@ -18,6 +18,7 @@ const GRACE_MS = 30_000;
 /** What a new user does in the first hour, with the commands of docs/first-hour.md, and the seconds of each step. */
 export async function rehearseFirstHour(): Promise<Finding[]> {
   if (anvilBinary() === null) return [notInstalled("first hour", "anvil", "none: it comes with npm on Linux on x64")];
+  endWithThisProcess();
   const folder = mkdtempSync(join(tmpdir(), "moneta-first-hour-"));
   try {
     return await new FirstHour(folder).run();
@@ -151,6 +152,16 @@ class FirstHour {
   }
 }
 
+/** Programs that would outlive this process, because signals of the terminal do not reach them. */
+const running = new Set<Program>();
+
+function endWithThisProcess(): void {
+  process.once("exit", () => {
+    for (const program of running) program.signal("SIGKILL");
+  });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
+}
+
 /** A user's shell: it remembers its folder and its variables from one block of commands to the next. */
 class Shell {
   #folder: string;
@@ -197,7 +208,10 @@ class Shell {
   #bash(commands: string): Program {
     // A command that fails ends the block, also inside of a pipe.
     const options = ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", commands];
-    return new Program(options, { command: "bash", cwd: this.#folder, env: this.#env });
+    const program = new Program(options, { command: "bash", cwd: this.#folder, env: this.#env, group: true });
+    running.add(program);
+    void program.gone().then(() => running.delete(program));
+    return program;
   }
 }
 
