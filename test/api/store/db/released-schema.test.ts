@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import packageJson from "../../../../package.json" with { type: "json" };
 import { readQuotaUses } from "../../../../api/store/apps/quotas.ts";
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
@@ -85,6 +86,15 @@ for (const released of Released.all()) {
         }
       },
     );
+
+    // Until its release the schema of a version may still change.
+    const ofThis = version === packageJson.version ? it : () => undefined;
+    ofThis("has every migration of this version", async () => {
+      expect(
+        await appliedTo(place.url),
+        "The fixture of this version is older than its schema: run `npm run fixtures:upgrade`.",
+      ).to.deep.equal(Object.keys(MIGRATIONS));
+    });
 
     it("has exactly the tables that its migrations create today", async () => {
       const applied = await appliedTo(place.url);
