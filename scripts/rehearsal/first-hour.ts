@@ -27,9 +27,38 @@ export async function rehearseFirstHour(): Promise<Finding[]> {
   }
 }
 
+/** How many blocks of commands each section has, and what a run replaces in them by its own. */
+export const SECTIONS = {
+  "1. Get it": { blocks: 1, replaced: ["<this repository>"] },
+  "2. Start it": { blocks: 1, replaced: [] },
+  "4. Make a collection of your own": { blocks: 3, replaced: ["moneta_...", "http://localhost:3000"] },
+  "5. Start an app of your own": { blocks: 3, replaced: ["http://localhost:4000"] },
+  "6. Move to a test network": { blocks: 1, replaced: ["https://...", "--chain baseSepolia"] },
+  "7. Start it as in production": { blocks: 1, replaced: [] },
+} as const;
+
+/**
+ * The blocks of commands of a section of docs/first-hour.md.
+ * @param own what this run has in place of what the page says, in the order of `SECTIONS`.
+ */
+export function commandsOf(heading: keyof typeof SECTIONS, own: readonly string[]): [string, string, string] {
+  const { blocks, replaced } = SECTIONS[heading];
+  const [, after = ""] = readFileSync(join(ROOT, "docs", "first-hour.md"), "utf8").split(`\n## ${heading}\n`);
+  const [section = ""] = after.split("\n## ");
+  const found = [...section.matchAll(/^```bash\n([^]*?)^```/gm)].map(([, commands = ""]) => commands);
+  const counted = `docs/first-hour.md has ${found.length.toString()} blocks of commands in "${heading}"`;
+  require(found.length === blocks, counted);
+  const [one = "", two = "", three = ""] = found.map((block) =>
+    replaced.reduce<string>((text, name, index) => text.replaceAll(name, own[index] ?? name), block),
+  );
+  for (const name of replaced) {
+    require(found.join("").includes(name), `docs/first-hour.md no longer has "${name}" in "${heading}"`);
+  }
+  return [one, two, three];
+}
+
 class FirstHour {
   readonly #folder: string;
-  readonly #page = readFileSync(join(ROOT, "docs", "first-hour.md"), "utf8");
   readonly #findings: Finding[] = [];
   #milliseconds = 0;
 
@@ -41,9 +70,9 @@ class FirstHour {
     const [port, rpcPort] = [await freePort(), await freePort()];
     const url = `http://localhost:${port.toString()}`;
     const first = new Shell(this.#folder, { PORT: port.toString(), RPC_PORT: rpcPort.toString(), METRICS_PORT: "0" });
-    const [clone] = this.#commands("1. Get it", [["<this repository>", ROOT]]);
+    const [clone] = commandsOf("1. Get it", [ROOT]);
     await this.#take("`git clone`", () => first.run(clone));
-    const [start] = this.#commands("2. Start it");
+    const [start] = commandsOf("2. Start it", []);
     const moneta = await this.#take("`npm start`: packages, chain, service, tour, until it serves", () =>
       first.serve(start, /^serving/m),
     );
@@ -63,11 +92,7 @@ class FirstHour {
   }
 
   async #ownCollection(shell: Shell, url: string, token: string): Promise<void> {
-    const own = [
-      ["moneta_...", token],
-      ["http://localhost:3000", url],
-    ] as const;
-    const [settings, create, drop] = this.#commands("4. Make a collection of your own", own);
+    const [settings, create, drop] = commandsOf("4. Make a collection of your own", [token, url]);
     await shell.run(settings);
     await this.#take("A collection of one's own, and six pictures minted with `drop`", async () => {
       const printed = await shell.run(`${create}${drop}`);
@@ -77,8 +102,7 @@ class FirstHour {
 
   async #ownApp(shell: Shell): Promise<void> {
     const port = (await freePort()).toString();
-    const own = [["http://localhost:4000", `http://localhost:${port}`]] as const;
-    const [pack, start, mint] = this.#commands("5. Start an app of your own", own);
+    const [pack, start, mint] = commandsOf("5. Start an app of your own", [`http://localhost:${port}`]);
     const [packing = "", ...making] = pack.split("\n");
     await this.#take("`npm run client:pack`, with the packages for development", () => shell.run(packing));
     await this.#take("An app of one's own: `create-moneta-app`, `npm install`", () => shell.run(making.join("\n")));
@@ -97,11 +121,8 @@ class FirstHour {
   async #testNetwork(): Promise<void> {
     const node = await NodeProcess.anvil(["--block-time", "1"], { chainId: BASE_SEPOLIA });
     const shell = new Shell(join(this.#folder, "moneta"), { PORT: (await freePort()).toString() });
-    const own = [
-      ["https://...", node.url],
-      ["--chain baseSepolia", "--chain baseSepolia --without-words"],
-    ] as const;
-    const [init] = this.#commands("6. Move to a test network", own);
+    const withoutWords = "--chain baseSepolia --without-words";
+    const [init] = commandsOf("6. Move to a test network", [node.url, withoutWords]);
     try {
       await this.#take("`init` on a test network: keys, contracts, until the service is ready", async () => {
         const program = await shell.serve(init, /to the deployer: 0x\w{40}/);
@@ -119,29 +140,13 @@ class FirstHour {
   }
 
   async #production(): Promise<void> {
-    const [rehearse] = this.#commands("7. Start it as in production");
+    const [rehearse] = commandsOf("7. Start it as in production", []);
     const shell = new Shell(join(this.#folder, "moneta"));
     const printed = await this.#take("As in production: PostgreSQL, PgBouncer, nginx; then 300 mints", () =>
       shell.run(rehearse),
     );
     // A part that cannot be tried here says which program it needs.
     if (printed.includes("not tried")) this.#findings.push({ what: printed.trim(), result: null });
-  }
-
-  /** The blocks of commands of a section, with what is this run's own in place of what the page has. */
-  #commands(heading: string, own: readonly (readonly [string, string])[] = []): [string, string, string] {
-    const [, after] = this.#page.split(`\n## ${heading}\n`);
-    require(after !== undefined, `docs/first-hour.md has no section "${heading}"`);
-    const [section = ""] = after.split("\n## ");
-    const changed = own.reduce((text, [from, to]) => {
-      require(text.includes(from), `docs/first-hour.md no longer has "${from}" under "${heading}"`);
-      return text.replaceAll(from, to);
-    }, section);
-    const [one = "", two = "", three = "", ...more] = [...changed.matchAll(/^```bash\n([^]*?)^```/gm)].map(
-      ([, commands = ""]) => commands,
-    );
-    require(one !== "" && more.length === 0, `the section "${heading}" has other blocks of commands than expected`);
-    return [one, two, three];
   }
 
   async #take<T>(what: string, work: () => Promise<T>): Promise<T> {
