@@ -18,8 +18,8 @@ const GRACE_MS = 30_000;
 /** What a new user does in the first hour, with the commands of docs/first-hour.md, and the seconds of each step. */
 export async function rehearseFirstHour(): Promise<Finding[]> {
   if (anvilBinary() === null) return [notInstalled("first hour", "anvil", "none: it comes with npm on Linux on x64")];
-  endWithThisProcess();
   const folder = mkdtempSync(join(tmpdir(), "moneta-first-hour-"));
+  leaveNothing(folder);
   try {
     return await new FirstHour(folder).run();
   } finally {
@@ -163,9 +163,12 @@ class FirstHour {
 /** Programs that would outlive this process, because signals of the terminal do not reach them. */
 const running = new Set<Program>();
 
-function endWithThisProcess(): void {
+/** Also when this process is interrupted. */
+function leaveNothing(folder: string): void {
   process.once("exit", () => {
     for (const program of running) program.signal("SIGKILL");
+    // What these programs have started ends by itself, and may write until then.
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   });
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 }
