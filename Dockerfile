@@ -20,6 +20,7 @@ RUN cd node_modules \
 FROM ${BASE}
 LABEL org.opencontainers.image.title="Moneta" \
   org.opencontainers.image.description="Self-hosted NFT back end" \
+  org.opencontainers.image.version="0.3.0" \
   org.opencontainers.image.licenses="MIT"
 WORKDIR /app
 COPY package.json LICENSE ./

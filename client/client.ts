@@ -18,28 +18,40 @@ type ClientPaths = Omit<documentedPaths, "/v1/accounts"> & {
   };
 };
 
-/** A schema of the OpenAPI document by its name: `Shape<"Wallet">`. */
+/**
+ * A schema of the OpenAPI document by its name.
+ * @example
+ * ```ts
+ * function label(wallet: Shape<"Wallet">): string {
+ *   return wallet.user_identifier ?? wallet.address;
+ * }
+ * ```
+ */
 export type Shape<Name extends keyof components["schemas"]> = components["schemas"][Name];
 
+/** How `mintAndWait` waits, and what it may do only once. */
 export interface MintOptions extends WaitOptions {
-  /** Names what may happen only once, such as an order. A later call with the same key and body gets the same token. */
+  /** 1 to 255 visible ASCII characters. Names what may happen only once, such as an order. A later call with the same key and body gets the same token. */
   idempotencyKey?: string;
 }
 
+/** Options of `getOrCreateWallet`. */
 export interface WalletOptions {
+  /** Aborts the call. The wallet may have been created. */
   signal?: AbortSignal;
 }
 
+/** Where the service is, whose app calls it, and how calls are repeated. Times are in milliseconds. */
 export interface ClientOptions {
-  /** URL of the service, without `/v1`. */
+  /** URL of the service, without `/v1`, such as `https://nft.example.com`. */
   baseUrl: string;
   /** A token of the app. Without it the calls have no `Authorization` header, for a page whose session is a cookie. */
   token?: string;
   /** Headers of every call, also of `events` and `uploadMedia`. */
   headers?: Record<string, string>;
   /**
-   * How often a call is repeated at most after a broken connection, a 429 or a 503. Default: 2. Calls that create something
-   * get an `Idempotency-Key`, so that they happen once. 0 repeats nothing and adds no key.
+   * How often a call is repeated at most after a broken connection, a 429, 502, 503 or 504. Default: 2. Calls that create
+   * something get an `Idempotency-Key`, so that they happen once. 0 repeats nothing and adds no key.
    */
   maxRetries?: number;
   /** Longest time for one try of a call, in milliseconds. Default: 60,000. */
@@ -51,41 +63,112 @@ export interface ClientOptions {
 }
 
 /**
- * Calls by path and method, typed from the OpenAPI document: `client.POST("/v1/accounts", { body: { user_identifier: "alice" } })`
- * resolves to `{ data, error, response }`. `answerOf` returns the data or throws. @throws ConnectionFailed
+ * Calls by path and method, typed from the OpenAPI document. `GET`, `POST`, `PUT`, `PATCH` and `DELETE` resolve to
+ * `{ data, error, response }`; `answerOf` returns the data or throws. `createClient` makes a client.
+ * @throws {ConnectionFailed} when no try of a call was answered
+ * @throws {TypeError} when a value cannot be sent in a path, or a new wallet has no body
+ * @example
+ * ```ts
+ * const { data, error } = await client.GET("/v1/accounts", { params: { query: { limit: 10 } } });
+ * if (data !== undefined) console.log(data.total);
+ * else console.error(error.error_code, error.message);
+ * ```
  */
 export interface Client extends FetchClient<ClientPaths, "application/json"> {
   /**
-   * Polls until the request is final. With `type`, such as "collection", the result has the fields of that type.
-   * @throws RequestFailed, RequestTimeout, ApiRefusal, ConnectionFailed; TypeError when the request has another type
+   * Polls a request until it is final, by default every 250 ms for at most 120,000 ms.
+   * @param requestId the `request_id` that the call answered, 64 hexadecimal digits
+   * @param options with `type`, such as "collection", the result has the fields of that type
+   * @returns the request, completed
+   * @throws {RequestFailed} when the request has failed
+   * @throws {RequestTimeout} when it is not final in time. It may still complete
+   * @throws {ApiRefusal} when the service refuses to show it, for example with `not_found`
+   * @throws {ConnectionFailed} when the service cannot be reached
+   * @throws {TypeError} when the request has another type
+   * @example
+   * ```ts
+   * const body = { type: "ERC721", name: "Cats", symbol: "CAT" } as const;
+   * const { request_id } = await answerOf(client.POST("/v1/collections", { body }));
+   * const { nft_collection } = await client.waitFor(request_id, { type: "collection" });
+   * ```
    */
   waitFor<Type extends RequestType>(
     requestId: string,
     options: WaitOptions & { type: Type },
   ): Promise<CompletedRequest<Type>>;
+  /** The same without a type: `request.type` of the result tells its fields. */
   waitFor(requestId: string, options?: WaitOptions): Promise<CompletedRequest>;
   /**
    * Mints, and waits until the token exists. After a timeout or an abort the mint may still complete: call again with the same
-   * `idempotencyKey`. @throws ApiRefusal when it is refused, RequestFailed when it fails, RequestTimeout, ConnectionFailed
+   * `idempotencyKey` and body, and the same token is returned.
+   * @param body one mint. The type of the collection decides which fields it needs
+   * @returns the completed request, with `nft_collection` and `nft_token_id`
+   * @throws {ApiRefusal} when the mint is refused
+   * @throws {RequestFailed} when it fails later, with the reason
+   * @throws {RequestTimeout} when it is not final in time, by default 120,000 ms
+   * @throws {ConnectionFailed} when the service cannot be reached
+   * @example
+   * ```ts
+   * const body = { collection_address: collection, to_user: "alice", name: "Cat {token_id}" };
+   * const { nft_token_id } = await client.mintAndWait(body, { idempotencyKey: orderId });
+   * ```
    */
   mintAndWait(body: Shape<"Mint">, options?: MintOptions): Promise<CompletedRequest<"mint">>;
   /**
-   * The wallet of the app's user; it is created when the user has none. Calls at the same time get the same wallet.
-   * @throws ApiRefusal, ConnectionFailed
+   * The wallet of the app's user; it is created when the user has none. Calls at the same time get the same wallet. The token
+   * needs the scopes `read` and `accounts`.
+   * @param user your app's own name or id of the user, 1 to 256 characters
+   * @returns the wallet; its `address` never changes
+   * @throws {ApiRefusal} when the service refuses, for example with `quota_exceeded`
+   * @throws {ConnectionFailed} when the service cannot be reached
+   * @throws {TypeError} when the user is "", "." or ".."
+   * @example
+   * ```ts
+   * const { address } = await client.getOrCreateWallet("alice");
+   * ```
    */
   getOrCreateWallet(user: string, options?: WalletOptions): Promise<Shape<"Wallet">>;
   /**
-   * The app's events as they are stored: `for await (const { cursor, event } of client.events())`. Reconnects by itself and
-   * loses none. @throws ApiRefusal
+   * The app's events as they are stored, for as long as the loop runs. Reconnects by itself and loses none.
+   * @param options `after` continues after a cursor; `signal` ends the stream
+   * @throws {ApiRefusal} when the service refuses the stream for good
+   * @throws the reason of the signal, when it aborts
+   * @example
+   * ```ts
+   * for await (const { cursor, event } of client.events({ after: "start" })) {
+   *   console.log(event.type, event.request_id, cursor);
+   * }
+   * ```
    */
   events(options?: EventsOptions): AsyncGenerator<StreamedEvent, never>;
-  /** Stores a file. Its `uri` is for `image` and `animation_url`. @throws ApiRefusal, ConnectionFailed */
+  /**
+   * Stores a file. The same bytes are stored once. The token needs the scope `media`.
+   * @param body a Blob, bytes or a stream. A stream is sent once, without retries
+   * @returns `uri`, an `ipfs://` address for `image` and `animation_url`, with `cid`, `type` and `bytes`
+   * @throws {ApiRefusal} when the service refuses the file, for example with `payload_too_large`
+   * @throws {ConnectionFailed} when no try was answered
+   * @example
+   * ```ts
+   * const picture = new Blob(['<svg xmlns="http://www.w3.org/2000/svg"/>'], { type: "image/svg+xml" });
+   * const { uri } = await client.uploadMedia(picture);
+   * await client.mintAndWait({ collection_address: collection, to_user: "alice", image: uri });
+   * ```
+   */
   uploadMedia(body: MediaBody, options?: UploadOptions): Promise<UploadedMedia>;
 }
 
 const MAX_RETRIES = 2;
 const TIMEOUT = 60_000;
 
+/**
+ * Makes a client of one service, for one app. It holds no connection, so there is nothing to close.
+ * @param options where the service is, and the token of the app
+ * @returns a client that many callers may use at the same time
+ * @example
+ * ```ts
+ * const client = createClient({ baseUrl: "http://localhost:3000", token: "moneta_..." });
+ * ```
+ */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, maxRetries = MAX_RETRIES, timeout = TIMEOUT, signal } = options;
   const headers = headersOf(options);
@@ -207,7 +290,17 @@ interface Outcome<T> {
   response: Response;
 }
 
-/** The data of a call. @throws ApiRefusal when the service refused it. */
+/**
+ * The data of a call.
+ * @param call what `GET`, `POST`, `PUT`, `PATCH` or `DELETE` of a client returned, awaited or not
+ * @returns the body of the answer
+ * @throws {ApiRefusal} when the service refused the call
+ * @throws {ConnectionFailed} when no try of it was answered
+ * @example
+ * ```ts
+ * const { collections } = await answerOf(client.GET("/v1/collections"));
+ * ```
+ */
 export async function answerOf<T>(call: Outcome<T> | Promise<Outcome<T>>): Promise<NonNullable<T>> {
   const { data, error, response } = await call;
   if (data === undefined || data === null) throw refusalOf(response, error);

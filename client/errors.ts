@@ -12,9 +12,21 @@ export interface ErrorBody {
   errors: FieldErrors;
 }
 
-/** The service refused a call. */
+/**
+ * The service refused a call. `answerOf` and the helpers of the client throw it.
+ * @example
+ * ```ts
+ * try {
+ *   await answerOf(client.POST("/v1/accounts", { body: { user_identifier: "alice" } }));
+ * } catch (error) {
+ *   if (!(error instanceof ApiRefusal) || error.errorCode !== "user_identifier_taken") throw error;
+ *   console.log("Alice has a wallet already.");
+ * }
+ * ```
+ */
 export class ApiRefusal extends Error {
   override readonly name = "ApiRefusal";
+  /** The HTTP status, 400 to 599. */
   readonly status: number;
   /** null when the answer is not the service's own, such as that of a proxy. */
   readonly body: ErrorBody | null;
@@ -28,10 +40,12 @@ export class ApiRefusal extends Error {
     this.callId = callId;
   }
 
+  /** One of the documented codes, such as `validation_failed`. null when the answer is not the service's own. */
   get errorCode(): string | null {
     return this.body?.error_code ?? null;
   }
 
+  /** What is wrong with each field. Empty when the error concerns no field. */
   get fieldErrors(): NonNullable<FieldErrors> {
     return this.body?.errors ?? [];
   }
@@ -74,6 +88,15 @@ export function refusalOfText(response: Response, text: string): ApiRefusal {
 /**
  * The service did not answer. If the call changes something, it may or may not have happened: repeat it with the same
  * `Idempotency-Key`.
+ * @example
+ * ```ts
+ * try {
+ *   await client.GET("/v1/collections");
+ * } catch (error) {
+ *   if (!(error instanceof ConnectionFailed)) throw error;
+ *   console.error("Moneta cannot be reached:", error.code ?? error.message);
+ * }
+ * ```
  */
 export class ConnectionFailed extends Error {
   override readonly name = "ConnectionFailed";
@@ -100,9 +123,21 @@ export function networkCodeOf(error: unknown): string | null {
 
 type Request = Schemas["Request"];
 
-/** A request ended as `failed`. */
+/**
+ * A request ended as `failed`: nothing of it happened on the chain. The message has the reason.
+ * @example
+ * ```ts
+ * try {
+ *   await client.waitFor(requestId);
+ * } catch (error) {
+ *   if (!(error instanceof RequestFailed)) throw error;
+ *   console.error(error.errorCode, error.message);
+ * }
+ * ```
+ */
 export class RequestFailed extends Error {
   override readonly name = "RequestFailed";
+  /** The request as the service shows it. */
   readonly request: Request;
 
   constructor(request: Request) {
@@ -115,22 +150,38 @@ export class RequestFailed extends Error {
     this.request = request;
   }
 
+  /** 64 hexadecimal digits. */
   get requestId(): string {
     return this.request.request_id;
   }
 
+  /** Why it failed, such as `receiver_rejected`. */
   get errorCode(): Request["error_code"] {
     return this.request.error_code;
   }
 
+  /** The fields of the request that were the reason. Empty when it was none of them. */
   get fieldErrors(): NonNullable<FieldErrors> {
     return this.request.errors ?? [];
   }
 }
 
-/** The request was not final within the timeout. It may still complete. */
+/**
+ * The request was not final within the timeout. It may still complete, so do not send it again without the same
+ * `Idempotency-Key`: wait again.
+ * @example
+ * ```ts
+ * try {
+ *   await client.waitFor(requestId, { timeout: 5_000 });
+ * } catch (error) {
+ *   if (!(error instanceof RequestTimeout)) throw error;
+ *   await client.waitFor(error.requestId);
+ * }
+ * ```
+ */
 export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
+  /** 64 hexadecimal digits. */
   readonly requestId: string;
 
   constructor(requestId: string) {
@@ -139,12 +190,24 @@ export class RequestTimeout extends Error {
   }
 }
 
-/** Why a call is not a genuine event. */
+/** Why a call is not a genuine event: a header is missing, it is too old, its signature is wrong, or its body is not an event. */
 export type WebhookProblem = "headers" | "timestamp" | "signature" | "payload";
 
-/** The call to the app's URL does not come from the service. Answer it with a 4xx status and do nothing else. */
+/**
+ * The call to the app's URL does not come from the service. Answer it with a 4xx status and do nothing else.
+ * @example
+ * ```ts
+ * try {
+ *   await verifyWebhook(await request.text(), request.headers, secret);
+ * } catch (error) {
+ *   if (!(error instanceof WebhookRefused)) throw error;
+ *   console.warn(error.problem, error.message);
+ * }
+ * ```
+ */
 export class WebhookRefused extends Error {
   override readonly name = "WebhookRefused";
+  /** What is wrong with the call. */
   readonly problem: WebhookProblem;
 
   constructor(problem: WebhookProblem, message: string) {

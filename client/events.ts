@@ -9,9 +9,11 @@ import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
 export interface StreamedEvent {
   /** Store it to continue after this event: `client.events({ after: cursor })`. */
   cursor: string;
+  /** As a webhook has it: `type` is "sent", "completed" or "error". */
   event: components["schemas"]["Event"];
 }
 
+/** Where a stream of events begins, and when a connection counts as lost. */
 export interface EventsOptions {
   /** The cursor of the last event that you have. `start` begins at the app's first event. Default: with the next event. */
   after?: string;

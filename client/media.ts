@@ -4,13 +4,16 @@ import { once, repeated, type Send } from "./retries.ts";
 
 /** A file. A Blob, such as that of `openAsBlob` of Node, is read as it is sent. A stream can be sent once, so without retries. */
 export type MediaBody = Blob | ArrayBuffer | Uint8Array | ReadableStream<Uint8Array>;
+/** A stored file: its `ipfs://` address in `uri`, its `cid`, its media type in `type`, and its `bytes`. */
 export type UploadedMedia = components["schemas"]["UploadedMedia"];
 
+/** Options of `uploadMedia`. */
 export interface UploadOptions {
   /** The media type. Default: that of the Blob. The service detects it from the bytes and refuses one that does not fit. */
   type?: string;
   /** Longest time for one try, in milliseconds. Default: 330,000. The service waits 300,000 for a file. */
   timeout?: number;
+  /** Aborts the upload. The file may have been stored. */
   signal?: AbortSignal;
 }
 

@@ -5,6 +5,7 @@ import { growingWait, isBusy, retryAfterOf } from "./retries.ts";
 
 type Request = components["schemas"]["Request"];
 type Integer = components["schemas"]["Integer"];
+/** What a request does: "collection", "mint", "transfer", "burn", "metadata" or "freeze". */
 export type RequestType = Request["type"];
 
 /** Fields that a completed request of a type always has. */
@@ -23,11 +24,13 @@ export type CompletedRequest<Type extends RequestType = RequestType> = {
   [One in Type]: Request & { type: One; status: "completed" } & (One extends keyof Results ? Results[One] : unknown);
 }[Type];
 
+/** How long and how often to ask whether a request is final. */
 export interface WaitOptions {
   /** Longest wait, in milliseconds. Default: 120,000. */
   timeout?: number;
   /** Milliseconds between two polls. Default: 250. */
   interval?: number;
+  /** Ends the waiting. The request goes on. */
   signal?: AbortSignal;
 }
 

@@ -7,10 +7,11 @@ export type WebhookEvent = components["schemas"]["Event"] | components["schemas"
 /** Headers as `fetch` has them, or as Node's `request.headers`. */
 export type WebhookHeaders = Pick<Headers, "get"> | Record<string, string | readonly string[] | undefined>;
 
+/** How old a webhook may be. */
 export interface VerifyOptions {
-  /** Seconds by which `webhook-timestamp` may differ from the clock. Older calls may be replayed by an attacker. */
+  /** Seconds by which `webhook-timestamp` may differ from the clock. Default: 300. Older calls may be replayed by an attacker. */
   tolerance?: number;
-  /** The time in milliseconds. */
+  /** The time in milliseconds since 1970. Default: `Date.now`. */
   now?: () => number;
 }
 
@@ -18,10 +19,18 @@ const TOLERANCE = 300;
 const PREFIX = "whsec_";
 
 /**
- * Checks that a call to the app's URL comes from the service and is not old.
- * @param payload the body exactly as it was received: parsing it first may change its bytes.
- * @param secrets the secret of the webhook. While you change secrets, the old one and the new one.
- * @throws WebhookRefused
+ * Checks that a call to the app's URL comes from the service and is not old. An event may arrive twice with the same `id`.
+ * @param payload the body exactly as it was received: parsing it first may change its bytes
+ * @param headers `request.headers`, of the Fetch API or of Node
+ * @param secrets the secret of the webhook (`whsec_...`). While you change secrets, the old one and the new one
+ * @returns the event
+ * @throws {WebhookRefused} when the call is not genuine, or older than the tolerance
+ * @throws {Error} when a secret is malformed or missing
+ * @example
+ * ```ts
+ * const event = await verifyWebhook(await request.text(), request.headers, secret);
+ * if (event.type === "completed") console.log(`Request ${event.request_id} has completed.`);
+ * ```
  */
 export async function verifyWebhook(
   payload: string | Uint8Array | ArrayBuffer,

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { documentsWithTables, withTables } from "./tables.ts";
 
 /**
- * Generates tables from the code and writes them between their markers in README.md and docs/.
+ * Generates tables from the code and writes them between their markers in the documents.
  * `--check` changes nothing and fails when a table is out of date.
  */
 

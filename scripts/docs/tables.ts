@@ -1,3 +1,4 @@
+import { sizesTable } from "../client/size.ts";
 import { endpointsTable } from "./endpoints-table.ts";
 import { errorsList } from "./errors-list.ts";
 import { metricsTable } from "./metrics-table.ts";
@@ -10,6 +11,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/errors.md", marker: "errors", table: errorsList },
   { file: "docs/operations.md", marker: "metrics", table: metricsTable },
   { file: "docs/install.md", marker: "networks", table: networksTable },
+  { file: "client/README.md", marker: "sizes", table: sizesTable },
   { file: "docs/settings.md", marker: "settings", table: settingsTable },
 ];
 

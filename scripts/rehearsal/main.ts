@@ -5,7 +5,8 @@ import type { Finding } from "./tools.ts";
 
 /**
  * `npm run rehearse [-- PART ...]`: tries what the documents say about production with the programs that are installed here:
- * Prometheus' tool, PgBouncer and nginx. It says what it could not try. `first-hour` is what a new user does, with its seconds. It uses a chain, a database and keys of its own.
+ * Prometheus' tool, PgBouncer and nginx. It says what it could not try, and uses a chain, a database
+ * and keys of its own. `first-hour` is what a new user does, with the commands of docs/first-hour.md and their seconds.
  */
 const PARTS: Record<string, () => Promise<Finding[]>> = {
   alerts: rehearseAlerts,
@@ -21,12 +22,13 @@ if (unknown.length > 0) {
   console.error(`Unknown: ${unknown.join(", ")}. The parts are ${Object.keys(PARTS).join(", ")}.`);
   process.exit(2);
 }
+console.log("| What | Result |\n|---|---|");
 for (const [name, rehearse] of Object.entries(PARTS)) {
   if (names.length > 0 ? !names.includes(name) : name === LONG) continue;
   try {
-    for (const { what, result } of await rehearse()) console.log(`${what}: ${result ?? "not tried"}`);
+    for (const { what, result } of await rehearse()) console.log(`| ${what} | ${result ?? "not tried"} |`);
   } catch (error) {
-    console.log(`${name}: failed`);
+    console.log(`| ${name} | failed |`);
     console.error(error);
     process.exitCode = 1;
   }

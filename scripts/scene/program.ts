@@ -23,12 +23,15 @@ interface ProgramOptions {
   log?: string;
   /** Where it runs. By default in the folder of the project. */
   cwd?: string;
+  /** Its signals also go to the programs that it has started, as those of a terminal do. */
+  group?: boolean;
 }
 
 /** A program in a separate process, with its output so far. */
 export class Program {
   readonly child: ChildProcess;
   readonly #closed: Promise<unknown>;
+  readonly #group: boolean;
   #output = "";
   #isClosed = false;
   #changed: (() => void)[] = [];
@@ -36,11 +39,21 @@ export class Program {
   /** @param args for Node, TypeScript entry included, unless another program is named. */
   constructor(
     args: string[],
-    { env = process.env, command = process.execPath, channel, input, log, cwd = ROOT }: ProgramOptions = {},
+    {
+      env = process.env,
+      command = process.execPath,
+      channel,
+      input,
+      log,
+      cwd = ROOT,
+      group = false,
+    }: ProgramOptions = {},
   ) {
+    this.#group = group;
     this.child = spawn(command, args, {
       cwd,
       env,
+      detached: group,
       stdio: [input === true ? "pipe" : "ignore", "pipe", "pipe", ...(channel === true ? (["ipc"] as const) : [])],
     });
     const file = log === undefined ? null : createWriteStream(log, { flags: "a" });
@@ -111,7 +124,8 @@ export class Program {
   }
 
   signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
+    if (!this.#group) this.child.kill(signal);
+    else if (!this.exited) process.kill(-this.pid, signal);
   }
 
   /**
@@ -120,7 +134,7 @@ export class Program {
    */
   async end(signal: NodeJS.Signals, force?: number): Promise<number | NodeJS.Signals> {
     this.signal(signal);
-    const timer = force === undefined ? undefined : setTimeout(() => this.child.kill("SIGKILL"), force);
+    const timer = force === undefined ? undefined : setTimeout(this.signal.bind(this, "SIGKILL"), force);
     const how = await this.gone();
     clearTimeout(timer);
     return how;

@@ -13,6 +13,9 @@ const [REVERT_WITH_REASON, ACCEPT_SIMULATED, BURN_ALL_GAS] = [2, 8, 2];
 /** Transfers of which the service asks the hostile contract for the owner. */
 const CLAIMED = 300;
 
+/** Of the ERC721 collection. The first is transferred, the last is burnt; each of the others is in one request under way. */
+const TOKENS = 12;
+
 /** What the requests under way build on. */
 export interface Finished {
   shop: App;
@@ -20,7 +23,7 @@ export interface Finished {
   press: App;
   /** Its webhook is removed while deliveries wait. */
   closing: App;
-  /** Wallets of `shop`. */
+  /** Wallets of `shop`. The first has tokens 2 to 11 of `erc721`. */
   wallets: [string, string, string];
   erc721: string;
   selfHosted: string;
@@ -98,6 +101,8 @@ async function mintAndTransfer(world: World, made: Omit<Finished, "foreign">): P
       collection_address: erc721,
       to_address: wallets[0],
       name: "One",
+      attributes: [{ trait_type: "Kind", value: "first" }],
+      reference: "order 1",
       unlockable_content: "the first secret",
     }),
     await mint({
@@ -107,7 +112,9 @@ async function mintAndTransfer(world: World, made: Omit<Finished, "foreign">): P
       image: image("two"),
       copy_media: true,
     }),
-    ...(await Promise.all([3, 4, 5, 6].map(() => mint({ collection_address: erc721, to_address: wallets[0] })))),
+    ...(await Promise.all(
+      Array.from({ length: TOKENS - 2 }, () => mint({ collection_address: erc721, to_address: wallets[0] })),
+    )),
     await mint({ collection_address: erc1155, initial_owner: wallets[0], token_id: 7, initial_supply: 100 }),
     await mint({
       collection_address: selfHosted,
@@ -119,8 +126,10 @@ async function mintAndTransfer(world: World, made: Omit<Finished, "foreign">): P
     await world.accept(made.press, "/v1/nfts", { collection_address: made.ofPress, to_address: wallets[1] }),
     await world.accept(made.closing, "/v1/nfts", { collection_address: made.ofClosing, to_address: wallets[1] }),
   ];
-  for (const [index, id] of first.entries())
-    await world.final(index === 8 ? made.press : index === 9 ? made.closing : shop, id);
+  for (const [index, id] of first.entries()) {
+    const app = [made.press, made.closing][index - (first.length - 2)] ?? shop;
+    await world.final(app, id);
+  }
   await world.completed(shop, "/v1/nfts", {
     collection_address: erc1155,
     to_address: wallets[1],
@@ -131,6 +140,8 @@ async function mintAndTransfer(world: World, made: Omit<Finished, "foreign">): P
   await world.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc721, token_id: 1 });
   await world.completed(shop, "/v1/transfers", { ...transfer, contract_address: erc1155, token_id: 7, amount: 3 });
   await world.completed(shop, `/v1/collections/${erc721}/2`, { name: "Two, changed" }, "PATCH");
+  const burnt = { contract_address: erc721, from_address: wallets[0], token_id: TOKENS };
+  await world.completed(shop, "/v1/burns", burnt);
 }
 
 async function freeze(world: World, shop: App, to: string): Promise<void> {

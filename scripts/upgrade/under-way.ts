@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 
+import { parkRows } from "../../api/store/db/parked-rows.ts";
 import { Program } from "../scene/program.ts";
 import { openRecords } from "../scene/records.ts";
 import type { Finished } from "./finished.ts";
@@ -21,6 +22,8 @@ const TOO_LATE = 60_000;
 const UNCONFIRMED = { CONFIRMATIONS: "5000" };
 /** Blocks that `reconcile` reads before it is killed. */
 const READ = 50;
+/** From the token that is moved to the one that is burnt. */
+const BURNT = 5;
 const SENDING = ["eth_sendRawTransaction"];
 
 /** Leaves requests under way in every state, and kills the process that works on them. */
@@ -48,9 +51,18 @@ export async function leaveUnderWay(world: World, made: Finished): Promise<Unfin
   await accept("its media were fetched by a process that died", [picture("lost")]);
   await dieWithMedia(world);
   await accept("accepted", [...oneOfEach(made, 6), picture("late"), ...alone(made)]);
+  await parkOne(world, left);
   await leaveDeliveries(world, made);
   await leaveMediaWork(world);
   return left;
+}
+
+/** As if the relayer had failed on the newest request. It is tried again after a minute. */
+async function parkOne({ database }: World, left: readonly Unfinished[]): Promise<void> {
+  const { id = "" } = left.at(-1) ?? {};
+  await database.write((trx) =>
+    parkRows(trx, "request", [{ id, error: new Error("as if it had failed") }], Date.now()),
+  );
 }
 
 interface Call {
@@ -60,7 +72,7 @@ interface Call {
   method?: string;
 }
 
-/** A request of every type, on tokens that no other call uses. @param token of the first wallet. */
+/** A request of every type, on tokens that no other call uses. @param token of the first wallet, 2 to 6; another 5 above is burnt. */
 function oneOfEach({ shop, wallets, erc721, erc1155, selfHosted, foreign }: Finished, token: number): Call[] {
   const [from, to] = wallets;
   const mint = (body: Body): Call => ({ app: shop, path: "/v1/nfts", body });
@@ -83,6 +95,11 @@ function oneOfEach({ shop, wallets, erc721, erc1155, selfHosted, foreign }: Fini
     mint({ collection_address: selfHosted, to_address: to, token_id: 1, quantity: 1 }),
     transfer({ contract_address: erc721, token_id: token }),
     transfer({ contract_address: erc1155, token_id: 7, amount: 1 }),
+    {
+      app: shop,
+      path: "/v1/burns",
+      body: { contract_address: erc721, from_address: from, token_id: token + BURNT },
+    },
     transfer({ contract_address: foreign, token_id: token }),
     {
       app: shop,

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 
 import { expect } from "chai";
 
+import packageJson from "../../package.json" with { type: "json" };
 import { documentsWithTables, withTables } from "../../scripts/docs/tables.ts";
 import { ROOT } from "../support/process.ts";
 
@@ -12,7 +13,9 @@ describe("the documentation", () => {
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "SECURITY.md",
     "client/README.md",
+    "examples/create-moneta-app/README.md",
     "examples/shop/README.md",
     ...globSync("docs/*.md", { cwd: ROOT }),
   ];
@@ -30,6 +33,35 @@ describe("the documentation", () => {
       for (const [path] of sources) expect(await exists(join(ROOT, path)), path).to.be.true;
     });
   }
+});
+
+describe("the version", () => {
+  /** How files name the packages and the image of this version. */
+  const NAMES =
+    /(?:moneta-client-|create-moneta-app-|registry\.example\.com\/moneta:|image\.version=")(\d+\.\d+\.\d+(?:-[\w.]+)?\b)/g;
+
+  it("is that of package.json in package-lock.json and at the head of the changelog", async () => {
+    const lockFile = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")) as {
+      version: string;
+      packages: { "": { version: string } };
+    };
+    expect([lockFile.version, lockFile.packages[""].version]).to.deep.equal([packageJson.version, packageJson.version]);
+    const [, newest] = /^## \[(.+?)\]/m.exec(await readFile(join(ROOT, "CHANGELOG.md"), "utf8"))!;
+    expect(newest).to.be.oneOf([packageJson.version, "Unreleased"]);
+  });
+
+  it("is that of package.json in every file that names a package or the image", async () => {
+    const files = globSync(["*.md", "Dockerfile", "{client,docs,ops,examples/*}/*.{md,yaml}"], { cwd: ROOT });
+    const found: string[] = [];
+    for (const file of files) {
+      const text = await readFile(join(ROOT, file), "utf8");
+      for (const [name, version] of text.matchAll(NAMES)) {
+        found.push(file);
+        expect(version, `${file}: ${name}`).to.equal(packageJson.version);
+      }
+    }
+    expect(found).to.include.members(["Dockerfile", "client/README.md", "docs/first-hour.md", "ops/kubernetes.yaml"]);
+  });
 });
 
 describe("the tables that the code generates", () => {

@@ -57,19 +57,29 @@ export class Upgraded {
   }
 }
 
-/** Runs `deploy` as an operator does before the new version starts: it adds a factory. @returns DEPLOYMENTS_DIR */
+/** Runs `deploy` as an operator does before the new version starts: it adds the factory that is missing. @returns DEPLOYMENTS_DIR */
 async function addFactory({ provider }: NodeProcess, databaseUrl: string, folder: string): Promise<string> {
   const [row] = await rawSql(databaseUrl, "select value from meta where key = 'contracts'");
   // The database of a local chain has what is in the file of another chain, without the implementations.
-  const known = JSON.parse(String(row?.["value"])) as { factory: string };
-  const factory = CollectionFactory__factory.connect(known.factory, provider);
-  const deployments = join(folder, "deployments");
-  const implementations = {
-    erc721Implementation: await factory.erc721Implementation(),
-    erc1155Implementation: await factory.erc1155Implementation(),
+  const known = JSON.parse(String(row?.["value"])) as { factory: string } | { factories: { address: string }[] };
+  const implementationsOf = async (address: string) => {
+    const factory = CollectionFactory__factory.connect(address, provider);
+    return {
+      erc721Implementation: await factory.erc721Implementation(),
+      erc1155Implementation: await factory.erc1155Implementation(),
+    };
   };
+  const complete =
+    "factories" in known
+      ? {
+          factories: await Promise.all(
+            known.factories.map(async (one) => ({ ...one, ...(await implementationsOf(one.address)) })),
+          ),
+        }
+      : await implementationsOf(known.factory); // of 0.2.0
+  const deployments = join(folder, "deployments");
   await mkdir(deployments);
-  await writeFile(deploymentFile(deployments, LOCAL_CHAIN_ID), JSON.stringify({ ...known, ...implementations }));
+  await writeFile(deploymentFile(deployments, LOCAL_CHAIN_ID), JSON.stringify({ ...known, ...complete }));
   const owner = await provider.getSigner(0);
   await provider.send("evm_setAutomine", [true]);
   const plan = {

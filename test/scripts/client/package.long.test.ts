@@ -5,7 +5,9 @@ import { createContext, runInContext } from "node:vm";
 import { expect } from "chai";
 import { build, transform } from "esbuild";
 import { Webhook } from "standardwebhooks";
+import ts from "typescript";
 
+import { SIZE_LIMITS, sizeOfClient } from "../../../scripts/client/size.ts";
 import { type TemporaryFolder, temporaryFolder } from "../../support/folder.ts";
 import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
@@ -13,6 +15,15 @@ import { installClient, machineEnvironment, type ProgramEnd, runProgram, snippet
 
 const README = "client/README.md";
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
+/** What the examples of the docs comments build on. */
+const EXAMPLES_KNOW = `
+import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
+declare const client: import("@moneta/client").Client;
+declare const request: Request;
+declare const collection: string, orderId: string, requestId: string, secret: string;
+`;
+/** Exports that `openapi-typescript` names: the types of the document. */
+const OF_DOCUMENT = ["components", "operations", "paths", "webhooks"];
 const BROWSER_OPTIONS = { module: "esnext", moduleResolution: "bundler", lib: ["es2022", "dom"], types: [] } as const;
 
 describe("the client as a package", () => {
@@ -20,10 +31,11 @@ describe("the client as a package", () => {
 
   let folder: TemporaryFolder;
   let app: string;
+  let tarball: string;
   let files: string[];
   before("install the package in an empty folder", async () => {
     folder = await temporaryFolder();
-    ({ app, files } = await installClient(folder.path));
+    ({ app, tarball, files } = await installClient(folder.path));
   });
   after(() => folder.remove());
 
@@ -42,6 +54,47 @@ describe("the client as a package", () => {
     const built = files.filter((path) => path.startsWith("dist/"));
     expect(built.every((path) => /^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
     expect(built).to.include.members(["dist/entry.js", "dist/entry.d.ts"]);
+  });
+
+  it("is no larger than its limits", async () => {
+    const size = await sizeOfClient(tarball, "@moneta/client", app);
+    expect(size.packed, "packed").to.be.within(1, SIZE_LIMITS.packed);
+    expect(size.browser, "in a browser").to.be.within(1, SIZE_LIMITS.browser);
+  });
+
+  describe("the docs comments of its exports", () => {
+    let entries: DocumentedExport[];
+    before(() => {
+      entries = documentedExports(join(app, "node_modules/@moneta/client/dist/entry.d.ts"));
+    });
+
+    it("exist for each export, with an example for what a program calls or catches", () => {
+      const own = entries.filter(({ name }) => !OF_DOCUMENT.includes(name));
+      expect(own.filter(({ text }) => text === "").map(({ name }) => name)).to.deep.equal([]);
+      const used = own.filter(({ isValue, name }) => isValue || name === "Client");
+      expect(used.map(({ name }) => name)).to.include.members(["createClient", "verifyWebhook", "RequestFailed"]);
+      expect(used.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).to.deep.equal([]);
+    });
+
+    it("have examples for the helpers of the client", () => {
+      const helpers = entries.find(({ name }) => name === "Client")?.members;
+      expect(helpers).to.have.all.keys("waitFor", "mintAndWait", "getOrCreateWallet", "events", "uploadMedia");
+      for (const [name, examples] of Object.entries(helpers ?? {})) expect(examples, name).to.not.be.empty;
+    });
+
+    it("have examples that pass `tsc --strict`", async () => {
+      const examples = entries.flatMap(({ examples: own, members }) => [...own, ...Object.values(members).flat()]);
+      expect(examples.length).to.be.greaterThan(10);
+      const files = examples.map((example, index) => ({ file: `example-${index.toString()}.ts`, example }));
+      for (const { file, example } of files) await writeFile(join(app, file), `${EXAMPLES_KNOW}{\n${example}\n}\n`);
+      expectClean(
+        await compile(
+          app,
+          BROWSER_OPTIONS,
+          files.map(({ file }) => file),
+        ),
+      );
+    });
   });
 
   describe("the snippets of its README", () => {
@@ -144,6 +197,39 @@ describe("the client as a package", () => {
     expect(await (runInContext(call, page) as Promise<unknown>)).to.have.property("address");
   });
 });
+
+interface DocumentedExport {
+  name: string;
+  /** Whether it exists when a program runs. */
+  isValue: boolean;
+  text: string;
+  examples: string[];
+  /** The examples of the methods that an interface has of its own. */
+  members: Record<string, string[]>;
+}
+
+/** What the declarations of a package export, with the docs comments. */
+function documentedExports(entry: string): DocumentedExport[] {
+  const program = ts.createProgram([entry], { module: ts.ModuleKind.NodeNext, types: [], lib: ["lib.es2022.d.ts"] });
+  const checker = program.getTypeChecker();
+  const module = checker.getSymbolAtLocation(program.getSourceFile(entry)!);
+  const examplesOf = (symbol: ts.Symbol) =>
+    symbol.getJsDocTags(checker).flatMap((tag) => {
+      if (tag.name !== "example") return [];
+      return ts.displayPartsToString(tag.text).replace(/^```ts\n|\n```$/g, "");
+    });
+  return checker.getExportsOfModule(module!).map((exported) => {
+    const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+    const members = [...(symbol.members?.values() ?? [])].filter(({ flags }) => flags & ts.SymbolFlags.Method);
+    return {
+      name: exported.name,
+      isValue: (symbol.flags & ts.SymbolFlags.Value) !== 0,
+      text: ts.displayPartsToString(symbol.getDocumentationComment(checker)),
+      examples: examplesOf(symbol),
+      members: Object.fromEntries(members.map((member) => [member.name, examplesOf(member)])),
+    };
+  });
+}
 
 interface CompilerOptions {
   module: string;

@@ -36,6 +36,32 @@ describe("client/package.json", () => {
   });
 });
 
+describe("the packages for apps", () => {
+  for (const [folder, contents] of [
+    ["client", ["dist"]],
+    ["examples/create-moneta-app", ["create.js", "template"]],
+  ] as const) {
+    it(`${folder} is published with its provenance, and contains only what an app needs`, async () => {
+      const manifest = JSON.parse(await readFile(join(ROOT, folder, "package.json"), "utf8")) as {
+        repository: { directory: string };
+        keywords: string[];
+        engines: { node: string };
+      };
+      expect(manifest).to.deep.include({
+        license: "MIT",
+        type: "module",
+        sideEffects: false,
+        files: contents,
+        publishConfig: { access: "public", provenance: true },
+      });
+      expect(manifest).to.include.keys("description", "exports", "homepage", "bugs");
+      expect(manifest.repository.directory).to.equal(folder);
+      expect(manifest.keywords).to.include("nft");
+      expect(manifest.engines.node).to.match(/^>=20\./);
+    });
+  }
+});
+
 /** With the sources of the client. `package.long.test.ts` has the tests of the package. */
 describe("the snippets of the client's README", () => {
   const fixture = useService();

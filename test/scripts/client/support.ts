@@ -7,15 +7,15 @@ import { packClient } from "../../../scripts/client/pack.ts";
 import { ROOT } from "../../support/process.ts";
 
 /** Packs the client, and installs the package with its dependencies in an empty folder. */
-export async function installClient(folder: string): Promise<{ app: string; files: string[] }> {
+export async function installClient(folder: string): Promise<{ app: string; tarball: string; files: string[] }> {
   const app = join(folder, "app");
   await mkdir(app);
   await writeFile(join(app, "package.json"), JSON.stringify({ name: "app", private: true, type: "module" }));
-  const client = await packClient(folder);
-  await installOffline(app, folder, await dependenciesOf(join(ROOT, "client")), [client]);
+  const tarball = await packClient(folder);
+  await installOffline(app, folder, await dependenciesOf(join(ROOT, "client")), [tarball]);
   const files = await npm(["pack", "--dry-run", "--json", join(app, "node_modules/@moneta/client")], app);
   const [listing] = Object.values(JSON.parse(files) as Record<string, { files: { path: string }[] }>);
-  return { app, files: (listing?.files ?? []).map(({ path }) => path).sort() };
+  return { app, tarball, files: (listing?.files ?? []).map(({ path }) => path).sort() };
 }
 
 /**
