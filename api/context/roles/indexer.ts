@@ -3,6 +3,8 @@ import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
 import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
+import { createCloneVerifier } from "../../operate/verification/clone-verifiers.ts";
+import { CollectionVerifier } from "../../operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
@@ -16,7 +18,17 @@ export function indexerWorkers(settings: Settings, deps: WorkerDeps): NamedWorke
     { name: "indexer", worker: createIndexer(settings, deps), critical: true },
     { name: "contracts", worker: createContractReader(settings, deps), critical: false },
     { name: "pruning", worker: pruner, critical: false },
+    ...createVerifier(settings, deps),
   ];
+}
+
+function createVerifier({ verifyCollections, verification, leaseSeconds }: Settings, deps: WorkerDeps): NamedWorker[] {
+  if (verifyCollections === "off") return [];
+  const { database, client, identity, logger, now } = deps;
+  const verifier = createCloneVerifier(verifyCollections, verification, identity.chainId);
+  const common = { database, logger, now, lease: leaseTimes(leaseSeconds) };
+  const worker = new CollectionVerifier({ ...common, client: client.as("background"), verifier });
+  return [{ name: "verification", worker, critical: false }];
 }
 
 function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
