@@ -103,7 +103,7 @@ export function contractVerify(terminal: Terminal): Command {
       "Only marks them. The running service asks the verifier of VERIFY_COLLECTIONS, one collection after the other. Publish the\n" +
       "sources of the contracts first: `deploy --verify`.",
   }).action(async ({ json }: { json?: boolean }) => {
-    const due = await withDatabase(terminal, ({ write }) => write(retryFailedVerifications));
+    const due = await withDatabase(terminal, (database) => database.write(retryFailedVerifications));
     printResult(
       terminal,
       json,

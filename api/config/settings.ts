@@ -300,7 +300,9 @@ export class Reader {
 
   verifyCollections(): VerifyCollections {
     const verifier = this.read("VERIFY_COLLECTIONS");
-    const asks = this.read("ROLES").includes("indexer");
+    // A process that does not ask has no need of the key. Problems of ROLES are found where it is read.
+    const { schema, fallback } = VARIABLES.ROLES;
+    const asks = schema.safeParse(this.#text("ROLES") ?? fallback).data?.includes("indexer") ?? false;
     if (verifier === "etherscan" && asks && this.#text("ETHERSCAN_API_KEY") === null)
       this.#problems.push("VERIFY_COLLECTIONS: etherscan needs a key of Etherscan's API: set ETHERSCAN_API_KEY");
     return verifier;

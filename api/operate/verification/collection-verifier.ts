@@ -25,7 +25,7 @@ import { type CloneVerifier, type Verdict, VerifierUnavailable } from "./clone-v
 
 interface CollectionVerifierDeps {
   database: Database;
-  client: ChainClient;
+  client: Pick<ChainClient, "code">;
   verifier: CloneVerifier;
   logger: Logger;
   now: () => number;
@@ -59,6 +59,8 @@ export class CollectionVerifier {
   readonly #loop: WorkLoop;
   /** Monotonic time until which the verifier asks not to be called. */
   #restUntil = 0;
+  /** Whether the last question got no verdict. That nothing is due then does not show that the verifier answers again. */
+  #isFaulty = false;
 
   constructor(deps: CollectionVerifierDeps) {
     this.#deps = deps;
@@ -90,11 +92,11 @@ export class CollectionVerifier {
   }
 
   async #step(abort: AbortSignal): Promise<StepResult> {
-    if (performance.now() < this.#restUntil) return "full";
     if ((await this.#next()) === undefined) {
       await this.#lease.release();
-      return "idle";
+      return this.#isFaulty ? "full" : "idle";
     }
+    if (performance.now() < this.#restUntil) return "full";
     return (await this.#lease.step(abort, (held) => this.#verifyNext(held))) ?? "idle";
   }
 
@@ -114,9 +116,11 @@ export class CollectionVerifier {
     } catch (error) {
       // The next process asks again. Being stopped does not count as a try.
       if (abort.aborted) return "idle";
+      this.#isFaulty = true;
       await this.#storeFault(due, error);
       throw error;
     }
+    this.#isFaulty = false;
     if ("refused" in verdict) await this.#storeRefusal(due, verdict.refused);
     else {
       const [{ verified }, { address: collection }] = [verdict, due];
