@@ -179,7 +179,7 @@ export const verification: Check = {
       return [ok(`the verifier (${verifyCollections}) has the sources of collections`)];
     return [
       warning(
-        `The last ${plural(newest.length, "try", "tries")} to verify a collection failed, the newest for ${last.address}: ${last.error}. ` +
+        `The last ${newest.length === 1 ? "try" : `${newest.length.toString()} tries`} to verify a collection failed, the newest for ${last.address}: ${last.error}. ` +
           "Check VERIFY_COLLECTIONS, and that `deploy --verify` has published the sources of the contracts. Then run " +
           "`contract verify`: it tries again what has failed.",
       ),

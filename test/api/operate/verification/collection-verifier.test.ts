@@ -3,6 +3,8 @@ import { getAddress } from "ethers";
 
 import type { VerifyCollections } from "../../../../api/config/variables.ts";
 import { MOST_TRIES } from "../../../../api/domain/verification.ts";
+import type { DoctorContext } from "../../../../api/operate/doctor/check.ts";
+import { verification } from "../../../../api/operate/doctor/work-checks.ts";
 import { createCloneVerifier } from "../../../../api/operate/verification/clone-verifiers.ts";
 import { CollectionVerifier } from "../../../../api/operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
@@ -277,6 +279,26 @@ describe("CollectionVerifier", () => {
     server.slow = 0;
     start();
     expect((await verified(address)).verified).to.equal("implementation");
+  });
+
+  it("is a finding of doctor only when all of the newest tries have failed", async () => {
+    const find = async (verifyCollections: VerifyCollections) => {
+      const context: Partial<DoctorContext> = { database, verifyCollections };
+      const [finding] = await verification.run(context as DoctorContext);
+      return `${finding?.result ?? ""}: ${finding?.words ?? ""}`;
+    };
+    expect(await find("off")).to.equal("ok: collections are not verified (VERIFY_COLLECTIONS)");
+    expect(await find("sourcify")).to.equal("ok: no collection had to be verified");
+    server.sources.clear();
+    const address = await collection();
+    start();
+    await tried(address, 1);
+    expect(await find("sourcify")).to.match(
+      /^warning: The last try to verify a collection failed, the newest for 0x\w+: Sourcify does not have .* `contract verify`/,
+    );
+    server.sources.set(IMPLEMENTATION, "match");
+    await verified(await collection());
+    expect(await find("sourcify")).to.equal("ok: the verifier (sourcify) has the sources of collections");
   });
 
   it("is done by one of two processes", async () => {
