@@ -21,16 +21,16 @@ describe("verified collections on a real node", () => {
   };
 
   it("makes those due again that have failed, with `contract verify`", async () => {
-    const { write, read } = moneta.service.database;
+    const { database } = moneta.service;
     const address = await api.collection({ type: "ERC721" });
-    await write(async (trx) => {
+    await database.write(async (trx) => {
       await trx.updateTable("verifications").set({ state: "failed" }).where("address", "=", address).execute();
       await trx.updateTable("collections").set({ verified: "failed" }).where("address", "=", address).execute();
     });
     expect(await verifiedOf(address)).to.equal("failed");
     expect(await jsonOfCli(moneta.env, "contract", "verify")).to.deep.equal({ due: 1 });
     expect(await verifiedOf(address)).to.equal(null);
-    const row = read.selectFrom("verifications").select(["state", "due_at"]).where("address", "=", address);
+    const row = database.read.selectFrom("verifications").select(["state", "due_at"]).where("address", "=", address);
     expect(await row.executeTakeFirst()).to.deep.equal({ state: "waiting", due_at: 0 });
   });
 
