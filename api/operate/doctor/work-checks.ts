@@ -167,8 +167,8 @@ export const pins: Check = {
 const NEWEST_TRIES = 10;
 
 /** The verifier of VERIFY_COLLECTIONS has the sources of the collections' contracts. */
-export const verification: Check = {
-  name: "verification",
+export const verified: Check = {
+  name: "verified",
   asksChain: false,
   run: async ({ database, verifyCollections }) => {
     if (verifyCollections === "off") return [ok("collections are not verified (VERIFY_COLLECTIONS)")];

@@ -4,7 +4,7 @@ import { getAddress } from "ethers";
 import type { VerifyCollections } from "../../../../api/config/variables.ts";
 import { MOST_TRIES } from "../../../../api/domain/verification.ts";
 import type { DoctorContext } from "../../../../api/operate/doctor/check.ts";
-import { verification } from "../../../../api/operate/doctor/work-checks.ts";
+import { verified as verifiedCheck } from "../../../../api/operate/doctor/work-checks.ts";
 import { createCloneVerifier } from "../../../../api/operate/verification/clone-verifiers.ts";
 import { CollectionVerifier } from "../../../../api/operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
@@ -284,7 +284,7 @@ describe("CollectionVerifier", () => {
   it("is a finding of doctor only when all of the newest tries have failed", async () => {
     const find = async (verifyCollections: VerifyCollections) => {
       const context: Partial<DoctorContext> = { database, verifyCollections };
-      const [finding] = await verification.run(context as DoctorContext);
+      const [finding] = await verifiedCheck.run(context as DoctorContext);
       return `${finding?.result ?? ""}: ${finding?.words ?? ""}`;
     };
     expect(await find("off")).to.equal("ok: collections are not verified (VERIFY_COLLECTIONS)");
