@@ -3,8 +3,7 @@ import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
 import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
-import { createCloneVerifier } from "../../operate/verification/clone-verifiers.ts";
-import { CollectionVerifier } from "../../operate/verification/collection-verifier.ts";
+import type { CollectionVerifier } from "../../operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
@@ -22,12 +21,27 @@ export function indexerWorkers(settings: Settings, deps: WorkerDeps): NamedWorke
   ];
 }
 
+/** Its code, and that of its HTTP client, is loaded only where it runs. */
 function createVerifier({ verifyCollections, verification, leaseSeconds }: Settings, deps: WorkerDeps): NamedWorker[] {
   if (verifyCollections === "off") return [];
   const { database, client, identity, logger, now } = deps;
-  const verifier = createCloneVerifier(verifyCollections, verification, identity.chainId);
-  const common = { database, logger, now, lease: leaseTimes(leaseSeconds) };
-  const worker = new CollectionVerifier({ ...common, client: client.as("background"), verifier });
+  let verifier: CollectionVerifier | null = null;
+  const run = async (abort: AbortSignal) => {
+    const { createCloneVerifier } = await import("../../operate/verification/clone-verifiers.ts");
+    const { CollectionVerifier: Verifier } = await import("../../operate/verification/collection-verifier.ts");
+    const common = { database, client: client.as("background"), logger, now, lease: leaseTimes(leaseSeconds) };
+    verifier = new Verifier({
+      ...common,
+      verifier: createCloneVerifier(verifyCollections, verification, identity.chainId),
+    });
+    await verifier.run(abort);
+  };
+  const worker = {
+    run,
+    get lastError() {
+      return verifier?.lastError ?? null;
+    },
+  };
   return [{ name: "verification", worker, critical: false }];
 }
 
