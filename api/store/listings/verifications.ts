@@ -52,14 +52,14 @@ export async function finishVerification(
   verified: Exclude<Verified, "failed">,
   now: number,
 ): Promise<void> {
-  await update(trx, address, { state: "verified", tried_at: now, error: null });
   await end(trx, address, verified);
+  await update(trx, address, { state: "verified", tried_at: now, error: null });
 }
 
 /** The last try has failed. */
 export async function failVerification(trx: Trx, due: DueVerification, error: string, now: number): Promise<void> {
-  await update(trx, due.address, { state: "failed", tries: due.tries + 1, tried_at: now, error });
   await end(trx, due.address, "failed");
+  await update(trx, due.address, { state: "failed", tries: due.tries + 1, tried_at: now, error });
 }
 
 /** @param counts whether this try counts. A verifier that limits the rate of calls says nothing about the collection. */
