@@ -12,7 +12,7 @@ import { withDatabase } from "./database.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
-/** Contracts read at once. */
+/** Contracts read or changed at once. */
 const PAGE = 500;
 
 export function contractList(terminal: Terminal): Command {
@@ -103,7 +103,13 @@ export function contractVerify(terminal: Terminal): Command {
       "Only marks them. The running service asks the verifier of VERIFY_COLLECTIONS, one collection after the other. Publish the\n" +
       "sources of the contracts first: `deploy --verify`.",
   }).action(async ({ json }: { json?: boolean }) => {
-    const due = await withDatabase(terminal, (database) => database.write(retryFailedVerifications));
+    const due = await withDatabase(terminal, async (database) => {
+      for (let total = 0; ;) {
+        const found = await database.write((trx) => retryFailedVerifications(trx, PAGE));
+        total += found;
+        if (found < PAGE) return total;
+      }
+    });
     printResult(
       terminal,
       json,

@@ -73,17 +73,22 @@ export async function putOffVerification(
   await unparkRows(trx, "verification", [{ id: due.address }]);
 }
 
-/** Makes all collections due again whose verification has failed. @returns how many. */
-export async function retryFailedVerifications(trx: Trx): Promise<number> {
-  await sql`
-    update collections set verified = null
-     where address in (select address from verifications where state = 'failed')`.execute(trx);
-  const { numUpdatedRows } = await trx
-    .updateTable("verifications")
-    .set({ state: "waiting", due_at: AT_ONCE, tries: 0 })
+/** Makes collections due again whose verification has failed, at most `limit`. @returns how many. */
+export async function retryFailedVerifications(trx: Trx, limit: number): Promise<number> {
+  const failed = await trx
+    .selectFrom("verifications")
+    .select("address")
     .where("state", "=", "failed")
-    .executeTakeFirst();
-  return Number(numUpdatedRows);
+    .orderBy("due_at")
+    .limit(limit)
+    .execute();
+  if (failed.length === 0) return 0;
+  const found = sql`(select address from ${rowSet(trx, { address: "text" }, failed)} as input)`;
+  await sql`update collections set verified = null where address in ${found}`.execute(trx);
+  await sql`
+    update verifications set state = 'waiting', due_at = ${AT_ONCE}, tries = 0
+     where address in ${found} and state = 'failed'`.execute(trx);
+  return failed.length;
 }
 
 async function update(

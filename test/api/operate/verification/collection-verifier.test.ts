@@ -152,7 +152,7 @@ describe("CollectionVerifier", () => {
         );
         expect(lines.at(-1)?.msg).to.match(/^the verification of this collection has failed/);
         server.sources.set(IMPLEMENTATION, "match");
-        expect(await database.write(retryFailedVerifications)).to.equal(1);
+        expect(await database.write((trx) => retryFailedVerifications(trx, 10))).to.equal(1);
         expect(await until(address, (found) => found.state === "verified")).to.include({ verified: "implementation" });
       });
 

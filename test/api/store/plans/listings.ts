@@ -123,7 +123,7 @@ async function verifications({ read, write }: Tour): Promise<void> {
   await write((trx) => finishVerification(trx, first.address, "match", NOW));
   await write((trx) => failVerification(trx, second, "refused", NOW));
   await write((trx) => putOffVerification(trx, third, { dueAt: NOW, counts: true, error: "refused", now: NOW }));
-  await write(retryFailedVerifications);
+  await write((trx) => retryFailedVerifications(trx, 10));
 }
 
 export async function runListings(tour: Tour): Promise<void> {
