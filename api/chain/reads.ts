@@ -187,3 +187,17 @@ export async function accountsWithForeignCode(
     }),
   );
 }
+
+/** The code of a minimal proxy (EIP-1167), around the address of the contract that it runs. Its arguments follow. */
+const CLONE = /^0x363d3d373d3d3d363d73([0-9a-f]{40})5af43d82803e903d91602b57fd5bf3/;
+
+/** The contract whose code a clone runs. Null: the address has no code, or that of something else. */
+export async function readCloneTarget(
+  client: Pick<ChainClient, "code">,
+  clone: string,
+  abort: AbortSignal,
+): Promise<string | null> {
+  const [code = "0x"] = await client.code([clone], abort);
+  const [, target] = CLONE.exec(code.toLowerCase()) ?? [];
+  return target === undefined ? null : getAddress(`0x${target}`);
+}

@@ -3,14 +3,16 @@ import { getAddress, isAddress } from "ethers";
 
 import { unfollowContract } from "../commands/follow-contents.ts";
 import { OperatorError } from "../operate/operator-error.ts";
+import { plural } from "../shared/text.ts";
 import { listApps } from "../store/apps/apps.ts";
 import type { Db } from "../store/db/sql.ts";
 import { type FollowedContractView, listFollowedContracts } from "../store/listings/followed-contracts.ts";
+import { retryFailedVerifications } from "../store/listings/verifications.ts";
 import { withDatabase } from "./database.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
-/** Contracts read at once. */
+/** Contracts read or changed at once. */
 const PAGE = 500;
 
 export function contractList(terminal: Terminal): Command {
@@ -91,4 +93,28 @@ export function contractUnfollow(terminal: Terminal): Command {
       });
       printResult(terminal, json, { app_id: app.id, address }, `${app.name} no longer follows ${address}`);
     });
+}
+
+export function contractVerify(terminal: Terminal): Command {
+  return resultCommand("verify", "Verify the collections again whose verification has failed.", {
+    examples: ["contract verify"],
+    json: "{due}",
+    notes:
+      "Only marks them. The running service asks the verifier of VERIFY_COLLECTIONS, one collection after the other. Publish the\n" +
+      "sources of the contracts first: `deploy --verify`.",
+  }).action(async ({ json }: { json?: boolean }) => {
+    const due = await withDatabase(terminal, async (database) => {
+      for (let total = 0; ;) {
+        const found = await database.write((trx) => retryFailedVerifications(trx, PAGE));
+        total += found;
+        if (found < PAGE) return total;
+      }
+    });
+    printResult(
+      terminal,
+      json,
+      { due },
+      `${plural(due, "collection is", "collections are")} due to be verified again.`,
+    );
+  });
 }

@@ -27,9 +27,17 @@ export function doctor(terminal: Terminal): Command {
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
       const checks = media === true ? mediaCheck : filesCheck;
       const examination = await withServiceState(terminal, async (place) => {
-        const { mediaStore, dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = place.settings;
+        const { mediaStore, dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
         const { blocks, close } = openBlocks(mediaStore, { dataDir, database: place.database });
-        const context = { ...place, lanes, maxFeeGwei, pinRpc, thorough: all === true, now: Date.now() };
+        const context = {
+          ...place,
+          lanes,
+          maxFeeGwei,
+          pinRpc,
+          verifyCollections,
+          thorough: all === true,
+          now: Date.now(),
+        };
         return examine(context, [...CHECKS, diskCheck(dataDir), storeCheck(blocks), checks(blocks)]).finally(close);
       });
       printResult(terminal, json, examination, describe(examination));

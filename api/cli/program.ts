@@ -104,7 +104,7 @@ export const NOUNS: readonly Noun[] = [
   }),
   group("contract", "List the contracts of others that apps follow; stop following one.", async () => {
     const verbs = await import("./contract.ts");
-    return [verbs.contractList, verbs.contractUnfollow];
+    return [verbs.contractList, verbs.contractUnfollow, verbs.contractVerify];
   }),
   group("media", "Move hosted media, and delete what nothing refers to.", async () => {
     const verbs = await import("./media.ts");

@@ -48,8 +48,8 @@ export function reconcile(terminal: Terminal): Command {
 }
 
 async function run(place: Workplace, options: Options): Promise<Reconciliation> {
-  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc } = place.settings;
-  const context = { ...place, lanes, maxFeeGwei, pinRpc, thorough: false, now: Date.now() };
+  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
+  const context = { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, thorough: false, now: Date.now() };
   const examination = await examine(context, [chain, seed]);
   const bad = examination.findings.filter((finding) => finding.result === "problem");
   const { keyring } = place.keys;

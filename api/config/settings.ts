@@ -22,6 +22,7 @@ import {
   type Value,
   type Variable,
   VARIABLES,
+  type VerifyCollections,
 } from "./variables.ts";
 
 /* Parts of the settings, for commands that need no others. Those others may be invalid. */
@@ -83,6 +84,8 @@ export interface Settings {
   /** Block explorer of the chain; null: there is none. */
   explorerUrl: string | null;
   verification: VerificationSettings;
+  /** Who verifies collections. */
+  verifyCollections: VerifyCollections;
   /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
   trustProxy: string[];
   /** The first, or only, node. */
@@ -173,7 +176,7 @@ export function parseSettings(env: Environment): Settings {
     }),
     publicUrl: reader.publicUrl(port),
     explorerUrl: reader.optional("EXPLORER_URL"),
-    verification: verificationOf(reader),
+    ...verificationOf(reader),
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     ...reader.nodes(),
     logQueries: {
@@ -218,12 +221,13 @@ export function parseSettings(env: Environment): Settings {
   return settings;
 }
 
-function verificationOf(reader: Reader): VerificationSettings {
-  return {
+function verificationOf(reader: Reader): Pick<Settings, "verification" | "verifyCollections"> {
+  const verification = {
     sourcifyUrl: reader.read("SOURCIFY_URL"),
     etherscanUrl: reader.read("ETHERSCAN_URL"),
     etherscanKey: reader.optional("ETHERSCAN_API_KEY"),
   };
+  return { verification, verifyCollections: reader.verifyCollections() };
 }
 
 /** The part that most CLI commands need. Other settings may be invalid. @throws SettingsError */
@@ -292,6 +296,16 @@ class Reader {
         `RPC_AGREEMENT: ${plural(rpcAgreement, "node")} cannot agree, because RPC_URLS names only ${rpcUrls.length.toString()}`,
       );
     return { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement, verifyReceipts: this.read("VERIFY_RECEIPTS") };
+  }
+
+  verifyCollections(): VerifyCollections {
+    const verifier = this.read("VERIFY_COLLECTIONS");
+    // A process that does not ask has no need of the key. Problems of ROLES are found where it is read.
+    const { schema, fallback } = VARIABLES.ROLES;
+    const asks = schema.safeParse(this.#text("ROLES") ?? fallback).data?.includes("indexer") ?? false;
+    if (verifier === "etherscan" && asks && this.#text("ETHERSCAN_API_KEY") === null)
+      this.#problems.push("VERIFY_COLLECTIONS: etherscan needs a key of Etherscan's API: set ETHERSCAN_API_KEY");
+    return verifier;
   }
 
   publicUrl(port: number): string {

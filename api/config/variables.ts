@@ -227,6 +227,10 @@ export function traceSettings(read: {
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
 
+/** Who verifies collections. */
+export const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
+export type VerifyCollections = (typeof VERIFY_COLLECTIONS)[number];
+
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** Every environment variable except the limits: its parser, its default, and its meaning for docs/settings.md. */
@@ -264,7 +268,8 @@ export const VARIABLES = {
   SOURCIFY_URL: {
     schema: publicUrl,
     fallback: "https://sourcify.dev/server",
-    description: "Server of Sourcify (API v2), to which `deploy --verify` sends the sources of the contracts.",
+    description:
+      "Server of Sourcify (API v2), to which `deploy --verify` sends the sources of the contracts, and which `VERIFY_COLLECTIONS` asks.",
   },
   ETHERSCAN_URL: {
     schema: publicUrl,
@@ -275,6 +280,12 @@ export const VARIABLES = {
     schema: z.string().regex(/^[A-Za-z0-9]{1,100}$/, "must be letters and digits"),
     fallback: "none",
     description: "Key for Etherscan's API. Without it, `deploy --verify` sends the sources to Sourcify only.",
+  },
+  VERIFY_COLLECTIONS: {
+    schema: z.enum(VERIFY_COLLECTIONS),
+    fallback: "off",
+    description:
+      "Who is asked, in the background, to verify the contract of each new collection, and of those that exist: `sourcify` (`SOURCIFY_URL`), `etherscan` (`ETHERSCAN_URL`, with `ETHERSCAN_API_KEY`), or `off`. A process with the role `indexer` asks. The result is the field `verified` of the collection.",
   },
   TRUST_PROXY: {
     schema: addresses,

@@ -29,9 +29,18 @@ export type Condition = (typeof CONDITIONS)[number];
 
 /**
  * Rows of the database that can be parked, by the work that fails on them: sending a request, copying its media, delivering a
- * webhook, pinning or announcing content, storing the metadata of a minted token, deleting an old row.
+ * webhook, pinning or announcing content, storing the metadata of a minted token, deleting an old row, verifying a collection.
  */
-export const PARKED_KINDS = ["request", "media_job", "delivery", "pin", "announcement", "metadata", "old_row"] as const;
+export const PARKED_KINDS = [
+  "request",
+  "media_job",
+  "delivery",
+  "pin",
+  "announcement",
+  "metadata",
+  "old_row",
+  "verification",
+] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];
 
 /** Most nodes in the list of `RPC_URLS`. */

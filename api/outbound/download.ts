@@ -139,7 +139,8 @@ function decoderOf(coding: string) {
   }
 }
 
-async function* bounded(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
+/** The same bytes. @throws DownloadError after more than `maxBytes` of them */
+export async function* bounded(source: AsyncIterable<Uint8Array>, maxBytes: number): AsyncGenerator<Uint8Array> {
   let total = 0;
   for await (const chunk of source) {
     total += chunk.length;

@@ -46,6 +46,7 @@ export const collectionExample = {
   minted: 12,
   metadata_frozen: "no" as const,
   royalty_frozen: false,
+  verified: "implementation" as const,
   owner: ALICE,
   collection_uri: `https://nft.example/metadata/1/${COLLECTION}`,
   description: "A thousand cats",

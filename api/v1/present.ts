@@ -106,6 +106,7 @@ export function presentCollection(place: Place, row: StoredCollection): z.input<
     ...(row.copies === null ? {} : { copies: toWireInteger(row.copies) }),
     metadata_frozen: metadataFrozen(row),
     royalty_frozen: row.royalty_frozen === null ? null : row.royalty_frozen === 1,
+    verified: row.verified,
     owner: row.owner,
     collection_uri: row.collection_uri ?? (hosted ? hostedCollectionUri(place, row.address) : null),
     ...(hosted ? presentHostedMetadata(row) : { base_uri: row.base_uri }),

@@ -81,6 +81,7 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
             ["Minted", cap === null ? `${minted.toString()}, no limit` : `${minted.toString()} of ${cap.toString()}`],
             ["Copies", copies === undefined ? null : copies.toString()],
             ["Contract", <Address key="contract" value={address} link={explorerLink({ address })} />],
+            ["Sources", sourcesOf(collection)],
             [
               "Owner",
               <Address
@@ -106,6 +107,25 @@ function CollectionFacts({ collection }: { collection: Shape<"Collection"> }) {
         />
       </div>
     </section>
+  );
+}
+
+const SOURCES = {
+  exact: "Verified (exact match)",
+  match: "Verified",
+  implementation: "Verified (implementation)",
+  failed: "Not verified",
+} as const;
+
+/** What the verifier said of the contract, with a link to its code. null: nothing yet. */
+function sourcesOf({ address, verified }: Shape<"Collection">) {
+  if (verified === null) return null;
+  const page = verified === "failed" ? null : explorerLink({ address });
+  if (page === null) return SOURCES[verified];
+  return (
+    <WebLink key="sources" address={`${page}#code`}>
+      {SOURCES[verified]}
+    </WebLink>
   );
 }
 

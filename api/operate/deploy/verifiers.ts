@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { networkOf } from "../../config/networks.ts";
 import type { VerificationSettings } from "../../config/settings.ts";
+import { callJson } from "../../outbound/call-json.ts";
 
 /** A contract on the chain, and what it was compiled from. */
 export interface DeployedSource {
@@ -43,7 +44,7 @@ export interface Patience {
 
 export const PATIENCE: Patience = { timeout: 60_000, tries: 5, firstWait: 2_000, poll: 3_000, polls: 200 };
 /** Most bytes of an answer. */
-const MOST_BYTES = 1_048_576;
+export const MOST_BYTES = 1_048_576;
 /** Most characters of a verifier's own words that are shown. */
 const MOST_WORDS = 300;
 
@@ -68,9 +69,9 @@ export function verifiersOf(
   return { verifiers, missing: wantsKey ? ["Etherscan is not asked: set ETHERSCAN_API_KEY."] : [] };
 }
 
-const sourcifyError = z.object({ customCode: z.string(), message: z.string() });
-const sourcifyTicket = z.object({ verificationId: z.string().regex(/^[\w-]{1,100}$/) });
-const sourcifyJob = z.object({
+export const sourcifyError = z.object({ customCode: z.string(), message: z.string() });
+export const sourcifyTicket = z.object({ verificationId: z.string().regex(/^[\w-]{1,100}$/) });
+export const sourcifyJob = z.object({
   isJobCompleted: z.boolean(),
   contract: z.object({ match: z.enum(["match", "exact_match"]).nullable() }),
   error: sourcifyError.nullish(),
@@ -110,11 +111,14 @@ function sourcify(url: string, chainId: bigint, patience: Patience): Verifier {
   return { title: "Sourcify", verify };
 }
 
-const etherscanAnswer = z.object({ status: z.string(), result: z.string() });
+/** How Etherscan takes what does not fit into a URL. */
+export const FORM = { "content-type": "application/x-www-form-urlencoded" };
+
+export const etherscanAnswer = z.object({ status: z.string(), result: z.string() });
 
 /** API V2 of Etherscan, which serves many chains. */
 function etherscan({ url, key }: { url: string; key: string }, chainId: bigint, patience: Patience): Verifier {
-  const call = async (action: string, query: Record<string, string>, request: RequestInit) => {
+  const call = async (action: string, query: Record<string, string>, request: Request) => {
     const words = new URLSearchParams({
       chainid: chainId.toString(),
       module: "contract",
@@ -133,7 +137,7 @@ function etherscan({ url, key }: { url: string; key: string }, chainId: bigint, 
       compilerversion: `v${source.compiler}`,
       constructorArguments: source.constructorArguments,
     });
-    const sent = await call("verifysourcecode", {}, { method: "POST", body });
+    const sent = await call("verifysourcecode", {}, { method: "POST", headers: FORM, body: body.toString() });
     if (isKnown(sent.result)) return { verified: true, words: "was verified before" };
     if (sent.status !== "1") return { verified: false, words: short(sent.result) };
     return finished("Etherscan", patience, async () => {
@@ -165,7 +169,7 @@ async function finished(
 }
 
 /** One exchange, again after a fault that may pass. The URL is never part of a message: it may contain a key. */
-async function ask(title: string, url: string, request: RequestInit, patience: Patience): Promise<unknown> {
+async function ask(title: string, url: string, request: Request, patience: Patience): Promise<unknown> {
   for (let tries = 1; ; tries++) {
     const answer = await exchange(url, request, patience.timeout);
     if ("json" in answer) return answer.json;
@@ -175,56 +179,32 @@ async function ask(title: string, url: string, request: RequestInit, patience: P
   }
 }
 
+type Request = Pick<Parameters<typeof callJson>[1], "method" | "headers" | "body">;
 type Exchange = { json: unknown } | { fault: string; passing: boolean };
 
-async function exchange(url: string, request: RequestInit, timeout: number): Promise<Exchange> {
-  let response: Response;
-  let text: string | null;
+async function exchange(url: string, request: Request, timeout: number): Promise<Exchange> {
   try {
-    response = await fetch(url, { ...request, redirect: "error", signal: AbortSignal.timeout(timeout) });
-    text = await readText(response);
+    const { status, json } = await callJson(url, {
+      ...request,
+      maxBytes: MOST_BYTES,
+      signal: AbortSignal.timeout(timeout),
+    });
+    if (status === 429 || status >= 500) return { fault: `answers with status ${status.toString()}`, passing: true };
+    if (json !== undefined) return { json };
+    return { fault: `answers with status ${status.toString()}, and not as documented`, passing: false };
   } catch (error) {
     return { fault: `cannot be reached (${error instanceof Error ? error.name : "unknown"})`, passing: true };
   }
-  const { status } = response;
-  if (status === 429 || status >= 500) return { fault: `answers with status ${status.toString()}`, passing: true };
-  const json = text === null ? undefined : jsonOf(text);
-  if (json === undefined)
-    return { fault: `answers with status ${status.toString()}, and not as documented`, passing: false };
-  return { json };
 }
 
-/** Null: the answer is too long. */
-async function readText(response: Response): Promise<string | null> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of response.body ?? []) {
-    const piece = chunk as Uint8Array;
-    bytes += piece.length;
-    if (bytes > MOST_BYTES) return null;
-    chunks.push(piece);
-  }
-  return Buffer.concat(chunks).toString();
-}
-
-/** Undefined when the text is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller says that the answer is not as documented.
-    return undefined;
-  }
-}
-
-function read<T>(title: string, schema: z.ZodType<T>, answer: unknown): T {
+export function read<T>(title: string, schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   throw new VerifierFailed(`${title} does not answer as documented.`);
 }
 
 /** A verifier's words on one line, without characters that a terminal obeys. */
-function short(words: string): string {
+export function short(words: string): string {
   const line = words.replace(/[\p{Cc}\s]+/gu, " ").trim();
-  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS)}…` : line;
+  return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS).toWellFormed()}…` : line.toWellFormed();
 }

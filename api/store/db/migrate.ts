@@ -25,6 +25,7 @@ import * as answersAndNames from "./migrations/0015-v0.3.0-answers-and-names.ts"
 import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.ts";
 import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
+import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -53,6 +54,7 @@ export const MIGRATIONS: Migrations = {
   "0016-v0.3.0-collection-storage": collectionStorage,
   "0017-v0.3.0-signed-burns": signedBurns,
   "0018-v0.3.0-digests-of-logs": digestsOfLogs,
+  "0019-v0.3.0-verifications": verifications,
 };
 
 /** PostgreSQL's code: this user may not do that. */

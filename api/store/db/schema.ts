@@ -3,6 +3,7 @@ import type { ColumnType, Generated, Insertable, Selectable } from "kysely";
 import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
 import type { DeliveryStatus, EventType, RequestStatus, RequestType } from "../../domain/request.ts";
+import type { Verified } from "../../domain/verification.ts";
 import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
 
@@ -25,6 +26,7 @@ export interface Tables extends MediaTables, ConsoleTables, ContractTables, Proc
   attempts: AttemptsTable;
   blocks: BlocksTable;
   collections: CollectionsTable;
+  verifications: VerificationsTable;
   nfts: NftsTable;
   token_traits: TokenTraitsTable;
   holdings: HoldingsTable;
@@ -272,8 +274,24 @@ interface CollectionsTable {
   copies: string | null;
   /** 0 until its block is deep enough to be listed. */
   listed: number;
+  /** What a verifier said of the contract; null: none was asked, or it has not answered yet. */
+  verified: Verified | null;
   block_number: number;
   created_at: number;
+}
+
+/** One row for each listed collection: when a verifier is asked about its contract. */
+interface VerificationsTable {
+  address: string;
+  /** `waiting`: at `due_at`. `verified` and `failed` are the end. */
+  state: "waiting" | "verified" | "failed";
+  due_at: number;
+  /** Tries that failed. */
+  tries: number;
+  /** Time of the last try, also of one that the verifier could not answer; null: none was made. */
+  tried_at: number | null;
+  /** Why the last try failed; null: it did not. */
+  error: string | null;
 }
 
 interface NftsTable {

@@ -136,7 +136,7 @@ export class WorkLease {
 }
 
 /** Work that exactly one process does at a time. */
-type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
+type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "verifier";
 
 /** The right to do the work. It is valid while the row has this fencing token. */
 interface HeldLease {

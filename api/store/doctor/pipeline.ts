@@ -102,3 +102,14 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
 export function parkedRows(db: Db, limit: number): Promise<ParkedRowsTable[]> {
   return db.selectFrom("parked_rows").selectAll().orderBy("since").orderBy("kind").orderBy("id").limit(limit).execute();
 }
+
+/** The collections that were tried to verify last, newest first. @returns why each try failed; null: it did not. */
+export function newestVerifications(db: Db, limit: number): Promise<{ address: string; error: string | null }[]> {
+  return db
+    .selectFrom("verifications")
+    .select(["address", "error"])
+    .where("tried_at", "is not", null)
+    .orderBy("tried_at", "desc")
+    .limit(limit)
+    .execute();
+}

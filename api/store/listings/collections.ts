@@ -134,6 +134,7 @@ export async function insertCollection(
       royalty_frozen: 0,
       copies: command.type === "ERC1155" ? "0" : null,
       listed: 0,
+      verified: null,
       block_number: made.blockNumber,
       created_at: made.createdAt,
     })

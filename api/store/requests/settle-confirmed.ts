@@ -5,6 +5,7 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { mayBeTried } from "../db/parked-rows.ts";
 import { type Db, lockLedger, type Trx } from "../db/sql.ts";
+import { addVerifications } from "../listings/verifications.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
 import { type SettledRequest, toRequest } from "./requests.ts";
@@ -78,8 +79,9 @@ export async function settleConfirmed(
     .set({ listed: 1 })
     .where("listed", "=", sql.lit(0))
     .where("block_number", "<=", confirmed)
-    .returning("app_id")
+    .returning(["address", "app_id"])
     .execute();
+  await addVerifications(trx, listed);
   const counters = new CounterDeltas();
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);

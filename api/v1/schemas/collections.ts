@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
+import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
 import { attributes, tokenMetadata } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
@@ -178,6 +179,10 @@ export const collection = z
     royalty_frozen: z.boolean().nullable().meta({
       description:
         "true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it.",
+    }),
+    verified: z.enum(VERIFIED).nullable().meta({
+      description:
+        "What the verifier of the operator (Sourcify or Etherscan, `VERIFY_COLLECTIONS`) said of the contract. A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it refused each time. null: it was not asked, or has not answered yet.",
     }),
     owner: address.meta({ description: "Owner of the contract." }),
     collection_uri: z.string().nullable().meta({ description: "URI of the metadata of the collection." }),

@@ -47,7 +47,7 @@ const FILLED: Record<string, string> = {
   SEED_PASSPHRASE: "correct horse",
 };
 /** The image sets these, or the containers have no use for them: the image has no `pg_dump`, SEED_PASSPHRASE is set. */
-// RPC_URL arrives as RPC_URLS. Only `deploy` needs those of Sourcify and Etherscan, and it runs elsewhere.
+// RPC_URL arrives as RPC_URLS.
 const NOT_PASSED = [
   "RPC_URL",
   "PORT",
@@ -57,9 +57,6 @@ const NOT_PASSED = [
   "METRICS_PORT",
   "PG_BIN",
   "SEED_PASSPHRASE_FILE",
-  "SOURCIFY_URL",
-  "ETHERSCAN_URL",
-  "ETHERSCAN_API_KEY",
 ];
 /** The user of PostgreSQL of each process. */
 const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies", ipfs: "moneta_peers" };

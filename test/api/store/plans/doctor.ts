@@ -5,7 +5,13 @@ import {
   stillUnsigned,
   unsignedRequests,
 } from "../../../../api/store/doctor/numbers.ts";
-import { openBatchesOf, parkedRows, unsentRequests, waitingDeliveries } from "../../../../api/store/doctor/pipeline.ts";
+import {
+  newestVerifications,
+  openBatchesOf,
+  parkedRows,
+  unsentRequests,
+  waitingDeliveries,
+} from "../../../../api/store/doctor/pipeline.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
@@ -18,6 +24,7 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await unsentRequests(read);
   await openBatchesOf(read, 9);
   await parkedRows(read, 10);
+  await newestVerifications(read, 10);
   await waitingDeliveries(read, NOW);
   await sealedSample(read, 10);
   await walletSample(read, 10);

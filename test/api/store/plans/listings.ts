@@ -22,12 +22,20 @@ import { readSummary } from "../../../../api/store/listings/summary.ts";
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { findTransferSources } from "../../../../api/store/listings/transfer-source.ts";
 import { readUsageOfApps } from "../../../../api/store/listings/usage.ts";
+import {
+  addVerifications,
+  dueVerifications,
+  failVerification,
+  finishVerification,
+  putOffVerification,
+  retryFailedVerifications,
+} from "../../../../api/store/listings/verifications.ts";
 import { listWallets, searchWallets } from "../../../../api/store/apps/wallets.ts";
 import { findDelivery, listDeliveries, newestDeliveries } from "../../../../api/store/outbox/deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { findRequest, findRequests, hasRequests, listRequests } from "../../../../api/store/requests/requests.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
-import { PAGES, type Tour } from "./tour.ts";
+import { NOW, PAGES, type Tour } from "./tour.ts";
 
 /** Every listing of the API with its filters, by a name for reports. */
 export function listings({ read }: Tour): Map<string, (page: PageQuery) => Promise<unknown>> {
@@ -108,6 +116,16 @@ function filteredRequests(read: Tour["read"]) {
   );
 }
 
+async function verifications({ read, write }: Tour): Promise<void> {
+  await write((trx) => addVerifications(trx, [{ address: BUSY.collection }]));
+  const [first, second, third] = await dueVerifications(read, NOW, 3);
+  if (first === undefined || second === undefined || third === undefined) throw new Error("collections are due");
+  await write((trx) => finishVerification(trx, first.address, "match", NOW));
+  await write((trx) => failVerification(trx, second, "refused", NOW));
+  await write((trx) => putOffVerification(trx, third, { dueAt: NOW, counts: true, error: "refused", now: NOW }));
+  await write((trx) => retryFailedVerifications(trx, 10));
+}
+
 export async function runListings(tour: Tour): Promise<void> {
   const { read } = tour;
   const { app, wallet, collection } = BUSY;
@@ -139,6 +157,7 @@ export async function runListings(tour: Tour): Promise<void> {
   await readSeries(read, seriesSpan(720, 720 * 3_600_000));
   await readUsageOfApps(read, [app, "other"], { from: 1, to: 30 });
   await readSummary(read, app, 30);
+  await verifications(tour);
   await eventsAfter(read, app, LARGE / 2, 100);
   await newestPositions(read, [app, "other"]);
   await feedPages(

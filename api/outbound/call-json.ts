@@ -1,0 +1,68 @@
+import { type Dispatcher, request } from "undici";
+
+import { bounded, DownloadError } from "./download.ts";
+
+interface JsonCall {
+  method?: "GET" | "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  /** Default: connects to any address. For URLs of the operator only. */
+  agent?: Dispatcher;
+  /** Most bytes of the answer. */
+  maxBytes: number;
+  /** Ends the whole exchange. */
+  signal: AbortSignal;
+}
+
+export interface JsonAnswer {
+  status: number;
+  /** The header `Retry-After`; null: there is none. */
+  retryAfter: string | null;
+  /** Undefined when the answer is not JSON, too long, or a redirect. */
+  json: unknown;
+}
+
+/** One HTTP exchange with an API that answers JSON. It follows no redirect. @throws when no answer arrives in time */
+export async function callJson(url: string, call: JsonCall): Promise<JsonAnswer> {
+  const { method = "GET", headers = {}, body, agent, maxBytes, signal } = call;
+  const response = await request(url, {
+    method,
+    headers: { accept: "application/json", "accept-encoding": "identity", "user-agent": "moneta", ...headers },
+    body: body ?? null,
+    signal,
+    // The signal enforces the timeout.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    ...(agent === undefined ? {} : { dispatcher: agent }),
+  });
+  const retryAfter = response.headers["retry-after"];
+  const text = await textOf(response.body, maxBytes);
+  const { statusCode: status } = response;
+  const isRedirect = status >= 300 && status < 400;
+  return {
+    status,
+    retryAfter: typeof retryAfter === "string" ? retryAfter : null,
+    json: text === null || isRedirect ? undefined : jsonOf(text),
+  };
+}
+
+/** Null: it is too long. */
+async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string | null> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of bounded(body, maxBytes)) chunks.push(chunk);
+  } catch (error) {
+    if (error instanceof DownloadError) return null;
+    throw error;
+  }
+  return Buffer.concat(chunks).toString();
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // The caller says that the answer is not as documented.
+    return undefined;
+  }
+}
