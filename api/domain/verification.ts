@@ -1,3 +1,5 @@
+import { backoff } from "./backoff.ts";
+
 /** How far a verifier has the sources of a collection's contract. `failed`: it was asked as often as allowed, and refused. */
 export const VERIFIED = ["exact", "match", "implementation", "failed"] as const;
 export type Verified = (typeof VERIFIED)[number];
@@ -11,5 +13,5 @@ export const LONGEST_VERIFICATION_WAIT = 12 * 3_600_000;
 
 /** Milliseconds to wait after so many failed tries; null: it has failed for good. */
 export function waitAfterTries(tries: number): number | null {
-  return tries >= MOST_TRIES ? null : Math.min(FIRST_WAIT * 2 ** (tries - 1), LONGEST_VERIFICATION_WAIT);
+  return tries >= MOST_TRIES ? null : backoff({ first: FIRST_WAIT, longest: LONGEST_VERIFICATION_WAIT }, tries - 1);
 }
