@@ -1,6 +1,7 @@
 import { rehearseAlerts } from "./alerts.ts";
 import { rehearseFirstHour } from "./first-hour.ts";
 import { rehearseProduction } from "./production.ts";
+import { rehearseImage } from "./image.ts";
 import type { Finding } from "./tools.ts";
 
 /**
@@ -9,6 +10,7 @@ import type { Finding } from "./tools.ts";
  */
 const PARTS: Record<string, () => Promise<Finding[]>> = {
   alerts: rehearseAlerts,
+  image: rehearseImage,
   production: rehearseProduction,
   "first-hour": rehearseFirstHour,
 };

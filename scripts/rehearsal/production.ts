@@ -5,12 +5,11 @@ import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { World } from "../drill/world.ts";
 import { freePort } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
-import { type Finding, notInstalled, output, programAt, require } from "./tools.ts";
+import { type Finding, NOBODY, notInstalled, output, programAt, replaced, require, waitFor } from "./tools.ts";
 
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
@@ -81,12 +80,6 @@ async function behindPooler(api: Front, collection: string, pooler: Pooler, worl
     result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
   };
 }
-
-/** Milliseconds after which what is waited for does not come any more. */
-const LONGEST_WAIT = 300_000;
-
-/** An address that no wallet of the service has. */
-const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
 
 /** PgBouncer with ops/pgbouncer.ini. */
 class Pooler {
@@ -168,27 +161,9 @@ function configuration(folder: string, port: number, apiPort: string): string {
   return `pid ${join(folder, "nginx.pid")};\nevents {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${server}\n}\n`;
 }
 
-/** @throws when the text does not have what is to be replaced: the file has changed. */
-function replaced(text: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce((before, [from, to]) => {
-    require(before.includes(from), `the file in ops no longer has "${from}"`);
-    return before.replace(from, to);
-  }, text);
-}
-
 function unreachable(error: unknown): null {
   if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return null;
   throw error;
-}
-
-/** Looks again and again. @throws when it takes too long. */
-async function waitFor<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
-    const found = await look();
-    if (found !== null) return found;
-    await pause(100);
-  }
-  throw new Error(`${what} took more than five minutes`);
 }
 
 /** An app that calls the API through nginx. */
