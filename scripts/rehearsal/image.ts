@@ -9,18 +9,8 @@ import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { ROOT } from "../scene/program.ts";
 import { Scene } from "../scene/scene.ts";
-import { Podman } from "./podman.ts";
-import {
-  documentedCommands,
-  type Finding,
-  mintOne,
-  notInstalled,
-  output,
-  programAt,
-  replaced,
-  require,
-  untilReady,
-} from "./tools.ts";
+import { debianRelease, makeRoot, missingForContainers, Podman } from "./podman.ts";
+import { documentedCommands, type Finding, mintOne, output, replaced, require, untilReady } from "./tools.ts";
 
 const GUIDE = "docs/install.md";
 /** A name of the image in the documents, and of its container. */
@@ -30,24 +20,13 @@ const CHAIN = 84_532;
 /** Coins that are more than a deployment and the lanes need, as quantity of wei. */
 const COINS = "0xde0b6b3a7640000";
 const USER = 1000;
-/** Debian's packages with the programs that Podman needs for what is tried here. */
-const NEEDED = [
-  ["podman", "podman"],
-  ["mmdebstrap", "mmdebstrap"],
-  ["catatonit", "catatonit"],
-  ["netavark", "netavark"],
-  ["iptables", "iptables"],
-] as const;
-
 /**
  * Builds the image as the documents say, and runs the documented commands, with Podman in the place of Docker. No registry is
  * asked for the base image: it is made of Debian's packages, with the Node of the lock file.
  */
 export async function rehearseImage(): Promise<Finding[]> {
-  const missing = NEEDED.filter(([program]) => programAt(program) === null);
-  if (missing.length > 0) return missing.map(([program, name]) => notInstalled("image", program, name));
-  if (anvilBinary() === null) return [notInstalled("image", "anvil", "none: it comes with npm on Linux on x64")];
-  if (process.getuid?.() !== 0) return [{ what: "image (needs root, to make a root file system)", result: null }];
+  const missing = missingForContainers("image");
+  if (missing.length > 0) return missing;
   return Scene.open("image", async (scene) => {
     try {
       const podman = await scene.add(Podman.create(scene.folder));
@@ -64,8 +43,7 @@ export async function rehearseImage(): Promise<Finding[]> {
 
 /** An image as the official one of Node on Debian: that release, Node, npm. @returns how it was made. */
 async function makeBase(podman: Podman, folder: string): Promise<string> {
-  const release = /^ARG BASE=node:\d+-(\w+)-slim$/m.exec(readFileSync("Dockerfile", "utf8"))?.[1];
-  require(release !== undefined, "the Dockerfile no longer names Node's image of a Debian release");
+  const release = debianRelease();
   const npm = join(await output("npm", ["root", "--global"]), "npm");
   const archive = join(folder, "base.tar");
   writeFileSync(join(folder, "npmrc"), await npmSettings());
@@ -77,12 +55,9 @@ async function makeBase(podman: Podman, folder: string): Promise<string> {
     'ln -s ../lib/node_modules/npm/bin/npm-cli.js "$1/usr/local/bin/npm"',
     ...(await certificates()).map((file) => `upload ${file} ${file}`),
   ];
-  const packages = "--include=ca-certificates,libstdc++6";
-  const options = ["--variant=essential", packages, ...hooks.map((hook) => `--customize-hook=${hook}`)];
-  await output("mmdebstrap", [...options, release, archive], ROOT);
+  const made = await makeRoot(release, ["ca-certificates", "libstdc++6"], hooks, archive);
   await podman.call("import", archive, BASE);
-  const [, version = ""] = /(\S+)$/.exec(await output("mmdebstrap", ["--version"])) ?? [];
-  return `base: Debian ${release} by mmdebstrap ${version}, Node ${process.version}`;
+  return `base: ${made}, Node ${process.version}`;
 }
 
 /** The registry and the certificates that npm uses on this machine. */

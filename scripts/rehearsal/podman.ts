@@ -3,11 +3,46 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { promisify } from "node:util";
 
-import { output, programAt, require, waitFor } from "./tools.ts";
+import { anvilBinary } from "../scene/anvil.ts";
+import { ROOT } from "../scene/program.ts";
+import { type Finding, notInstalled, output, programAt, require, waitFor } from "./tools.ts";
 
 const NETWORK = "rehearsal";
 /** `npm ci` prints little, a service some lines for each call. */
 const MAX_OUTPUT = 64 * 1024 * 1024;
+
+/** What Podman needs for all that is tried here, and the Debian packages that have it. */
+const NEEDED = [
+  ["podman", "podman"],
+  ["mmdebstrap", "mmdebstrap"],
+  ["catatonit", "catatonit"],
+  ["netavark", "netavark"],
+  ["iptables", "iptables"],
+] as const;
+
+/** What keeps this machine from running containers with a chain; empty: nothing. */
+export function missingForContainers(what: string): Finding[] {
+  const missing = NEEDED.filter(([program]) => programAt(program) === null);
+  if (missing.length > 0) return missing.map(([program, name]) => notInstalled(what, program, name));
+  if (anvilBinary() === null) return [notInstalled(what, "anvil", "none: it comes with npm on Linux on x64")];
+  if (process.getuid?.() !== 0) return [{ what: `${what} (needs root, to make a root file system)`, result: null }];
+  return [];
+}
+
+/** The release of Debian on which the image of the service is based. */
+export function debianRelease(): string {
+  const release = /^ARG BASE=node:\d+-(\w+)-slim$/m.exec(readFileSync(join(ROOT, "Dockerfile"), "utf8"))?.[1];
+  require(release !== undefined, "the Dockerfile no longer names Node's image of a Debian release");
+  return release;
+}
+
+/** Makes a root file system of Debian's packages. @param hooks of mmdebstrap. @returns how it was made. */
+export async function makeRoot(release: string, packages: string[], hooks: string[], archive: string): Promise<string> {
+  const options = ["--variant=essential", `--include=${packages.join(",")}`];
+  await output("mmdebstrap", [...options, ...hooks.map((hook) => `--customize-hook=${hook}`), release, archive], ROOT);
+  const [, version = ""] = /(\S+)$/.exec(await output("mmdebstrap", ["--version"])) ?? [];
+  return `Debian ${release} by mmdebstrap ${version}`;
+}
 
 /** Podman with images, containers and networks of its own, below a folder. Commands of the documents find it as `docker`. */
 export class Podman {
@@ -58,7 +93,7 @@ export class Podman {
     const always = this.#global;
     for (const way of ways) {
       [this.#global, this.#limits] = [[...always, ...way.global], way.limits];
-      const reason = await this.run("--rm", "--entrypoint", "node", image, "--version").then(() => null, String);
+      const reason = await this.run("--rm", "--entrypoint", "true", image).then(() => null, String);
       if (reason === null) {
         this.#writeShim(image);
         return null;
@@ -76,6 +111,11 @@ export class Podman {
 
   run(...args: string[]): Promise<string> {
     return this.call("run", "--network", NETWORK, ...this.#limits, ...args);
+  }
+
+  /** As `run`, with the machine's own network. */
+  runOnHost(...args: string[]): Promise<string> {
+    return this.call("run", "--network=host", ...this.#limits, ...args);
   }
 
   /** @returns what it printed when it failed. @throws when it does not fail. */

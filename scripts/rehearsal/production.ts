@@ -19,7 +19,7 @@ const HOST = "nft.example.com";
 const CALLER = "127.0.0.2";
 
 /**
- * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx with TLS in front, each with the file of `ops`
+ * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx or Caddy with TLS in front, each with the file of `ops`
  * that the documents name. Only ports, paths and names differ.
  */
 export async function rehearseProduction(): Promise<Finding[]> {
@@ -42,7 +42,10 @@ export async function rehearseProduction(): Promise<Finding[]> {
     const api = new Front(port, world.token, readFileSync(join(folder, "cert.pem"), "utf8"));
     await api.untilOpen();
     const collection = await api.collection();
-    return [...(await behindNginx(api, collection, world)), await behindPooler(api, collection, pooler, world)];
+    const nginxVersion = /nginx\/(\S+)/.exec(await output(nginx, ["-v"]))?.[1] ?? "";
+    const seen = await behindProxy(`nginx ${nginxVersion}`, api, collection, world);
+    seen.push(...(await behindCaddy(folder, collection, world)));
+    return [...seen, await behindPooler(api, collection, pooler, world)];
   } finally {
     await front?.end("SIGTERM");
     await world.stop();
@@ -51,7 +54,32 @@ export async function rehearseProduction(): Promise<Finding[]> {
   }
 }
 
-async function behindNginx(api: Front, collection: string, world: World): Promise<Finding[]> {
+/** Caddy with ops/Caddyfile, in the place of nginx. */
+async function behindCaddy(folder: string, collection: string, world: World): Promise<Finding[]> {
+  const caddy = programAt("caddy");
+  if (caddy === null) return [notInstalled("Caddy", "caddy", "caddy")];
+  const port = await freePort();
+  const site = replaced(readFileSync("ops/Caddyfile", "utf8"), [
+    [
+      `${HOST} {`,
+      `https://${HOST}:${port.toString()} {\nbind 127.0.0.1\ntls ${join(folder, "cert.pem")} ${join(folder, "key.pem")}`,
+    ],
+    ["127.0.0.1:3000", `127.0.0.1:${new URL(world.baseUrl).port}`],
+  ]);
+  const file = join(folder, "Caddyfile");
+  writeFileSync(file, `{\nadmin off\nauto_https disable_redirects\n}\n${site}`);
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const front = new Program(["run", "--adapter", "caddyfile", "--config", file], { command: caddy, env });
+  try {
+    const api = new Front(port, world.token, readFileSync(join(folder, "cert.pem"), "utf8"));
+    await api.untilOpen();
+    return await behindProxy(`Caddy ${await output(caddy, ["version"])}`, api, collection, world);
+  } finally {
+    await front.end("SIGTERM");
+  }
+}
+
+async function behindProxy(proxy: string, api: Front, collection: string, world: World): Promise<Finding[]> {
   const stream = await api.stream();
   const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
   const event = await stream.event(String(mint["request_id"]));
@@ -64,9 +92,9 @@ async function behindNginx(api: Front, collection: string, world: World): Promis
   require(log.includes(CALLER), "the log does not name the caller");
   require(!log.includes("203.0.113.9"), "the log has an address that the caller made up");
   return [
-    { what: "nginx: an event stream through TLS", result: `the event "${event}" came while the stream was open` },
-    { what: "nginx: an upload of 20 MiB", result: "stored with all its bytes" },
-    { what: "nginx: X-Forwarded-For", result: "the log names the caller, not an address that it made up" },
+    { what: `${proxy}: an event stream through TLS`, result: `the event "${event}" came while the stream was open` },
+    { what: `${proxy}: an upload of 20 MiB`, result: "stored with all its bytes" },
+    { what: `${proxy}: X-Forwarded-For`, result: "the log names the caller, not an address that it made up" },
   ];
 }
 
@@ -166,7 +194,7 @@ function unreachable(error: unknown): null {
   throw error;
 }
 
-/** An app that calls the API through nginx. */
+/** An app that calls the API through a proxy. */
 class Front {
   readonly #port: number;
   readonly #token: string;
@@ -179,8 +207,8 @@ class Front {
   }
 
   async untilOpen(): Promise<void> {
-    // Until nginx listens, a connection is refused.
-    await waitFor("nginx", async () => {
+    // Until the proxy listens, a connection is refused.
+    await waitFor("the proxy", async () => {
       const status = await this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
       return status === 200 ? true : null;
     });
