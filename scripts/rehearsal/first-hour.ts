@@ -7,7 +7,8 @@ import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Program, ROOT } from "../scene/program.ts";
 import { rehearseProduction } from "./production.ts";
-import { type Finding, notInstalled, output, require } from "./tools.ts";
+import { output } from "../scene/system.ts";
+import { type Finding, notInstalled, require } from "./tools.ts";
 
 const TESTNET = 84_532;
 /** Coins that are more than a deployment and two lanes need, as quantity of wei. */

@@ -10,7 +10,8 @@ import { freePort } from "../scene/loopback.ts";
 import { ROOT } from "../scene/program.ts";
 import { Scene } from "../scene/scene.ts";
 import { debianRelease, makeRoot, missingForContainers, Podman } from "./podman.ts";
-import { documentedCommands, type Finding, mintOne, output, replaced, require, untilReady } from "./tools.ts";
+import { output, replaced } from "../scene/system.ts";
+import { documentedCommands, type Finding, mintOne, require, untilReady } from "./tools.ts";
 
 const GUIDE = "docs/install.md";
 /** A name of the image in the documents, and of its container. */

@@ -5,7 +5,8 @@ import { promisify } from "node:util";
 
 import { anvilBinary } from "../scene/anvil.ts";
 import { ROOT } from "../scene/program.ts";
-import { type Finding, notInstalled, output, programAt, require, waitFor } from "./tools.ts";
+import { output, programAt } from "../scene/system.ts";
+import { type Finding, notInstalled, require, waitFor } from "./tools.ts";
 
 const NETWORK = "rehearsal";
 /** `npm ci` prints little, a service some lines for each call. */

@@ -1,15 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { World } from "../drill/world.ts";
+import { Pooler } from "../postgres/pooler.ts";
 import { freePort } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
-import { type Finding, NOBODY, notInstalled, output, programAt, replaced, require, waitFor } from "./tools.ts";
+import { output, programAt, replaced } from "../scene/system.ts";
+import { type Finding, NOBODY, notInstalled, require, waitFor } from "./tools.ts";
 
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
@@ -28,11 +30,10 @@ export async function rehearseProduction(): Promise<Finding[]> {
   if (nginx == null || openssl == null) return [notInstalled("nginx", "nginx", "nginx-light")];
   const world = await World.create("postgres");
   const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
-  const pooler = new Pooler(pgbouncer, folder, new URL(world.databaseUrl));
+  const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.databaseUrl));
   let front: Program | null = null;
   try {
-    await pooler.start();
-    await world.start({ DATABASE_URL: pooler.url, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
+    await world.start({ DATABASE_URL: pooler.url("moneta"), TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
     const port = await freePort();
     await makeCertificate(openssl, folder);
     writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(world.baseUrl).port));
@@ -107,66 +108,6 @@ async function behindPooler(api: Front, collection: string, pooler: Pooler, worl
     what: `PgBouncer ${await pooler.version()}, transaction pooling`,
     result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
   };
-}
-
-/** PgBouncer with ops/pgbouncer.ini. */
-class Pooler {
-  readonly #program: string;
-  readonly #folder: string;
-  readonly #database: URL;
-  #port = "";
-  #running: Program | null = null;
-
-  constructor(program: string, folder: string, database: URL) {
-    this.#program = program;
-    this.#folder = join(folder, "pgbouncer");
-    this.#database = database;
-  }
-
-  get url(): string {
-    return Object.assign(new URL(this.#database), { port: this.#port, pathname: "/moneta" }).href;
-  }
-
-  async version(): Promise<string> {
-    return /PgBouncer (\S+)/.exec(await output(this.#program, ["--version"]))?.[1] ?? "";
-  }
-
-  async start(): Promise<void> {
-    if (this.#port === "") await this.#configure();
-    // It refuses to run as root, and takes a user for that.
-    const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
-    this.#running = new Program([...user, join(this.#folder, "pgbouncer.ini")], { command: this.#program });
-    await this.#running.printed(/process up/);
-  }
-
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#running?.end("SIGINT");
-  }
-
-  async #configure(): Promise<void> {
-    this.#port = (await freePort()).toString();
-    const { hostname, port, pathname, username, password } = this.#database;
-    const users = join(this.#folder, "userlist.txt");
-    const text = replaced(readFileSync("ops/pgbouncer.ini", "utf8"), [
-      ["host=127.0.0.1 port=5432 dbname=moneta", `host=${hostname} port=${port} dbname=${pathname.slice(1)}`],
-      ["listen_port = 6432", `listen_port = ${this.#port}`],
-      ["/etc/pgbouncer/userlist.txt", users],
-    ]);
-    mkdirSync(this.#folder);
-    writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\n`);
-    writeFileSync(users, `"${username}" "${password}"\n`);
-    if (process.getuid?.() !== 0) return;
-    const ids = await Promise.all(["-u", "-g"].map((option) => output("id", [option, "nobody"])));
-    const [uid = 0, gid = 0] = ids.map(Number);
-    for (const path of [join(this.#folder, ".."), this.#folder, users, join(this.#folder, "pgbouncer.ini")]) {
-      chownSync(path, uid, gid);
-    }
-  }
 }
 
 async function makeCertificate(openssl: string, folder: string): Promise<void> {

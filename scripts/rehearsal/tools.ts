@@ -1,8 +1,5 @@
-import { execFile } from "node:child_process";
-import { accessSync, constants, readFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { readFileSync } from "node:fs";
 import { setTimeout as pause } from "node:timers/promises";
-import { promisify } from "node:util";
 
 import { answerOf, createClient } from "../../client/client.ts";
 import { networkCodeOf } from "../../client/errors.ts";
@@ -20,44 +17,13 @@ const LONGEST_WAIT = 300_000;
 /** An address that no wallet of the service has. */
 export const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
 
-/** System programs are often in folders that only the path of root has. */
-const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin", "/usr/lib/podman"];
-
-/** The path of a program; null: it is not installed. */
-export function programAt(name: string): string | null {
-  for (const folder of FOLDERS) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // The next folder may have it.
-    }
-  }
-  return null;
-}
-
 export function notInstalled(what: string, program: string, debianPackage: string): Finding {
   return { what: `${what} (needs ${program}: Debian's package ${debianPackage})`, result: null };
-}
-
-/** Runs a program to its end. @returns what it printed. @throws with its output when it fails. */
-export async function output(program: string, args: string[], cwd?: string): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(program, args, { cwd });
-  return `${stdout}${stderr}`.trim();
 }
 
 /** @throws when what was seen is not what the documents say. */
 export function require(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);
-}
-
-/** @throws when the text does not have what is to be replaced: the file has changed. */
-export function replaced(text: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce((before, [from, to]) => {
-    require(before.includes(from), `the file no longer has "${from}"`);
-    return before.replace(from, to);
-  }, text);
 }
 
 /** Looks again and again. @throws when it takes too long. */

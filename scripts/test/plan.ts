@@ -70,6 +70,8 @@ const SAME_ON_BOTH = [
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
 ];
 
+const NOT_POOLED: string[] = [];
+
 /**
  * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
  * matter.
@@ -108,6 +110,16 @@ export function jobsOf(tier: Tier): Job[] {
     ),
     ...on("embedded", storeTests),
   ];
+}
+
+/**
+ * All jobs on PostgreSQL of both tiers that can run through PgBouncer, and the files that cannot: they are about connections of
+ * the server, which PgBouncer hides.
+ */
+export function pooledJobs(): { jobs: Job[]; notPooled: string[] } {
+  const all = [...jobsOf("short"), ...jobsOf("long")].filter(({ place }) => place === "postgres");
+  const jobs = all.filter(({ path }) => !NOT_POOLED.includes(path));
+  return { jobs, notPooled: all.filter(({ path }) => NOT_POOLED.includes(path)).map(({ path }) => path) };
 }
 
 function isSameOnBoth(path: string): boolean {
