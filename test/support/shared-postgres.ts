@@ -35,8 +35,11 @@ export async function createPostgresDatabase(schema: "migrated" | "none"): Promi
   };
   const release = async () => {
     if (pooler === null) return;
-    await pooler.release(name);
-    await eventually(async () => ((await server.connections(name)) > 0 ? undefined : true));
+    // A connection whose client has just left can outlive the first time.
+    await eventually(async () => {
+      await pooler.release(name);
+      return (await server.connections(name)) > 0 ? undefined : true;
+    });
   };
   return {
     url: (pooler ?? server).url(name),
