@@ -51,25 +51,13 @@ export class Pooler {
     await this.#running?.end("SIGINT");
   }
 
-  /** How many clients are connected to the database. */
+  /** How many clients are connected to the database, as PgBouncer's own console says. */
   async connections(database: string): Promise<number> {
-    return (await this.#ask("show clients")).filter((row) => row["database"] === database).length;
-  }
-
-  /** Closes the connections to the database, which stay open otherwise. */
-  async release(database: string): Promise<void> {
-    const known = await this.#ask("show databases");
-    if (!known.some(({ name }) => name === database)) return;
-    await this.#ask(`kill ${database}`);
-    await this.#ask(`resume ${database}`);
-  }
-
-  /** Asks PgBouncer's own console. */
-  async #ask(command: string): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: this.url("pgbouncer") });
     await client.connect();
     try {
-      return (await client.query<Record<string, unknown>>(command)).rows;
+      const { rows } = await client.query<{ database: string }>("show clients");
+      return rows.filter((row) => row.database === database).length;
     } finally {
       await client.end();
     }

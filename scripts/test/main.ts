@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 import { programAt } from "../scene/system.ts";
-import { CONTRACTS, type Job, jobsOf, named, pooledJobs, type Tier } from "./plan.ts";
+import { CONTRACTS, type Job, jobsOf, named, NOT_POOLED, pooledJobs, type Tier } from "./plan.ts";
 import { runJobs } from "./pool.ts";
 import { countsOf, fileLines, type Result, summary, summaryLine } from "./report.ts";
 
@@ -67,9 +67,8 @@ function throughPooler(): Job[] {
     process.exit(2);
   }
   process.env["TEST_POOLER"] = program;
-  const { jobs, notPooled } = pooledJobs();
-  console.log(`Not through PgBouncer: ${notPooled.join(", ")}`);
-  return jobs;
+  for (const [path, reason] of Object.entries(NOT_POOLED)) console.log(`Not through PgBouncer: ${path} (${reason})`);
+  return pooledJobs();
 }
 
 function isContracts({ path }: Job): boolean {

@@ -35,9 +35,8 @@ export async function createPostgresDatabase(schema: "migrated" | "none"): Promi
   };
   const release = async () => {
     if (pooler === null) return;
-    // A connection whose client has just left can outlive the first time.
     await eventually(async () => {
-      await pooler.release(name);
+      await server.disconnect(name);
       return (await server.connections(name)) > 0 ? undefined : true;
     });
   };
