@@ -73,7 +73,8 @@ const SAME_ON_BOTH = [
 /** Files on PostgreSQL that cannot run through PgBouncer, and why. */
 export const NOT_POOLED: Record<string, string> = {
   "test/api/store/db/named-statements.test.ts": "statements are prepared by name on connections to the server only",
-  "test/api/store/move/move-database.test.ts": "PgBouncer hides an idle process from the server",
+  "test/api/store/move/move-database.test.ts": "a move refuses a pooler",
+  "test/api/pipeline/database-roles.long.test.ts": "signs in as users that PgBouncer's list does not have",
   "test/api/store/db/released-schema.test.ts": "loads a dump, which changes settings of its session",
   "test/api/pipeline/upgrade.long.test.ts": "loads a dump, which changes settings of its session",
   "test/api/pipeline/database-restarts.long.test.ts": "starts and stops a server of its own",
