@@ -1,6 +1,6 @@
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { randomBytes } from "node:crypto";
-import { join } from "node:path";
+import { delimiter, join } from "node:path";
 
 import { Wallet } from "ethers";
 
@@ -45,13 +45,13 @@ export async function rehearseImage(): Promise<Finding[]> {
 /** An image as the official one of Node on Debian: that release, Node, npm. @returns how it was made. */
 async function makeBase(podman: Podman, folder: string): Promise<string> {
   const release = debianRelease();
-  const npm = join(await output("npm", ["root", "--global"]), "npm");
+  const npmFolder = join(await npm("root", "--global"), "npm");
   const archive = join(folder, "base.tar");
   writeFileSync(join(folder, "npmrc"), await npmSettings());
   const hooks = [
     'mkdir -p "$1/usr/local/lib/node_modules" "$1/usr/local/etc"',
     "copy-in node_modules/node/bin/node /usr/local/bin",
-    `copy-in ${npm} /usr/local/lib/node_modules`,
+    `copy-in ${npmFolder} /usr/local/lib/node_modules`,
     `copy-in ${join(folder, "npmrc")} /usr/local/etc`,
     'ln -s ../lib/node_modules/npm/bin/npm-cli.js "$1/usr/local/bin/npm"',
     ...(await certificates()).map((file) => `upload ${file} ${file}`),
@@ -61,14 +61,20 @@ async function makeBase(podman: Podman, folder: string): Promise<string> {
   return `base: ${made}, Node ${process.version}`;
 }
 
+/** Runs the npm of the machine: with this checkout's Node it would use other folders and settings. */
+function npm(...args: string[]): Promise<string> {
+  const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.startsWith(ROOT));
+  return output("env", [`PATH=${folders.join(delimiter)}`, "npm", ...args]);
+}
+
 /** The registry and the certificates that npm uses on this machine. */
 async function npmSettings(): Promise<string> {
-  const registry = await output("npm", ["config", "get", "registry"]);
+  const registry = await npm("config", "get", "registry");
   return [`registry=${registry}`, ...(await certificates()).map((file) => `cafile=${file}`), ""].join("\n");
 }
 
 async function certificates(): Promise<string[]> {
-  const file = await output("npm", ["config", "get", "cafile"]);
+  const file = await npm("config", "get", "cafile");
   return file === "null" ? [] : [file];
 }
 
