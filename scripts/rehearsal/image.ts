@@ -64,7 +64,9 @@ async function makeBase(podman: Podman, folder: string): Promise<string> {
 /** Runs the npm of the machine: with this checkout's Node it would use other folders and settings. */
 function npm(...args: string[]): Promise<string> {
   const folders = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !folder.startsWith(ROOT));
-  return output("env", [`PATH=${folders.join(delimiter)}`, "npm", ...args]);
+  // `npm run` hands its own settings on in the environment.
+  const env = [`PATH=${folders.join(delimiter)}`, `HOME=${process.env["HOME"] ?? ""}`];
+  return output("env", ["-i", ...env, "npm", ...args]);
 }
 
 /** The registry and the certificates that npm uses on this machine. */
