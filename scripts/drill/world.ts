@@ -2,10 +2,10 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { createProgram } from "../../api/cli/program.ts";
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { PostgresServer } from "../postgres/server.ts";
+import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { anvilBinary } from "../scene/anvil.ts";
 import { NodeProcess } from "../scene/node.ts";
@@ -96,14 +96,8 @@ export class World {
   }
 
   /** Runs a command of the command line. @returns its output. @throws when it fails. */
-  async cli(...words: string[]): Promise<string> {
-    let output = "";
-    const write = (text: string) => {
-      output += text;
-    };
-    const program = await createProgram({ env: { PATH: process.env["PATH"], ...this.env }, write }, words);
-    await program.parseAsync(words, { from: "user" });
-    return output;
+  cli(...words: string[]): Promise<string> {
+    return runCommand(this.env, words);
   }
 
   async call(

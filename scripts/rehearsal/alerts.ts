@@ -1,4 +1,5 @@
-import { type Finding, notInstalled, output, programAt, require } from "./tools.ts";
+import { output, programAt } from "../scene/system.ts";
+import { type Finding, notInstalled, require } from "./tools.ts";
 
 /** Prometheus' own tool reads the alert rules, and evaluates each with series that make it fire and that do not. */
 export async function rehearseAlerts(): Promise<Finding[]> {

@@ -1,16 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { chownSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
 import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { World } from "../drill/world.ts";
+import { Pooler } from "../postgres/pooler.ts";
 import { freePort } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
-import { type Finding, notInstalled, output, programAt, require } from "./tools.ts";
+import { output, programAt, replaced } from "../scene/system.ts";
+import { type Finding, NOBODY, notInstalled, require, waitFor } from "./tools.ts";
 
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
@@ -20,7 +21,7 @@ const HOST = "nft.example.com";
 const CALLER = "127.0.0.2";
 
 /**
- * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx with TLS in front, each with the file of `ops`
+ * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx or Caddy with TLS in front, each with the file of `ops`
  * that the documents name. Only ports, paths and names differ.
  */
 export async function rehearseProduction(): Promise<Finding[]> {
@@ -29,11 +30,10 @@ export async function rehearseProduction(): Promise<Finding[]> {
   if (nginx == null || openssl == null) return [notInstalled("nginx", "nginx", "nginx-light")];
   const world = await World.create("postgres");
   const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
-  const pooler = new Pooler(pgbouncer, folder, new URL(world.databaseUrl));
+  const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.databaseUrl));
   let front: Program | null = null;
   try {
-    await pooler.start();
-    await world.start({ DATABASE_URL: pooler.url, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
+    await world.start({ DATABASE_URL: pooler.url("moneta"), TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
     const port = await freePort();
     await makeCertificate(openssl, folder);
     writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(world.baseUrl).port));
@@ -43,7 +43,10 @@ export async function rehearseProduction(): Promise<Finding[]> {
     const api = new Front(port, world.token, readFileSync(join(folder, "cert.pem"), "utf8"));
     await api.untilOpen();
     const collection = await api.collection();
-    return [...(await behindNginx(api, collection, world)), await behindPooler(api, collection, pooler, world)];
+    const nginxVersion = /nginx\/(\S+)/.exec(await output(nginx, ["-v"]))?.[1] ?? "";
+    const seen = await behindProxy(`nginx ${nginxVersion}`, api, collection, world);
+    seen.push(...(await behindCaddy(folder, collection, world)));
+    return [...seen, await behindPooler(api, collection, pooler, world)];
   } finally {
     await front?.end("SIGTERM");
     await world.stop();
@@ -52,7 +55,32 @@ export async function rehearseProduction(): Promise<Finding[]> {
   }
 }
 
-async function behindNginx(api: Front, collection: string, world: World): Promise<Finding[]> {
+/** Caddy with ops/Caddyfile, in the place of nginx. */
+async function behindCaddy(folder: string, collection: string, world: World): Promise<Finding[]> {
+  const caddy = programAt("caddy");
+  if (caddy === null) return [notInstalled("Caddy", "caddy", "caddy")];
+  const port = await freePort();
+  const site = replaced(readFileSync("ops/Caddyfile", "utf8"), [
+    [
+      `${HOST} {`,
+      `https://${HOST}:${port.toString()} {\nbind 127.0.0.1\ntls ${join(folder, "cert.pem")} ${join(folder, "key.pem")}`,
+    ],
+    ["127.0.0.1:3000", `127.0.0.1:${new URL(world.baseUrl).port}`],
+  ]);
+  const file = join(folder, "Caddyfile");
+  writeFileSync(file, `{\nadmin off\nauto_https disable_redirects\n}\n${site}`);
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const front = new Program(["run", "--adapter", "caddyfile", "--config", file], { command: caddy, env });
+  try {
+    const api = new Front(port, world.token, readFileSync(join(folder, "cert.pem"), "utf8"));
+    await api.untilOpen();
+    return await behindProxy(`Caddy ${await output(caddy, ["version"])}`, api, collection, world);
+  } finally {
+    await front.end("SIGTERM");
+  }
+}
+
+async function behindProxy(proxy: string, api: Front, collection: string, world: World): Promise<Finding[]> {
   const stream = await api.stream();
   const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
   const event = await stream.event(String(mint["request_id"]));
@@ -65,9 +93,9 @@ async function behindNginx(api: Front, collection: string, world: World): Promis
   require(log.includes(CALLER), "the log does not name the caller");
   require(!log.includes("203.0.113.9"), "the log has an address that the caller made up");
   return [
-    { what: "nginx: an event stream through TLS", result: `the event "${event}" came while the stream was open` },
-    { what: "nginx: an upload of 20 MiB", result: "stored with all its bytes" },
-    { what: "nginx: X-Forwarded-For", result: "the log names the caller, not an address that it made up" },
+    { what: `${proxy}: an event stream through TLS`, result: `the event "${event}" came while the stream was open` },
+    { what: `${proxy}: an upload of 20 MiB`, result: "stored with all its bytes" },
+    { what: `${proxy}: X-Forwarded-For`, result: "the log names the caller, not an address that it made up" },
   ];
 }
 
@@ -80,72 +108,6 @@ async function behindPooler(api: Front, collection: string, pooler: Pooler, worl
     what: `PgBouncer ${await pooler.version()}, transaction pooling`,
     result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
   };
-}
-
-/** Milliseconds after which what is waited for does not come any more. */
-const LONGEST_WAIT = 300_000;
-
-/** An address that no wallet of the service has. */
-const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
-
-/** PgBouncer with ops/pgbouncer.ini. */
-class Pooler {
-  readonly #program: string;
-  readonly #folder: string;
-  readonly #database: URL;
-  #port = "";
-  #running: Program | null = null;
-
-  constructor(program: string, folder: string, database: URL) {
-    this.#program = program;
-    this.#folder = join(folder, "pgbouncer");
-    this.#database = database;
-  }
-
-  get url(): string {
-    return Object.assign(new URL(this.#database), { port: this.#port, pathname: "/moneta" }).href;
-  }
-
-  async version(): Promise<string> {
-    return /PgBouncer (\S+)/.exec(await output(this.#program, ["--version"]))?.[1] ?? "";
-  }
-
-  async start(): Promise<void> {
-    if (this.#port === "") await this.#configure();
-    // It refuses to run as root, and takes a user for that.
-    const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
-    this.#running = new Program([...user, join(this.#folder, "pgbouncer.ini")], { command: this.#program });
-    await this.#running.printed(/process up/);
-  }
-
-  async restart(): Promise<void> {
-    await this.stop();
-    await this.start();
-  }
-
-  async stop(): Promise<void> {
-    await this.#running?.end("SIGINT");
-  }
-
-  async #configure(): Promise<void> {
-    this.#port = (await freePort()).toString();
-    const { hostname, port, pathname, username, password } = this.#database;
-    const users = join(this.#folder, "userlist.txt");
-    const text = replaced(readFileSync("ops/pgbouncer.ini", "utf8"), [
-      ["host=127.0.0.1 port=5432 dbname=moneta", `host=${hostname} port=${port} dbname=${pathname.slice(1)}`],
-      ["listen_port = 6432", `listen_port = ${this.#port}`],
-      ["/etc/pgbouncer/userlist.txt", users],
-    ]);
-    mkdirSync(this.#folder);
-    writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\n`);
-    writeFileSync(users, `"${username}" "${password}"\n`);
-    if (process.getuid?.() !== 0) return;
-    const ids = await Promise.all(["-u", "-g"].map((option) => output("id", [option, "nobody"])));
-    const [uid = 0, gid = 0] = ids.map(Number);
-    for (const path of [join(this.#folder, ".."), this.#folder, users, join(this.#folder, "pgbouncer.ini")]) {
-      chownSync(path, uid, gid);
-    }
-  }
 }
 
 async function makeCertificate(openssl: string, folder: string): Promise<void> {
@@ -168,30 +130,12 @@ function configuration(folder: string, port: number, apiPort: string): string {
   return `pid ${join(folder, "nginx.pid")};\nevents {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${server}\n}\n`;
 }
 
-/** @throws when the text does not have what is to be replaced: the file has changed. */
-function replaced(text: string, changes: readonly (readonly [string, string])[]): string {
-  return changes.reduce((before, [from, to]) => {
-    require(before.includes(from), `the file in ops no longer has "${from}"`);
-    return before.replace(from, to);
-  }, text);
-}
-
 function unreachable(error: unknown): null {
   if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return null;
   throw error;
 }
 
-/** Looks again and again. @throws when it takes too long. */
-async function waitFor<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
-    const found = await look();
-    if (found !== null) return found;
-    await pause(100);
-  }
-  throw new Error(`${what} took more than five minutes`);
-}
-
-/** An app that calls the API through nginx. */
+/** An app that calls the API through a proxy. */
 class Front {
   readonly #port: number;
   readonly #token: string;
@@ -204,8 +148,8 @@ class Front {
   }
 
   async untilOpen(): Promise<void> {
-    // Until nginx listens, a connection is refused.
-    await waitFor("nginx", async () => {
+    // Until the proxy listens, a connection is refused.
+    await waitFor("the proxy", async () => {
       const status = await this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
       return status === 200 ? true : null;
     });

@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
-import { accessSync, constants } from "node:fs";
-import { delimiter, join } from "node:path";
-import { promisify } from "node:util";
+import { readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
+
+import { answerOf, createClient } from "../../client/client.ts";
+import { networkCodeOf } from "../../client/errors.ts";
 
 /** A step of the rehearsal, and what it showed. */
 export interface Finding {
@@ -10,34 +11,65 @@ export interface Finding {
   result: string | null;
 }
 
-/** System programs are often in folders that only the path of root has. */
-const FOLDERS = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin", "/usr/local/sbin"];
+/** Milliseconds after which what is waited for does not come any more. */
+const LONGEST_WAIT = 300_000;
 
-/** The path of a program; null: it is not installed. */
-export function programAt(name: string): string | null {
-  for (const folder of FOLDERS) {
-    const path = join(folder, name);
-    try {
-      accessSync(path, constants.X_OK);
-      return path;
-    } catch {
-      // The next folder may have it.
-    }
-  }
-  return null;
-}
+/** An address that no wallet of the service has. */
+export const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
 
 export function notInstalled(what: string, program: string, debianPackage: string): Finding {
   return { what: `${what} (needs ${program}: Debian's package ${debianPackage})`, result: null };
 }
 
-/** Runs a program to its end. @returns what it printed. @throws with its output when it fails. */
-export async function output(program: string, args: string[], cwd?: string): Promise<string> {
-  const { stdout, stderr } = await promisify(execFile)(program, args, { cwd });
-  return `${stdout}${stderr}`.trim();
-}
-
 /** @throws when what was seen is not what the documents say. */
 export function require(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);
+}
+
+/** Looks again and again. @throws when it takes too long. */
+export async function waitFor<T>(what: string, look: () => Promise<T | null>): Promise<T> {
+  for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
+    const found = await look();
+    if (found !== null) return found;
+    await pause(100);
+  }
+  throw new Error(`${what} took more than five minutes`);
+}
+
+/** The commands of the one block of a document that begins with this text. A command may have several lines. */
+export function documentedCommands(document: string, begin: string): string[] {
+  const blocks = [...readFileSync(document, "utf8").matchAll(/^```bash\n(.*?)^```$/gms)].map(([, block = ""]) => block);
+  const found = blocks.filter((block) => block.startsWith(begin));
+  require(found.length === 1, `${document} has ${found.length} blocks that begin with "${begin}"`);
+  return (found[0] ?? "").split(/(?<!\\)\n/).filter((command) => command !== "");
+}
+
+/** Errors of a connection while nobody listens yet. A proxy of a container accepts it before, and closes it. */
+const NOT_YET = ["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"];
+
+/** Waits until the service says that it is ready. @param gone why it will never be; null while it runs. */
+export async function untilReady(baseUrl: string, gone: () => Promise<string | null>): Promise<void> {
+  await waitFor(`${baseUrl}/readyz`, async () => {
+    const reason = await gone();
+    require(reason === null, `the service ended: ${reason ?? ""}`);
+    try {
+      return (await fetch(`${baseUrl}/readyz`)).status === 200 ? true : null;
+    } catch (error) {
+      if (NOT_YET.includes(networkCodeOf(error) ?? "")) return null;
+      throw error;
+    }
+  });
+}
+
+/** Makes a collection and mints a token of it. @returns the token's number. */
+export async function mintOne(baseUrl: string, token: string): Promise<number> {
+  const client = createClient({ baseUrl, token });
+  const body = { type: "ERC721", name: "Rehearsal", symbol: "RHS" } as const;
+  const { request_id: id } = await answerOf(client.POST("/v1/collections", { body }));
+  const collection = await client.waitFor(id, { type: "collection", timeout: LONGEST_WAIT });
+  const minted = await client.mintAndWait(
+    { collection_address: collection.nft_collection, to_address: NOBODY },
+    { timeout: LONGEST_WAIT },
+  );
+  return Number(minted.nft_token_id);
 }

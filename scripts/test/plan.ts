@@ -70,6 +70,16 @@ const SAME_ON_BOTH = [
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
 ];
 
+/** Files on PostgreSQL that cannot run through PgBouncer, and why. */
+export const NOT_POOLED: Record<string, string> = {
+  "test/api/store/db/named-statements.test.ts": "statements are prepared by name on connections to the server only",
+  "test/api/store/move/move-database.test.ts": "a move refuses a pooler",
+  "test/api/pipeline/database-roles.long.test.ts": "signs in as users that PgBouncer's list does not have",
+  "test/api/store/db/released-schema.test.ts": "loads a dump, which changes settings of its session",
+  "test/api/pipeline/upgrade.long.test.ts": "loads a dump, which changes settings of its session",
+  "test/api/pipeline/database-restarts.long.test.ts": "starts and stops a server of its own",
+};
+
 /**
  * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
  * matter.
@@ -108,6 +118,12 @@ export function jobsOf(tier: Tier): Job[] {
     ),
     ...on("embedded", storeTests),
   ];
+}
+
+/** All jobs on PostgreSQL of both tiers that can run through PgBouncer. */
+export function pooledJobs(): Job[] {
+  const all = [...jobsOf("short"), ...jobsOf("long")];
+  return all.filter(({ path, place }) => place === "postgres" && NOT_POOLED[path] === undefined);
 }
 
 function isSameOnBoth(path: string): boolean {

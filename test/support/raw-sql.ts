@@ -6,11 +6,14 @@ import { fileOf } from "./database.ts";
 /** Runs one statement past the service: without migrations, and without the settings of its connections. */
 export async function rawSql(url: string, text: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith("file:")) return onSqlite(fileOf(url), text);
-  // A single statement must not fail because the service changes the same rows.
-  const client = new Client({ connectionString: url, options: "-c default_transaction_isolation=read\\ committed" });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    return (await client.query<Record<string, unknown>>(text)).rows;
+    // A single statement must not fail because the service changes the same rows.
+    await client.query("begin isolation level read committed");
+    const { rows } = await client.query<Record<string, unknown>>(text);
+    await client.query("commit");
+    return rows;
   } finally {
     await client.end();
   }

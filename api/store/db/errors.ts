@@ -98,7 +98,8 @@ const REASONS: Readonly<Record<string, string>> = {
     "this user may not create tables in it. Make the user its owner, or: grant create, usage on schema public to the user.",
   "53300": "the server has no free connection. Lower DATABASE_POOL, or raise the server's max_connections.",
   "57P03": "the server is starting or stopping. Try again in a moment.",
-  "08P01": "the server or its pooler does not accept the connection's parameters. Remove the options of DATABASE_URL.",
+  "08P01":
+    "the server or its pooler does not accept the connection's parameters or its user. Remove the options of DATABASE_URL, and add the user to the list of the pooler.",
 };
 
 /**

@@ -98,7 +98,7 @@ export async function forgetProcesses(trx: Trx): Promise<void> {
 }
 
 async function using<T>(url: string, work: (pool: Kysely<Tables>) => Promise<T>): Promise<T> {
-  const pool = await openPostgres(url, "create", { connections: 1 });
+  const pool = await openPostgres(url, "create", { connections: 1, refusesPooler: true });
   try {
     return await work(pool);
   } finally {

@@ -54,7 +54,7 @@ async function openSqliteAlone(file: string): Promise<MoveSource> {
 
 /** Fails while the same user has other connections to the database. Writers wait until it is closed. */
 async function openPostgresAlone(url: string): Promise<MoveSource> {
-  const pool = await openPostgres(url, "existing", { connections: 1 });
+  const pool = await openPostgres(url, "existing", { connections: 1, refusesPooler: true });
   try {
     const tables = (await readTables(pool)).map(({ name }) => sql.table(name));
     const transaction = await pool.startTransaction().setIsolationLevel("repeatable read").execute();

@@ -223,7 +223,7 @@ const NEW_CONNECTION = [...OF_CONNECTION.map((setting) => `set ${setting}`), "se
 );
 
 /** The process of the server that a connection was given at its start. A pooler gives another number. */
-function processOf(client: pg.PoolClient): number | undefined {
+export function processOf(client: pg.PoolClient): number | undefined {
   return (client as { processID?: number }).processID;
 }
 

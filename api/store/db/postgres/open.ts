@@ -3,7 +3,7 @@ import pg from "pg";
 
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, databaseName, explainedAtOpen } from "../errors.ts";
-import { PooledPostgresDialect } from "./driver.ts";
+import { PooledPostgresDialect, processOf } from "./driver.ts";
 import { ANSWER_TYPES } from "./types.ts";
 import type { Tables } from "../schema.ts";
 import type { OpenMode } from "../sqlite/sqlite.ts";
@@ -22,6 +22,8 @@ interface PostgresOptions {
   /** Called when a connection is lost. The statement on it, if any, fails; later ones use a new connection. */
   onConnectionLost?: ((error: Error) => void) | undefined;
   metrics?: Pick<Metrics, "database"> | undefined;
+  /** Whether it refuses a URL that leads to a pooler, which hides from the server who has the database open. */
+  refusesPooler?: boolean;
 }
 
 /**
@@ -29,12 +31,14 @@ interface PostgresOptions {
  * @throws DatabaseError
  */
 export async function openPostgres(url: string, mode: OpenMode, options: PostgresOptions): Promise<Kysely<Tables>> {
+  const pool = createPool(url, options);
   const db = new Kysely<Tables>({
-    dialect: new PooledPostgresDialect(createPool(url, options)),
+    dialect: new PooledPostgresDialect(pool),
     ...timedStatements(options.metrics),
   });
   try {
     await requireVersion(db);
+    if (options.refusesPooler === true) await requireServer(pool, databaseName(url));
     if (mode === "existing") await requireTables(db, databaseName(url));
     return db;
   } catch (error) {
@@ -69,6 +73,20 @@ async function requireVersion(db: Kysely<Tables>): Promise<void> {
   if (version === undefined || Math.floor(version.number / 10_000) >= OLDEST_VERSION) return;
   throw new DatabaseError(
     `The database server is PostgreSQL ${version.name}. Moneta needs version ${OLDEST_VERSION.toString()} or newer.`,
+  );
+}
+
+async function requireServer(pool: pg.Pool, name: string): Promise<void> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query<{ process: number }>("select pg_backend_pid() as process");
+    if (rows[0]?.process === processOf(client)) return;
+  } finally {
+    client.release();
+  }
+  throw new DatabaseError(
+    `The URL of the database ${name} leads to a pooler such as PgBouncer, which hides whether a process of the service has it ` +
+      "open. Set DATABASE_URL to the address of the server itself. Nothing was changed.",
   );
 }
 

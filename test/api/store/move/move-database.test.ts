@@ -4,6 +4,8 @@ import { moveDatabase } from "../../../../api/operate/backup/move-database.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import type { MovedTable, MoveProgress } from "../../../../api/store/move/move.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
+import { TEST_ENGINE } from "../../../support/engine.ts";
+import { startPooler } from "../../../support/postgres-pooler.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 const silent: MoveProgress = () => undefined;
@@ -91,6 +93,18 @@ describe("moveDatabase", () => {
       expect(await rejection(moveDatabase(url("new"), url("third"), silent))).to.match(/is in use. Stop every process/);
     });
   });
+
+  if (TEST_ENGINE === "postgres")
+    it("refuses a database behind a pooler, where an idle process could not be seen, and changes nothing", async () => {
+      await fill(1);
+      await moveDatabase(url("old"), url("new"), silent);
+      const pooler = await startPooler(url("new"), 2, "own");
+      try {
+        expect(await rejection(moveDatabase(pooler.url, url("third"), silent))).to.match(/leads to a pooler/);
+      } finally {
+        await pooler.stop();
+      }
+    });
 
   it("lets nobody write to the old database meanwhile", async () => {
     await fill(1);
