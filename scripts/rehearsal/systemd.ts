@@ -63,7 +63,10 @@ async function tryUnit(machine: Machine, node: NodeProcess, folder: string): Pro
   await untilReady(baseUrl, () => machine.whyFailed());
   const [command = ""] = documentedCommands("docs/install.md", "systemd-run --quiet");
   const created = await machine.run(command.replace(/doctor$/, "app create rehearsal"));
-  const minted = await mintOne(baseUrl, /^token: (\S+)$/m.exec(created)?.[1] ?? "");
+  const minted = await mintOne(baseUrl, /^token: (\S+)$/m.exec(created)?.[1] ?? "").catch(async (error: unknown) => {
+    const head = await node.provider.getBlockNumber();
+    throw new Error(`no token at block ${head.toString()} of the chain:\n${await machine.journal()}`, { cause: error });
+  });
   await machine.run(command);
   await machine.confined();
   const began = performance.now();
@@ -142,6 +145,11 @@ class Machine {
   async whyFailed(): Promise<string | null> {
     const state = await this.run("systemctl show --property ActiveState,NRestarts --value moneta");
     if (state === "0\nactive" || state === "active\n0") return null;
+    return this.journal();
+  }
+
+  /** The newest lines of the service's log. */
+  journal(): Promise<string> {
     return this.run("journalctl --unit moneta --output cat --no-pager | tail -n 40");
   }
 
