@@ -144,7 +144,7 @@ export default {
     only("operate/reconcile", ["indexer", "operate", ...LEAVES], "Reads the chain again with the code of the indexer."),
     only(
       "content/store",
-      ["config", "content", "shared", "store"],
+      ["config", "content", "domain", "shared", "store"],
       "The block stores that need the database or a network.",
     ),
     only(
