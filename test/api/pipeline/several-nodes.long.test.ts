@@ -92,10 +92,17 @@ describeOn("sqlite", "several nodes", () => {
     afterEach(() => scene.ranOnce());
 
     it("sends signed bytes to all but those that are marked", async () => {
-      await scene.mints();
-      const sent = scene.nodes.map(({ calls }) => calls.get("eth_sendRawTransaction") ?? 0);
-      expect(sent[0]).to.be.above(0);
-      expect(sent.slice(1)).to.deep.equal([0, sent[0]]);
+      const counts = () => scene.nodes.map(({ calls }) => calls.get("eth_sendRawTransaction") ?? 0);
+      await eventually(async () => {
+        await scene.allUp();
+        const before = counts();
+        await scene.mints();
+        const [first = 0, second = 0, third = 0] = counts().map((count, index) => count - (before[index] ?? 0));
+        expect(first).to.be.above(0);
+        expect(second).to.equal(0);
+        // On a busy machine the third may seem to hang meanwhile. Then it gets nothing.
+        return third === first ? true : undefined;
+      });
     });
 
     it("goes on when two of them die", async () => {

@@ -5,7 +5,7 @@ import type { VerifyCollections } from "../../../../api/config/variables.ts";
 import { MOST_TRIES } from "../../../../api/domain/verification.ts";
 import type { DoctorContext } from "../../../../api/operate/doctor/check.ts";
 import { verified as verifiedCheck } from "../../../../api/operate/doctor/work-checks.ts";
-import { createCloneVerifier } from "../../../../api/operate/verification/clone-verifiers.ts";
+import { type CloneTimes, createCloneVerifier } from "../../../../api/operate/verification/clone-verifiers.ts";
 import { CollectionVerifier } from "../../../../api/operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
@@ -22,6 +22,7 @@ const IMPLEMENTATION = getAddress(`0x${"ab".repeat(20)}`);
 const CLONE = `0x363d3d373d3d3d363d73${"ab".repeat(20)}5af43d82803e903d91602b57fd5bf30101`;
 const KEY = "SECRETKEY";
 const MINUTE = 60_000;
+const TIMES: CloneTimes = { timeout: 60_000, poll: 2, patience: 60_000 };
 const WAITING = { state: "waiting", tries: 0, error: null, verified: null };
 
 describe("CollectionVerifier", () => {
@@ -50,7 +51,12 @@ describe("CollectionVerifier", () => {
     await database.remove();
   });
 
-  function start(which: Exclude<VerifyCollections, "off"> = "sourcify", own: Database = database) {
+  /** @param short what ends sooner than a busy machine needs at most. The clock stands still, so nothing is tried again by itself. */
+  function start(
+    which: Exclude<VerifyCollections, "off"> = "sourcify",
+    own: Database = database,
+    short: Partial<CloneTimes> = {},
+  ) {
     const { logger, lines } = logLines("info");
     const looks = { count: 0 };
     const settings = { sourcifyUrl: server.url, etherscanUrl: `${server.url}/v2/api`, etherscanKey: KEY };
@@ -63,7 +69,7 @@ describe("CollectionVerifier", () => {
         },
       },
       client: { code: () => Promise.resolve([code]) },
-      verifier: createCloneVerifier(which, settings, 31_337n, { timeout: 250, poll: 2, patience: 200 }),
+      verifier: createCloneVerifier(which, settings, 31_337n, { ...TIMES, ...short }),
       logger,
       now: () => now,
       lease: leaseTimes(15),
@@ -238,7 +244,7 @@ describe("CollectionVerifier", () => {
     it(`puts a collection off after ${what}, and goes on with the others`, async () => {
       const [bad, good] = [await collection(), await collection()];
       server.intercept = ({ url }) => (url.pathname.endsWith(bad) ? answer : null);
-      const { lines } = start();
+      const { lines } = start("sourcify", database, answer === "hang" ? { timeout: 2_000 } : {});
       expect((await verified(good)).verified).to.equal("implementation");
       expect(await tried(bad, 1)).to.deep.equal({ ...WAITING, tries: 1, error: reason });
       expect(JSON.stringify(lines)).to.not.contain(server.url);
@@ -248,7 +254,7 @@ describe("CollectionVerifier", () => {
   it("does not wait for ever for a job that never ends", async () => {
     const address = await collection();
     server.slow = Infinity;
-    start();
+    start("sourcify", database, { patience: 200 });
     expect((await tried(address, 1)).error).to.equal("Sourcify has not finished in time");
   });
 
