@@ -5,7 +5,7 @@ import { bounded, DownloadError } from "./download.ts";
 interface JsonCall {
   method?: "GET" | "POST";
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
   /** Default: connects to any address. For URLs of the operator only. */
   agent?: Dispatcher;
   /** Most bytes of the answer. */

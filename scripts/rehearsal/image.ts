@@ -8,8 +8,7 @@ import { anvilBinary } from "../scene/anvil.ts";
 import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { ROOT } from "../scene/program.ts";
-import { Scene } from "../scene/scene.ts";
-import { debianRelease, makeRoot, missingForContainers, Podman } from "./podman.ts";
+import { debianRelease, inContainers, makeRoot, type Podman } from "./podman.ts";
 import { output, replaced } from "../scene/system.ts";
 import { documentedCommands, type Finding, mintOne, require, untilReady } from "./tools.ts";
 
@@ -21,25 +20,16 @@ const CHAIN = 84_532;
 /** Coins that are more than a deployment and the lanes need, as quantity of wei. */
 const COINS = "0xde0b6b3a7640000";
 const USER = 1000;
+
 /**
  * Builds the image as the documents say, and runs the documented commands, with Podman in the place of Docker. No registry is
  * asked for the base image: it is made of Debian's packages, with the Node of the lock file.
  */
-export async function rehearseImage(): Promise<Finding[]> {
-  const missing = missingForContainers("image");
-  if (missing.length > 0) return missing;
-  return Scene.open("image", async (scene) => {
-    try {
-      const podman = await scene.add(Podman.create(scene.folder));
-      const base = await makeBase(podman, scene.folder);
-      const reason = await podman.findWay(BASE);
-      if (reason !== null) return [{ what: `image (${reason})`, result: null }];
-      const built = await build(podman, base);
-      return [built, ...(await run(podman, scene.folder))];
-    } finally {
-      await scene.close();
-    }
-  });
+export function rehearseImage(): Promise<Finding[]> {
+  return inContainers({ name: "image", image: BASE }, makeBase, async ({ scene, podman, made }) => [
+    await build(podman, made),
+    ...(await run(podman, scene.folder)),
+  ]);
 }
 
 /** An image as the official one of Node on Debian: that release, Node, npm. @returns how it was made. */

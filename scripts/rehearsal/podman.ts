@@ -5,6 +5,7 @@ import { promisify } from "node:util";
 
 import { anvilBinary } from "../scene/anvil.ts";
 import { ROOT } from "../scene/program.ts";
+import { Scene } from "../scene/scene.ts";
 import { output, programAt } from "../scene/system.ts";
 import { type Finding, notInstalled, require, waitFor } from "./tools.ts";
 
@@ -22,7 +23,7 @@ const NEEDED = [
 ] as const;
 
 /** What keeps this machine from running containers with a chain; empty: nothing. */
-export function missingForContainers(what: string): Finding[] {
+function missingForContainers(what: string): Finding[] {
   const missing = NEEDED.filter(([program]) => programAt(program) === null);
   if (missing.length > 0) return missing.map(([program, name]) => notInstalled(what, program, name));
   if (anvilBinary() === null) return [notInstalled(what, "anvil", "none: it comes with npm on Linux on x64")];
@@ -43,6 +44,30 @@ export async function makeRoot(release: string, packages: string[], hooks: strin
   await output("mmdebstrap", [...options, ...hooks.map((hook) => `--customize-hook=${hook}`), release, archive], ROOT);
   const [, version = ""] = /(\S+)$/.exec(await output("mmdebstrap", ["--version"])) ?? [];
   return `Debian ${release} by mmdebstrap ${version}`;
+}
+
+/**
+ * Tries something in containers, or says why not.
+ * @param make makes the image that the containers are based on. @returns what it made, for `attempt`.
+ */
+export async function inContainers<T>(
+  { name, image }: { name: string; image: string },
+  make: (podman: Podman, folder: string) => Promise<T>,
+  attempt: (place: { scene: Scene; podman: Podman; made: T }) => Promise<Finding[]>,
+): Promise<Finding[]> {
+  const missing = missingForContainers(name);
+  if (missing.length > 0) return missing;
+  return Scene.open(name, async (scene) => {
+    try {
+      const podman = await scene.add(Podman.create(scene.folder));
+      const made = await make(podman, scene.folder);
+      const reason = await podman.findWay(image);
+      if (reason !== null) return [{ what: `${name} (${reason})`, result: null }];
+      return await attempt({ scene, podman, made });
+    } finally {
+      await scene.close();
+    }
+  });
 }
 
 /** Podman with images, containers and networks of its own, below a folder. Commands of the documents find it as `docker`. */

@@ -8,8 +8,7 @@ import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { ROOT } from "../scene/program.ts";
-import { Scene } from "../scene/scene.ts";
-import { debianRelease, makeRoot, missingForContainers, Podman } from "./podman.ts";
+import { debianRelease, inContainers, makeRoot, type Podman } from "./podman.ts";
 import { documentedCommands, type Finding, mintOne, require, untilReady, waitFor } from "./tools.ts";
 
 const IMAGE = "systemd";
@@ -28,25 +27,20 @@ const MASKED = ["systemd-sysctl.service", "systemd-modules-load.service", "getty
  * systemd itself, as process 1 of a container, starts the unit, with all of its protections. The commands are those of the
  * documents.
  */
-export async function rehearseSystemd(): Promise<Finding[]> {
-  const missing = missingForContainers("systemd");
-  if (missing.length > 0) return missing;
-  return Scene.open("systemd", async (scene) => {
-    try {
-      const podman = await scene.add(Podman.create(scene.folder));
-      const archive = join(scene.folder, "root.tar");
-      const packages = ["adduser", "ca-certificates", "dbus", "libstdc++6", "systemd", "systemd-sysv"];
-      const hooks = MASKED.map((unit) => `ln -s /dev/null "$1/etc/systemd/system/${unit}"`);
-      await makeRoot(debianRelease(), packages, hooks, archive);
-      await podman.call("import", archive, IMAGE);
-      const reason = await podman.findWay(IMAGE);
-      if (reason !== null) return [{ what: `systemd (${reason})`, result: null }];
-      const node = await scene.add(NodeProcess.anvil(["--block-time", "1"], { chainId: CHAIN }));
-      return await tryUnit(new Machine(podman), node, scene.folder);
-    } finally {
-      await scene.close();
-    }
+export function rehearseSystemd(): Promise<Finding[]> {
+  return inContainers({ name: "systemd", image: IMAGE }, makeMachine, async ({ scene, podman }) => {
+    const node = await scene.add(NodeProcess.anvil(["--block-time", "1"], { chainId: CHAIN }));
+    return tryUnit(new Machine(podman), node, scene.folder);
   });
+}
+
+/** An image with systemd. */
+async function makeMachine(podman: Podman, folder: string): Promise<void> {
+  const archive = join(folder, "root.tar");
+  const packages = ["adduser", "ca-certificates", "dbus", "libstdc++6", "systemd", "systemd-sysv"];
+  const hooks = MASKED.map((unit) => `ln -s /dev/null "$1/etc/systemd/system/${unit}"`);
+  await makeRoot(debianRelease(), packages, hooks, archive);
+  await podman.call("import", archive, IMAGE);
 }
 
 async function tryUnit(machine: Machine, node: NodeProcess, folder: string): Promise<Finding[]> {

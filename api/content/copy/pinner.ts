@@ -2,10 +2,10 @@ import { randomUUID } from "node:crypto";
 
 import * as raw from "multiformats/codecs/raw";
 import type { Logger } from "pino";
-import { request } from "undici";
 import { z } from "zod";
 
 import { backoff } from "../../domain/backoff.ts";
+import { callJson } from "../../outbound/call-json.ts";
 import { isolate, logParked } from "../../shared/isolate.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
@@ -242,41 +242,21 @@ export function describePinError(error: unknown): string {
 async function call(url: string, file: Uint8Array | null, stop: AbortSignal, timeout: number): Promise<unknown> {
   const boundary = `moneta-${randomUUID()}`;
   const head = `--${boundary}\r\nContent-Disposition: form-data; name="data"; filename="data"\r\nContent-Type: application/octet-stream\r\n\r\n`;
-  const response = await request(url, {
+  const { status, json } = await callJson(url, {
     method: "POST",
-    headers: file === null ? {} : { "content-type": `multipart/form-data; boundary=${boundary}` },
-    body: file === null ? null : Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+    ...(file === null
+      ? {}
+      : {
+          headers: { "content-type": `multipart/form-data; boundary=${boundary}` },
+          body: Buffer.concat([Buffer.from(head), file, Buffer.from(`\r\n--${boundary}--\r\n`)]),
+        }),
+    maxBytes: MAX_ANSWER,
     signal: AbortSignal.any([stop, AbortSignal.timeout(timeout)]),
-    // The signal enforces the timeout.
-    headersTimeout: 0,
-    bodyTimeout: 0,
   });
-  const answer = parse(await text(response.body));
-  if (response.statusCode === 200) return answer;
-  const message = ERROR_ANSWER.safeParse(answer).data?.Message.slice(0, MAX_MESSAGE);
-  const status = `the IPFS node answered ${response.statusCode.toString()}`;
-  throw new KuboError(message === undefined ? status : `${status}: ${message}`);
-}
-
-/** Limited, because the server at the address may be anything. */
-async function text(body: AsyncIterable<Uint8Array>): Promise<string> {
-  const parts: Uint8Array[] = [];
-  let length = 0;
-  for await (const part of body) {
-    length += part.length;
-    if (length > MAX_ANSWER) throw notKubo();
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString();
-}
-
-/** @returns undefined when it is not JSON. */
-function parse(answer: string): unknown {
-  try {
-    return JSON.parse(answer);
-  } catch {
-    return undefined;
-  }
+  if (status === 200) return json;
+  const message = ERROR_ANSWER.safeParse(json).data?.Message.slice(0, MAX_MESSAGE);
+  const words = `the IPFS node answered ${status.toString()}`;
+  throw new KuboError(message === undefined ? words : `${words}: ${message}`);
 }
 
 function read<T>(schema: z.ZodType<T>, answer: unknown): T {

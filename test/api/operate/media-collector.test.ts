@@ -8,6 +8,7 @@ import { chooseMediaStore } from "../../../api/store/media/media-store.ts";
 import { takeNamedLease } from "../../../api/store/db/work-lease.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
+import { useWorkers } from "../../support/use-workers.ts";
 import { withMethods } from "../../support/with-methods.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 
@@ -17,30 +18,22 @@ const DAY = 24 * HOUR;
 describe("MediaCollector", () => {
   let api: TestApi;
   let now: number;
-  let running: (() => Promise<void>)[] = [];
+  const workers = useWorkers();
   beforeEach(async () => {
     api = await startApi({ store: "database" });
     // Blocks that are stored in the test are older than a week then.
     now = Date.now() + 8 * DAY;
   });
   afterEach(async () => {
-    for (const stop of running) await stop();
-    running = [];
     await api.close();
   });
 
   function start(blocks = api.blocks) {
     const { logger, lines } = logLines("debug");
     const counted: [number, number][] = [];
-    const looks = { count: 0 };
+    const database = workers.watched(api.database);
     const collector = new MediaCollector({
-      database: {
-        ...api.database,
-        get read() {
-          looks.count += 1;
-          return api.database.read;
-        },
-      },
+      database,
       blocks,
       metrics: { collected: (removed, bytes) => counted.push([removed, bytes]) },
       logger,
@@ -49,19 +42,7 @@ describe("MediaCollector", () => {
       every: DAY,
       poll: 5,
     });
-    const abort = new AbortController();
-    const ended = collector.run(abort.signal);
-    const stop = async () => {
-      abort.abort();
-      await ended;
-    };
-    running.push(stop);
-    /** Waits until it has looked a few more times whether it is time. */
-    const looked = async () => {
-      const before = looks.count;
-      await eventually(() => Promise.resolve(looks.count > before + 3 || undefined));
-    };
-    return { collector, lines, counted, stop, looked };
+    return { collector, lines, counted, ...workers.start(collector, database.reads) };
   }
 
   async function add(text: string): Promise<CID> {

@@ -30,29 +30,34 @@ const TABLE_END = "<!-- prettier-ignore-end --><!-- gas table: end -->";
 
 type Column = readonly [title: string, figure: (row: Row, name: string) => number | undefined];
 
+const KINDS = {
+  openZeppelin: "OpenZeppelin",
+  solady: "Solady",
+  erc721a: "ERC721A",
+  moneta: "Moneta",
+  compact: "Compact",
+};
+type Kind = keyof typeof KINDS;
+
+function prague(kind: Kind): Column {
+  return [KINDS[kind], (row) => row[kind]];
+}
+
+function amsterdam(kind: Kind): Column {
+  return [`${KINDS[kind]}, Amsterdam`, (row) => row.amsterdam[kind]];
+}
+
 const COLUMNS: readonly Column[] = [
-  ["Moneta", ({ moneta }) => moneta],
+  prague("moneta"),
   ["Goal", (_row, name) => GOALS[name]],
-  ["Compact", ({ compact }) => compact],
-  ["OpenZeppelin", ({ openZeppelin }) => openZeppelin],
-  ["Solady", ({ solady }) => solady],
-  ["ERC721A", ({ erc721a }) => erc721a],
-  ["Moneta, Amsterdam", ({ amsterdam }) => amsterdam.moneta],
-  ["Compact, Amsterdam", ({ amsterdam }) => amsterdam.compact],
+  ...(["compact", "openZeppelin", "solady", "erc721a"] as const).map(prague),
+  ...(["moneta", "compact"] as const).map(amsterdam),
 ];
 
 /** Where the other contracts get the same batches, their figures under Amsterdam rules mean something, too. */
 const RELAYED_COLUMNS: readonly Column[] = [
-  ["OpenZeppelin", ({ openZeppelin }) => openZeppelin],
-  ["Solady", ({ solady }) => solady],
-  ["ERC721A", ({ erc721a }) => erc721a],
-  ["Moneta", ({ moneta }) => moneta],
-  ["Compact", ({ compact }) => compact],
-  ["OpenZeppelin, Amsterdam", ({ amsterdam }) => amsterdam.openZeppelin],
-  ["Solady, Amsterdam", ({ amsterdam }) => amsterdam.solady],
-  ["ERC721A, Amsterdam", ({ amsterdam }) => amsterdam.erc721a],
-  ["Moneta, Amsterdam", ({ amsterdam }) => amsterdam.moneta],
-  ["Compact, Amsterdam", ({ amsterdam }) => amsterdam.compact],
+  ...(Object.keys(KINDS) as Kind[]).map(prague),
+  ...(Object.keys(KINDS) as Kind[]).map(amsterdam),
 ];
 
 /** Renders the gas tables of the documentation, as Markdown. */

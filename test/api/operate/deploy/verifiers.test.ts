@@ -1,6 +1,3 @@
-import { createServer, type IncomingMessage } from "node:http";
-import { text } from "node:stream/consumers";
-
 import { expect } from "chai";
 
 import {
@@ -10,7 +7,7 @@ import {
   VerifierFailed,
   verifiersOf,
 } from "../../../../api/operate/deploy/verifiers.ts";
-import { type Listening, listenOnLoopback } from "../../../../scripts/scene/loopback.ts";
+import { type Answer, type Asked, VerifierServer } from "../verification/support/verifier-server.ts";
 
 const QUICK = { ...PATIENCE, timeout: 5_000, firstWait: 1, poll: 1, polls: 5 };
 const SOURCE: DeployedSource = {
@@ -22,47 +19,20 @@ const SOURCE: DeployedSource = {
 };
 const KEY = "SECRETKEY";
 
-interface Asked {
-  method: string;
-  url: URL;
-  body: string;
-}
-interface Answer {
-  status?: number;
-  body: unknown;
-}
-
 /** Answers as the documents of both services say. */
 describe("verifiers", () => {
-  let listening: Listening;
-  let asked: Asked[] = [];
+  const server = new VerifierServer();
   let answer: (asked: Asked, count: number) => Answer;
 
-  before(async () => {
-    const receive = async (request: IncomingMessage): Promise<Answer> => {
-      const url = new URL(request.url ?? "", "http://verifier");
-      const one = { method: request.method ?? "", url, body: await text(request) };
-      asked.push(one);
-      return answer(one, asked.length);
-    };
-    listening = await listenOnLoopback(
-      createServer((request, response) => {
-        receive(request)
-          .then(({ status = 200, body }) => {
-            response.writeHead(status, { "content-type": "application/json" });
-            response.end(typeof body === "string" ? body : JSON.stringify(body));
-          })
-          .catch(() => response.destroy());
-      }),
-    );
-  });
+  before(() => server.open());
   beforeEach(() => {
-    asked = [];
+    server.asked = [];
+    server.intercept = (asked) => answer(asked, server.asked.length);
   });
-  after(() => listening.stop());
+  after(() => server.close());
 
   const verify = (title: "Sourcify" | "Etherscan", chainId = 84_532n): Promise<Verification> => {
-    const settings = { sourcifyUrl: listening.url, etherscanUrl: `${listening.url}/v2/api`, etherscanKey: KEY };
+    const settings = { sourcifyUrl: server.url, etherscanUrl: `${server.url}/v2/api`, etherscanKey: KEY };
     const found = verifiersOf(chainId, settings, QUICK).verifiers.find((one) => one.title === title);
     if (found === undefined) throw new Error(`no ${title}`);
     return found.verify(SOURCE);
@@ -87,11 +57,11 @@ describe("verifiers", () => {
         return { body: job({ isJobCompleted: count > 3, contract: contract(count > 3 ? "match" : null) }) };
       };
       expect(await verify("Sourcify")).to.deep.equal({ verified: true, words: "verified (match)" });
-      expect(asked.map(({ method, url }) => `${method} ${url.pathname}`)).to.deep.equal([
+      expect(server.asked.map(({ method, url }) => `${method} ${url.pathname}`)).to.deep.equal([
         `POST /v2/verify/84532/${SOURCE.address}`,
         ...Array<string>(3).fill(`GET /v2/verify/${ID}`),
       ]);
-      expect(JSON.parse(asked[0]?.body ?? "")).to.deep.equal({
+      expect(JSON.parse(server.asked[0]?.body ?? "")).to.deep.equal({
         stdJsonInput: SOURCE.input,
         compilerVersion: SOURCE.compiler,
         contractIdentifier: SOURCE.identifier,
@@ -113,12 +83,12 @@ describe("verifiers", () => {
       answer = (_one, count) =>
         count < 3 ? { status: 503, body: "" } : { status: 409, body: { customCode: "already_verified", message: "" } };
       expect((await verify("Sourcify")).verified).to.equal(true);
-      asked = [];
+      server.asked = [];
       answer = () => ({ status: 429, body: "" });
       expect(await failureOf(verify("Sourcify"))).to.equal(
         "Sourcify answers with status 429. Run the same command again later.",
       );
-      expect(asked).to.have.length(PATIENCE.tries);
+      expect(server.asked).to.have.length(PATIENCE.tries);
     });
 
     for (const [what, body] of Object.entries({
@@ -130,7 +100,7 @@ describe("verifiers", () => {
       it(`fails in a sentence after ${what}`, async () => {
         answer = () => ({ body });
         expect(await failureOf(verify("Sourcify"))).to.match(/^Sourcify .*as documented/);
-        expect(asked).to.have.length(1);
+        expect(server.asked).to.have.length(1);
       });
     }
 
@@ -140,7 +110,7 @@ describe("verifiers", () => {
           ? { status: 202, body: { verificationId: ID } }
           : { body: job({ isJobCompleted: false, contract: contract(null) }) };
       expect(await failureOf(verify("Sourcify"))).to.match(/^Sourcify has not finished in time\./);
-      expect(asked).to.have.length(1 + QUICK.polls);
+      expect(server.asked).to.have.length(1 + QUICK.polls);
     });
   });
 
@@ -155,7 +125,7 @@ describe("verifiers", () => {
         return count > 2 ? said("1", "Pass - Verified") : said("0", "Pending in queue");
       };
       expect(await verify("Etherscan")).to.deep.equal({ verified: true, words: "verified" });
-      const [sent, status] = asked;
+      const [sent, status] = server.asked;
       expect(Object.fromEntries(sent?.url.searchParams ?? [])).to.deep.equal({
         chainid: "84532",
         module: "contract",

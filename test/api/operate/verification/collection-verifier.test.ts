@@ -15,6 +15,7 @@ import { openTestDatabase, type TestDatabase } from "../../../support/database.t
 import { eventually } from "../../../support/eventually.ts";
 import { logLines } from "../../../support/log-lines.ts";
 import { parkedIds } from "../../../support/poison.ts";
+import { useWorkers } from "../../../support/use-workers.ts";
 import { addApp, addCollection } from "../../support/rows.ts";
 import { VerifierServer } from "./support/verifier-server.ts";
 
@@ -30,7 +31,7 @@ describe("CollectionVerifier", () => {
   let database: TestDatabase;
   let now: number;
   let code: string;
-  let running: (() => Promise<void>)[] = [];
+  const workers = useWorkers();
 
   before(() => server.open());
   after(() => server.close());
@@ -46,8 +47,6 @@ describe("CollectionVerifier", () => {
     server.sources.set(IMPLEMENTATION, "match");
   });
   afterEach(async () => {
-    for (const stop of running) await stop();
-    running = [];
     await database.remove();
   });
 
@@ -58,16 +57,10 @@ describe("CollectionVerifier", () => {
     short: Partial<CloneTimes> = {},
   ) {
     const { logger, lines } = logLines("info");
-    const looks = { count: 0 };
+    const watched = workers.watched(own);
     const settings = { sourcifyUrl: server.url, etherscanUrl: `${server.url}/v2/api`, etherscanKey: KEY };
     const worker = new CollectionVerifier({
-      database: {
-        ...own,
-        get read() {
-          looks.count += 1;
-          return own.read;
-        },
-      },
+      database: watched,
       client: { code: () => Promise.resolve([code]) },
       verifier: createCloneVerifier(which, settings, 31_337n, { ...TIMES, ...short }),
       logger,
@@ -75,19 +68,7 @@ describe("CollectionVerifier", () => {
       lease: leaseTimes(15),
       times: { poll: 5, pace: 1, backoff: { first: 5, longest: 20 } },
     });
-    const abort = new AbortController();
-    const ended = worker.run(abort.signal);
-    const stop = async () => {
-      abort.abort();
-      await ended;
-    };
-    running.push(stop);
-    /** Waits until it has looked a few more times for what is due. */
-    const looked = async () => {
-      const before = looks.count;
-      await eventually(() => Promise.resolve(looks.count > before + 3 || undefined));
-    };
-    return { worker, lines, stop, looked };
+    return { worker, lines, ...workers.start(worker, watched.reads) };
   }
 
   async function collection(): Promise<string> {
@@ -314,7 +295,7 @@ describe("CollectionVerifier", () => {
       start();
       start("sourcify", other);
       for (const address of addresses) await verified(address);
-      for (const stop of running.splice(0)) await stop();
+      await workers.stop();
     } finally {
       await other.close();
     }

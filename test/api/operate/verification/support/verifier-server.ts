@@ -3,13 +3,13 @@ import { text } from "node:stream/consumers";
 
 import { type Listening, listenOnLoopback } from "../../../../../scripts/scene/loopback.ts";
 
-interface Asked {
+export interface Asked {
   method: string;
   url: URL;
   body: string;
 }
 
-interface Answer {
+export interface Answer {
   status?: number;
   headers?: Record<string, string>;
   body: unknown;
