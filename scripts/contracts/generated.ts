@@ -1,4 +1,4 @@
-import { cp, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -24,37 +24,42 @@ const SERVICE = [...DEPLOYED, "GasProbe"];
 /** Two contracts of an outsider, which the tour of `npm start` deploys. */
 const TOUR = ["mocks/PlainERC721", "mocks/PlainERC1155"];
 
-/** Paths, relative to either folder, of the files that are committed. */
-export const FILES = [
-  "common.ts",
-  STANDARD_INPUT,
-  ...[...SERVICE, ...TOUR].flatMap((name) => [`${name}.ts`, factoryOf(name)]),
-];
+/** Paths, relative to either folder, of the files that TypeChain makes and that are committed. */
+const TYPES = ["common.ts", ...[...SERVICE, ...TOUR].flatMap((name) => [`${name}.ts`, factoryOf(name)])];
+
+/** What is committed, by its path. */
+export type Built = ReadonlyMap<string, Buffer>;
 
 function factoryOf(name: string): string {
   return `factories/${name}__factory.ts`;
 }
 
-/** Replaces the committed files with those of the build output. */
-export async function updateGenerated(buildOutput: string, generated: string): Promise<void> {
+/** @param types folder with TypeChain's output. @param standardInput see `standardInputOf`. */
+export async function builtFiles(types: string, standardInput: string): Promise<Built> {
+  const built = new Map([[STANDARD_INPUT, Buffer.from(standardInput)]]);
+  for (const file of TYPES) built.set(file, await readFile(join(types, file)));
+  return built;
+}
+
+/** Replaces the committed files with those of the build. */
+export async function updateGenerated(built: Built, generated: string): Promise<void> {
   await rm(generated, { recursive: true, force: true });
-  for (const file of FILES) {
+  for (const [file, bytes] of built) {
     await mkdir(dirname(join(generated, file)), { recursive: true });
-    await cp(join(buildOutput, file), join(generated, file));
+    await writeFile(join(generated, file), bytes);
   }
 }
 
 /**
- * Compares the committed files with the build output, byte by byte.
+ * Compares the committed files with those of the build, byte by byte.
  * @returns one line for each file that differs, is missing, or does not belong there.
  */
-export async function compareGenerated(buildOutput: string, generated: string): Promise<string[]> {
+export async function compareGenerated(built: Built, generated: string): Promise<string[]> {
   const present = await filesIn(generated);
-  const problems = present.filter((file) => !FILES.includes(file)).map((file) => `${file}: not a generated file`);
-  for (const file of FILES) {
-    const built = await readFile(join(buildOutput, file));
+  const problems = present.filter((file) => !built.has(file)).map((file) => `${file}: not a generated file`);
+  for (const [file, bytes] of built) {
     if (!present.includes(file)) problems.push(`${file}: missing`);
-    else if (!built.equals(await readFile(join(generated, file)))) problems.push(`${file}: differs from the build`);
+    else if (!bytes.equals(await readFile(join(generated, file)))) problems.push(`${file}: differs from the build`);
   }
   return problems.sort();
 }

@@ -1,7 +1,7 @@
 import hre from "hardhat";
 
-import { BUILD_OUTPUT, compareGenerated, GENERATED, updateGenerated } from "./generated.ts";
-import { differingContracts, writeStandardInput } from "./standard-input.ts";
+import { BUILD_OUTPUT, builtFiles, compareGenerated, GENERATED, updateGenerated } from "./generated.ts";
+import { differingContracts, standardInputOf } from "./standard-input.ts";
 
 /**
  * `npm run contracts:update` compiles the contracts and writes contracts/generated. `npm run contracts:check` compiles them
@@ -15,18 +15,19 @@ const check = process.argv.includes("--check");
 console.log(check ? "Compiling what has changed." : "Compiling the contracts from scratch; this takes about a minute.");
 await hre.tasks.getTask("build").run({ force: !check, noTests: true, quiet: true });
 const { artifacts } = hre.config.paths;
-await writeStandardInput(artifacts);
+const standardInput = await standardInputOf(artifacts);
+const built = await builtFiles(BUILD_OUTPUT, standardInput);
 if (check) {
-  const problems = await compareGenerated(BUILD_OUTPUT, GENERATED);
+  const problems = await compareGenerated(built, GENERATED);
   for (const problem of problems) console.error(`contracts/generated/${problem}`);
   if (problems.length === 0) console.log("contracts/generated matches the sources, byte by byte.");
   else console.error("contracts/generated does not match the sources. Run `npm run contracts:update` and commit it.");
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
   console.log("Compiling what verifiers get by itself: it must give the same bytecode.");
-  const differing = await differingContracts(artifacts);
+  const differing = await differingContracts(artifacts, standardInput);
   if (differing.length > 0)
     throw new Error(`Without the other sources, the bytecode of ${differing.join(", ")} differs.`);
-  await updateGenerated(BUILD_OUTPUT, GENERATED);
+  await updateGenerated(built, GENERATED);
   console.log("Wrote contracts/generated. Commit it together with the sources.");
 }

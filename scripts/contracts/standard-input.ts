@@ -1,8 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-import { BUILD_OUTPUT, DEPLOYED, STANDARD_INPUT } from "./generated.ts";
+import { DEPLOYED } from "./generated.ts";
 
 /** What Hardhat keeps of a contract, and of the compilation that it came from. */
 interface Artifact {
@@ -22,8 +22,8 @@ interface Build {
   imports: Map<string, string[]>;
 }
 
-/** Writes the standard JSON input of the deployed contracts beside what TypeChain made of the build. */
-export async function writeStandardInput(artifacts: string): Promise<void> {
+/** The standard JSON input of the deployed contracts, from what Hardhat keeps of a build. @returns JSON, and a line break. */
+export async function standardInputOf(artifacts: string): Promise<string> {
   const builds = new Map<string, Build>();
   let compiler = "";
   const sources: Input["sources"] = {};
@@ -38,18 +38,18 @@ export async function writeStandardInput(artifacts: string): Promise<void> {
   }
   const sorted = Object.fromEntries(Object.entries(sources).sort(([one], [other]) => (one < other ? -1 : 1)));
   const input = { ...common, sources: sorted, settings: { ...common?.settings, outputSelection: SELECTION } };
-  await writeFile(join(BUILD_OUTPUT, STANDARD_INPUT), `${JSON.stringify({ compiler, input }, null, 1)}\n`);
+  return `${JSON.stringify({ compiler, input }, null, 1)}\n`;
 }
 
 /** Verifiers ask the compiler for more by themselves. */
 const SELECTION = { "*": { "*": ["abi", "evm.bytecode.object", "evm.deployedBytecode.object", "metadata"] } };
 
 /**
- * Compiles the written input by itself.
+ * Compiles the input by itself. @param standardInput see `standardInputOf`.
  * @returns the names of the contracts whose bytecode differs from that of the build, which has other sources beside them.
  */
-export async function differingContracts(artifacts: string): Promise<string[]> {
-  const written = JSON.parse(await readFile(join(BUILD_OUTPUT, STANDARD_INPUT), "utf8")) as { input: Input };
+export async function differingContracts(artifacts: string, standardInput: string): Promise<string[]> {
+  const written = JSON.parse(standardInput) as { input: Input };
   const solc = createRequire(import.meta.url)("solc") as { compile: (input: string) => string };
   const { contracts } = JSON.parse(solc.compile(JSON.stringify(written.input))) as {
     contracts: Record<string, Record<string, { evm: { bytecode: { object: string } } }>>;
