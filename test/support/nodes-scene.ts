@@ -96,7 +96,7 @@ export class NodesScene {
 
   /** Its answers are a second old. */
   says(word: string, check = "nodes"): Promise<unknown> {
-    return eventually(async () => ((await this.word(check)) === word ? true : undefined), 40_000);
+    return eventually(async () => ((await this.word(check)) === word ? true : undefined));
   }
 
   /** Waits until a node gets a transaction. */
@@ -113,7 +113,7 @@ export class NodesScene {
       const health = await this.#moneta.service.health();
       const said = health.find(({ name }) => name === "indexer")?.lastError ?? "";
       return said.includes(words) ? said : undefined;
-    }, 60_000);
+    });
   }
 
   /** Every request ran once, and none twice. */

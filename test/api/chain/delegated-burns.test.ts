@@ -87,7 +87,7 @@ describe("what a burn through a delegate needs", () => {
           const { to, data } = params[0] as Call;
           return to === CONTROL ? data : answer;
         };
-        expect(await foreign().burnable([burn], AbortSignal.timeout(5_000))).to.deep.equal([expected]);
+        expect(await foreign().burnable([burn], AbortSignal.timeout(60_000))).to.deep.equal([expected]);
       });
     }
 

@@ -72,7 +72,7 @@ describe("reads of contracts of others", () => {
     let exchanges = 0;
     const { calls } = node;
     const addresses = [contract, ...Array.from({ length: 99 }, randomAddress)];
-    await foreign().inspect(addresses, AbortSignal.timeout(10_000));
+    await foreign().inspect(addresses, AbortSignal.timeout(60_000));
     for (const { method, params } of calls) {
       if (method === "eth_getCode") exchanges += 1;
       else if (!ofContract(params))
@@ -95,7 +95,7 @@ describe("reads of contracts of others", () => {
     const queries = Array.from({ length: 25 }, (_, index) => {
       return { contract, type: "ERC1155", tokenId: index.toString(), owner } as const;
     });
-    const held = await foreign().holdings(queries, AbortSignal.timeout(10_000));
+    const held = await foreign().holdings(queries, AbortSignal.timeout(60_000));
     expect(held.slice(10)).to.deep.equal(Array.from({ length: 15 }, () => 5n));
     expect(held[0]).to.not.equal(5n);
   });
@@ -109,7 +109,7 @@ describe("reads of contracts of others", () => {
     const [owner, contract] = [randomAddress(), randomAddress()];
     const tokenId = (2n ** 256n - 1n).toString();
     for (const type of ["ERC721", "ERC1155"] as const)
-      await foreign().holdings([{ contract, type, tokenId, owner }], AbortSignal.timeout(10_000));
+      await foreign().holdings([{ contract, type, tokenId, owner }], AbortSignal.timeout(60_000));
     expect(asked).to.include.members([
       abi.erc721.encodeFunctionData("ownerOf", [tokenId]),
       abi.erc1155.encodeFunctionData("balanceOf", [owner, tokenId]),

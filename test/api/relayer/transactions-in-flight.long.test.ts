@@ -14,8 +14,7 @@ const BATCHES = 5;
 const ITEMS = 1_000;
 const BURST = 750;
 
-describe("transactions in flight", function () {
-  this.timeout(180_000);
+describe("transactions in flight", () => {
   // Tests count the transactions of the whole service, while the node mines none.
   const moneta = useService({ node: "deployed" });
   const { api } = moneta;
