@@ -3,6 +3,8 @@ import { dirname, join } from "node:path";
 
 import ts from "typescript";
 
+import type { Engine } from "../../api/store/db/sql.ts";
+
 /** The only file that reads TEST_ENGINE. */
 export const ENGINE_FILE = "test/support/engine.ts";
 /** What Hardhat writes. It may not be there yet, and imports nothing of the project. */
@@ -25,6 +27,15 @@ export function engineTests(patterns: string[]): string[] {
       const files = filesOf(file, imports);
       return files.has(ENGINE_FILE) || files.has(OPENING_FILE);
     });
+}
+
+/** The engine for which alone a file has tests (`describeOn`); null: it has some for each. */
+export function onlyOn(file: string): Engine | null {
+  const text = readFileSync(file, "utf8");
+  if (/^describe[(.]/m.test(text)) return null;
+  const engines = new Set([...text.matchAll(/^describeOn\("(sqlite|postgres)"/gm)].map((match) => match[1] as Engine));
+  const [engine] = engines;
+  return engines.size === 1 && engine !== undefined ? engine : null;
 }
 
 /** A file and all that it imports, directly or not. Imports of types count: that is simpler, and never leaves out too much. */

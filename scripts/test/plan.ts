@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 
 import type { Engine } from "../../api/store/db/sql.ts";
-import { engineTests, filesOf } from "./engine-tests.ts";
+import { engineTests, filesOf, onlyOn } from "./engine-tests.ts";
 
 /** "short": `npm test`. "long": `npm run test:long`, which runs what `npm test` leaves out. */
 export type Tier = "short" | "long";
@@ -59,16 +59,23 @@ export const PIPELINE_ON_BOTH = [
  * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
  */
 const SAME_ON_BOTH = [
-  /^(?:chain|config)\/|^context\/what-runs\.|^metrics\/traces\./,
-  /^content\/(?:store\/|[^/]+$)/,
-  /^cli\/(?:announced|cli|console|drop(?:-\w+)*|listen|media|quota|top-up)\./,
+  /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|connect-chain|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
+  /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
+  /^cli\/(?:announced|cli|console|deploy|doctor-disk|drop(?:-\w+)*|init\.long|keys|listen|media|quota|relay|top-up)\./,
+  /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
   /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,
   /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
-  /^relayer\/(?:batch-gas|funds|gas-meter|lane-cannot-send|mint-slots|refused-transactions|taken-keys|unmined-transactions)\./,
+  /^pipeline\/(?:nothing-moved|operator-calls|parked-rows|receipts|small-blocks|statement-counts|unknown-transactions|verified-collections)\./,
+  /^relayer\/(?:batch-gas|funds|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
+  /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
   /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
+  /^webhooks\/(?:hostile-receivers|schedule)\./,
 ];
+
+/** What can differ between two versions of PostgreSQL: plans, migrations, dumps, connections. */
+const DIFFERS_BY_VERSION = /^test\/api\/store\/(?:db|move)\//;
 
 /** Files on PostgreSQL that cannot run through PgBouncer, and why. */
 export const NOT_POOLED: Record<string, string> = {
@@ -82,14 +89,17 @@ export const NOT_POOLED: Record<string, string> = {
 
 /**
  * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
- * matter.
+ * matter, except where a file has tests for the other engine only.
  */
 export function jobsOf(tier: Tier): Job[] {
   const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] }).map((path) =>
     path.replaceAll("\\", "/"),
   );
+  const onSqlite = files.filter((path) => onlyOn(path) !== "postgres");
   const isShort = (path: string) => !LONG.test(path);
-  const byEngine = engineTests(files.filter((path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length))));
+  const byEngine = engineTests(
+    files.filter((path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length))),
+  ).filter((path) => onlyOn(path) !== "sqlite");
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
   const imports = new Map<string, string[]>();
   const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
@@ -103,20 +113,22 @@ export function jobsOf(tier: Tier): Job[] {
     return [
       { path: CONTRACTS, place: "sqlite", compiled: true },
       ...on("postgres", byEngine.filter(onBoth)),
-      ...on("sqlite", files.filter(isShort)),
+      ...on("sqlite", onSqlite.filter(isShort)),
     ];
   }
-  const storeTests = byEngine.filter((path) => STORE.test(path));
   return [
     ...on(
       "sqlite",
-      files.filter((path) => !isShort(path)),
+      onSqlite.filter((path) => !isShort(path)),
     ),
     ...on(
       "postgres",
       byEngine.filter((path) => !onBoth(path)),
     ),
-    ...on("embedded", storeTests),
+    ...on(
+      "embedded",
+      byEngine.filter((path) => DIFFERS_BY_VERSION.test(path)),
+    ),
   ];
 }
 
@@ -127,7 +139,7 @@ export function pooledJobs(): Job[] {
 }
 
 function isSameOnBoth(path: string): boolean {
-  return SAME_ON_BOTH.some((pattern) => pattern.test(path.replace(".long.", ".")));
+  return SAME_ON_BOTH.some((pattern) => pattern.test(path) || pattern.test(path.replace(".long.", ".")));
 }
 
 /**

@@ -4,13 +4,29 @@ import { expect } from "chai";
 
 import { CONTRACTS, type Job, jobsOf, named, PIPELINE_ON_BOTH } from "../../../scripts/test/plan.ts";
 
+/** All tests of each are in `describeOn("postgres", ...)`. */
+const POSTGRES_ONLY = [
+  "test/api/operate/collect-media-race.test.ts",
+  "test/api/pipeline/database-restarts.long.test.ts",
+  "test/api/pipeline/database-roles.long.test.ts",
+  "test/api/pipeline/lost-commits.long.test.ts",
+  "test/api/store/db/concurrent-writes.test.ts",
+  "test/api/store/db/postgres-close.test.ts",
+  "test/api/store/db/postgres-plans.test.ts",
+  "test/api/store/db/work-lease.test.ts",
+  "test/api/store/outbox/feed-order.test.ts",
+  "test/api/store/outbox/webhook-races.test.ts",
+];
+
 describe("the plan of the tests", () => {
   const short = jobsOf("short");
   const long = jobsOf("long");
   const paths = (jobs: Job[], place: Job["place"]) => jobs.filter((job) => job.place === place).map(({ path }) => path);
 
-  it("has each file on SQLite in one of the two tiers", () => {
-    const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] });
+  it("has each file on SQLite in one of the two tiers, but those that have tests for PostgreSQL only", () => {
+    const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] }).filter(
+      (path) => !POSTGRES_ONLY.includes(path),
+    );
     expect([...paths(short, "sqlite"), ...paths(long, "sqlite")]).to.have.members([CONTRACTS, ...files]);
     expect(paths(short, "sqlite").filter((path) => path.endsWith(".long.test.ts"))).to.deep.equal([]);
   });
@@ -52,6 +68,19 @@ describe("the plan of the tests", () => {
     );
     expect(needed.filter((path) => !somewhere.includes(path))).to.deep.equal([]);
     expect(needed).not.to.deep.equal([]);
+  });
+
+  it("runs no file on an engine for which it has no test", () => {
+    const elsewhere = [...short, ...long].filter(({ path, place }) => {
+      if (path === CONTRACTS) return false;
+      const suites = [...readFileSync(path, "utf8").matchAll(/^describe(?:On\("(\w+)")?/gm)].map((match) => match[1]);
+      // Some files begin with a loop around `describe`.
+      return (
+        suites.length > 0 &&
+        !suites.some((engine) => engine === undefined || (engine === "sqlite") === (place === "sqlite"))
+      );
+    });
+    expect(elsewhere).to.deep.equal([]);
   });
 
   describe("named", () => {
