@@ -38,7 +38,6 @@ const SLOWEST = [
   "test/api/pipeline/several-nodes.long.test.ts",
   "test/scripts/start-again.long.test.ts",
   "test/api/store/db/query-times.long.test.ts",
-  "test/scripts/campaign/campaign.long.test.ts",
   "test/api/cli/init.long.test.ts",
   "test/api/pipeline/crash.long.test.ts",
   "test/api/cli/reconcile-interrupted.long.test.ts",
