@@ -5,6 +5,7 @@ import type { CollectionType, TokenMetadata } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
 import { tokenMetadata } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/numbers.ts";
+import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import type { WalletRow } from "../store/db/schema.ts";
@@ -22,26 +23,6 @@ import type { collection } from "./schemas/collections.ts";
 import type { collectionNft, heldNft } from "./schemas/nfts.ts";
 import type { request } from "./schemas/requests.ts";
 import type { delivery } from "./schemas/webhook.ts";
-
-/** Keeps the results of a pure function for the arguments that were used last. Errors are not kept. */
-export function remember<Argument extends string | number, Result>(
-  most: number,
-  compute: (argument: Argument) => Result,
-): (argument: Argument) => Result {
-  const results = new Map<Argument, Result>();
-  return (argument) => {
-    const known = results.get(argument);
-    const result = known ?? compute(argument);
-    // A map keeps the order of insertion: the newest use goes to the end.
-    if (known !== undefined) results.delete(argument);
-    results.set(argument, result);
-    if (results.size > most) {
-      const [oldest] = results.keys();
-      if (oldest !== undefined) results.delete(oldest);
-    }
-    return result;
-  };
-}
 
 export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<typeof collectionNft> {
   return {

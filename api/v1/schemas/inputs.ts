@@ -4,9 +4,9 @@ import { z } from "zod";
 import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { remember } from "../../shared/bounded-map.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 import { isStorable } from "../../shared/storable.ts";
-import { remember } from "../present.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it
