@@ -103,7 +103,7 @@ function nextBatch({ plan, state, now }: Run, start: Start, waiting: readonly nu
   const tokens: number[] = [];
   const items: Record<string, unknown>[] = [];
   let [bytes, values] = [0, 0];
-  for (const token of waiting.slice(0, Math.min(BATCH_TOKENS, state.largestBatch))) {
+  for (const token of waiting.slice(0, Math.min(BATCH_TOKENS, state.batchSize.value))) {
     const described = plan.tokens[token];
     if (described === undefined) throw new Error("the journal names a token of the plan");
     const item = itemOf(described, plan, start.to, state);
