@@ -4,7 +4,7 @@ import { isScope } from "../commands/api-tokens.ts";
 import type { CollectionType, TokenMetadata } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
 import { tokenMetadata } from "../domain/metadata-files.ts";
-import { toWireInteger } from "../domain/numbers.ts";
+import { toWireInteger } from "../domain/token.ts";
 import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { StoredConsoleSession } from "../store/apps/console-sessions.ts";

@@ -2,7 +2,7 @@ import { getAddress } from "ethers";
 import { z } from "zod";
 
 import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
-import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
 
 /* Checks of the metadata before anything is sent. The service checks again, and has the last word. */

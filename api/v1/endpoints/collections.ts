@@ -9,7 +9,7 @@ import {
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
-import { toWireInteger } from "../../domain/numbers.ts";
+import { toWireInteger } from "../../domain/token.ts";
 import { tokenMetadata } from "../../domain/metadata-files.ts";
 import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";

@@ -5,7 +5,7 @@ import { type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
 import { collectionMetadata } from "../../domain/metadata-files.ts";
-import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { MAX_TOKEN_ID } from "../../domain/token.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";

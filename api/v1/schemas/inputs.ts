@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
-import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { remember } from "../../shared/bounded-map.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 import { isStorable } from "../../shared/storable.ts";
