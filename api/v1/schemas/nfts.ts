@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
+import type { MetadataField } from "../../domain/command.ts";
 import { MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
@@ -94,7 +95,7 @@ export const tokenMetadata = z
     background_color: z.string().optional().meta({ description: "Six hexadecimal digits, without #." }),
     animation_url: z.string().optional().meta({ description: "URI of a video, a sound or a model." }),
     youtube_url: z.string().optional().meta({ description: "URI of a video on YouTube." }),
-  })
+  } satisfies Record<MetadataField, z.ZodType>)
   .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 
 const nftFields = {
