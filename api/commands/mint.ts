@@ -16,7 +16,7 @@ import {
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import {
   type AddressField,
-  addressOf,
+  recipientAddress,
   destinationErrors,
   newWalletOf,
   type RecipientDeps,
@@ -180,7 +180,7 @@ function mintErc721(collection: StoredCollection, fields: MintFields, recipients
   refuse(fields, ERC1155_ONLY, "wrong_collection_type", "ERC721 collections do not take this field.");
   const hosted = checkHosting(collection, fields);
   requireAll(fields, [], "to_address");
-  const to = addressOf(recipients, fields, "to_address");
+  const to = recipientAddress(recipients, fields, "to_address");
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
 }
 
@@ -201,7 +201,7 @@ function createErc1155(collection: StoredCollection, fields: MintFields, recipie
   return {
     kind: "create-erc1155",
     collection: collection.address,
-    to: addressOf(recipients, fields, "initial_owner"),
+    to: recipientAddress(recipients, fields, "initial_owner"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "initial_supply").toString(),
     uri,
@@ -221,7 +221,7 @@ function mintErc1155(collection: StoredCollection, fields: MintFields, recipient
   return {
     kind: "mint-erc1155",
     collection: collection.address,
-    to: addressOf(recipients, fields, "to_address"),
+    to: recipientAddress(recipients, fields, "to_address"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "quantity").toString(),
   };

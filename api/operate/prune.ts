@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import { PRUNED_KINDS, type PrunedKind, type Removed, type Retention } from "../domain/retention.ts";
-import { AdaptiveSize, AT_ONCE } from "../shared/adaptive-size.ts";
+import { AdaptiveSize, GROWS_AT_ONCE } from "../shared/adaptive-size.ts";
 import { logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -140,7 +140,7 @@ async function pruneKind(
   const parked = (await parkedOf(database.read, "old_row")).filter(({ id }) => id.startsWith(prefix));
   const retried = parked.filter(({ next_at: at }) => isDue(at, now(), LONGEST_WAIT));
   const without = new Set(parked.filter((row) => !retried.includes(row)).map(({ id }) => id.slice(prefix.length)));
-  const size = new AdaptiveSize(largestStep(kind), AT_ONCE);
+  const size = new AdaptiveSize(largestStep(kind), GROWS_AT_ONCE);
   for (let more = true; more && !abort.aborted;) {
     const started = performance.now();
     const most = size.value;

@@ -10,7 +10,7 @@ export interface Growth {
 const CAREFUL: Growth = { factor: 1.5, after: 16, most: 4_096 };
 
 /** For work that fails because of a single item: once that is found, the rest is done in large parts again. */
-export const AT_ONCE: Growth = { factor: 2, after: 1, most: 1 };
+export const GROWS_AT_ONCE: Growth = { factor: 2, after: 1, most: 1 };
 
 /**
  * A size that adapts to what succeeds. A failure halves it. After enough successes at its full size it grows, and returns to

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { isScope } from "../commands/api-tokens.ts";
 import type { CollectionType, TokenMetadata } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
-import { tokenMetadata } from "../domain/metadata-files.ts";
+import { publishedTokenMetadata } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
 import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
@@ -18,7 +18,7 @@ import type { StoredWebhook } from "../store/outbox/webhooks.ts";
 import { metadataFrozen } from "../store/requests/freezing.ts";
 import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
-import type { token } from "./schemas/tokens.ts";
+import type { apiToken } from "./schemas/api-tokens.ts";
 import type { collection } from "./schemas/collections.ts";
 import type { collectionNft, heldNft } from "./schemas/nfts.ts";
 import type { request } from "./schemas/requests.ts";
@@ -70,7 +70,7 @@ function tokenUri(place: Place, nft: NftView): string | null {
 
 /** The stored metadata, with `{token_id}` replaced by the token id. */
 export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
-  return tokenMetadata(stored, tokenId);
+  return publishedTokenMetadata(stored, tokenId);
 }
 
 export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {
@@ -162,12 +162,12 @@ export async function presentSession(
 }
 
 /** The token without its secret. */
-export function presentToken(
+export function presentApiToken(
   row: Pick<
     StoredToken,
     "id" | "name" | "scopes" | "rate_limit_per_minute" | "created_at" | "expires_at" | "revoked_at"
   >,
-): z.input<typeof token> {
+): z.input<typeof apiToken> {
   return {
     token_id: row.id,
     name: row.name,

@@ -143,7 +143,7 @@ export class RateLimit {
   }
 
   #addressOf(request: Request): string {
-    const address = addressOf(request);
+    const address = callerAddress(request);
     const { names, until } = this.#addresses;
     const now = performance.now();
     if (now >= until) {
@@ -225,17 +225,17 @@ function addHeaders(response: Response, { policy, limit, used, msBeforeNext }: C
 }
 
 /** The client of a call: see `clientAt`. */
-export function addressOf(request: Request): string {
+export function callerAddress(request: Request): string {
   return clientAt(request.ip ?? "");
 }
 
 /** Who an address counts as. An IPv6 address counts as its network, because a subscriber can use any address in it. */
 export function clientAt(address: string): string {
-  return address.includes(":") && !address.includes(".") ? networkOf(address) : address;
+  return address.includes(":") && !address.includes(".") ? networkPart(address) : address;
 }
 
 /** The first 64 bits of an IPv6 address. */
-export function networkOf(address: string): string {
+export function networkPart(address: string): string {
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   if (tail === undefined) return groups.slice(0, 4).join(":");

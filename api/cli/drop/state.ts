@@ -1,4 +1,4 @@
-import { AdaptiveSize, AT_ONCE } from "../../shared/adaptive-size.ts";
+import { AdaptiveSize, GROWS_AT_ONCE } from "../../shared/adaptive-size.ts";
 import type { Entry, Outcome, Result, SentBatch, Start } from "./journal.ts";
 
 /** A state of a token in the drop. */
@@ -24,7 +24,7 @@ export class DropState {
   readonly batches = new Map<string, SentBatch>();
   start: Start | null = null;
   /** Most tokens of the next batch. Smaller after a batch that was refused, so that the token that is the reason is found. */
-  readonly batchSize = new AdaptiveSize(Infinity, AT_ONCE);
+  readonly batchSize = new AdaptiveSize(Infinity, GROWS_AT_ONCE);
 
   constructor(count: number, entries: readonly Entry[] = []) {
     this.tokens = Array.from({ length: count }, () => ({ is: "waiting" }));

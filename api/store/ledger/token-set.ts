@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
-import { tokenKey } from "../../domain/token.ts";
+import { type TokenKey, tokenKey } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search-name.ts";
@@ -12,11 +12,6 @@ import type { StoredMove } from "./history.ts";
 export interface MintContent {
   metadata: TokenMetadata | null;
   tokenUri: string | null;
-}
-
-interface TokenKey {
-  contract: string;
-  tokenId: string;
 }
 
 interface Origin {

@@ -79,7 +79,7 @@ export const reference = optional(text(MAX_REFERENCE_LENGTH, 1)).meta({
 });
 
 /** Text with a limited number of bytes in UTF-8. */
-export function textOfBytes(most: number) {
+export function textUpToBytes(most: number) {
   return z
     .string()
     .check((context) => {

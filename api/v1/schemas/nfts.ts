@@ -13,14 +13,14 @@ import {
   reference,
   refuse,
   text,
-  textOfBytes,
+  textUpToBytes,
   tokenId,
   toUser,
   UNICODE,
   userIdentifier,
 } from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
-import { orderField, pageFields, pageFrameFields, pageOf, refuseOthers, searchField } from "./pages.ts";
+import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers, searchField } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
@@ -59,7 +59,7 @@ export function mintBody(limits: Limits) {
         description:
           "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them.",
       }),
-      unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
+      unlockable_content: optional(textUpToBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
       }),
       reference,
@@ -171,13 +171,13 @@ export const heldNft = z
   .meta({ id: "HeldNft" });
 
 export const collectionNftsPage = z
-  .object({ nfts: pageOf(collectionNft), ...pageFrameFields })
+  .object({ nfts: pageSchema(collectionNft), ...pageFrameFields })
   .meta({ id: "NftsPage" });
-export const heldNftsPage = z.object({ nfts: pageOf(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
+export const heldNftsPage = z.object({ nfts: pageSchema(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
 
 export const contractNftsPage = z
   .object({
-    nfts: pageOf(heldNft),
+    nfts: pageSchema(heldNft),
     ...pageFrameFields,
     as_of_block: z.int().nonnegative().nullable().meta({
       description:

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { AdaptiveSize, AT_ONCE } from "../../../api/shared/adaptive-size.ts";
+import { AdaptiveSize, GROWS_AT_ONCE } from "../../../api/shared/adaptive-size.ts";
 
 describe("AdaptiveSize", () => {
   /** Calls of full size against a provider that accepts `most`. @returns how many it refused. */
@@ -46,7 +46,7 @@ describe("AdaptiveSize", () => {
   });
 
   it("doubles with each success when it may grow at once, also after a size that failed", () => {
-    const size = new AdaptiveSize(100, AT_ONCE);
+    const size = new AdaptiveSize(100, GROWS_AT_ONCE);
     const accepted = () => {
       size.accepted(size.value);
       return size.value;
