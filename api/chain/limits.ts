@@ -1,12 +1,13 @@
+import { AdaptiveSize } from "../shared/adaptive-size.ts";
 import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
 import type { RpcBounds, RpcResult, RpcCalls } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
   /** Blocks in one query. */
-  blocks: AdaptiveLimit;
+  blocks: AdaptiveSize;
   /** Addresses in one query. */
-  addresses: AdaptiveLimit;
+  addresses: AdaptiveSize;
   /** With more addresses than this, queries name no address, and the logs are filtered here. */
   topicsAbove: number;
 }
@@ -21,7 +22,7 @@ export interface LogQuerySizes {
 export const LOG_QUERY_SIZES: LogQuerySizes = { blocks: 500, addresses: 500, topicsAbove: 2_000 };
 
 export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySizes): LogLimits {
-  return { blocks: new AdaptiveLimit(blocks), addresses: new AdaptiveLimit(addresses), topicsAbove };
+  return { blocks: new AdaptiveSize(blocks), addresses: new AdaptiveSize(addresses), topicsAbove };
 }
 
 /** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
@@ -137,58 +138,4 @@ export function waitOfHeader(header: string | null, now: number): number | null 
   const text = header.trim();
   const wait = /^\d+(\.\d+)?$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
   return Number.isFinite(wait) ? Math.min(Math.max(wait, 0), LONGEST_WAIT) : null;
-}
-
-/** Full-size successes before a larger size is tried; doubled each time that the larger size is refused. */
-const FIRST_PATIENCE = 16;
-const MOST_PATIENCE = 4_096;
-
-/**
- * A size that adapts to what a provider accepts. A refusal halves it. After enough successes at its full size it grows by
- * half, and returns to the size that worked if the larger one is refused.
- */
-export class AdaptiveLimit {
-  readonly #start: number;
-  #value: number;
-  /** The size that worked before the last growth; null after a refusal. */
-  #worked: number | null = null;
-  #successes = 0;
-  #patience = FIRST_PATIENCE;
-
-  /** @param start first and largest size. */
-  constructor(start: number) {
-    this.#start = start;
-    this.#value = start;
-  }
-
-  get value(): number {
-    return this.#value;
-  }
-
-  /** The provider accepted a call of this size. */
-  accepted(size: number): void {
-    // A smaller one does not show that a larger one would pass.
-    if (size < this.#value || this.#value === this.#start) return;
-    this.#successes += 1;
-    if (this.#successes < this.#patience) return;
-    this.#worked = this.#value;
-    this.#value = Math.min(this.#start, Math.ceil(this.#value * 1.5));
-    this.#successes = 0;
-  }
-
-  /** The provider refused a call of this size. @returns false when no smaller size is left. */
-  refused(size: number): boolean {
-    this.#successes = 0;
-    // A call that began before the last refusal says nothing new.
-    if (size > this.#value) return true;
-    if (size <= 1) return false;
-    if (this.#worked !== null && size > this.#worked) {
-      this.#value = this.#worked;
-      this.#patience = Math.min(2 * this.#patience, MOST_PATIENCE);
-    } else {
-      this.#value = Math.max(1, Math.floor(size / 2));
-    }
-    this.#worked = null;
-    return true;
-  }
 }

@@ -1,6 +1,7 @@
 import { keccak256 } from "ethers";
 import { z } from "zod";
 
+import { remember } from "../shared/bounded-map.ts";
 import { mapInSlices, Slices } from "../shared/in-slices.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { bytes, EMPTY, item, list, quantity } from "./rlp.ts";
@@ -231,20 +232,14 @@ function packed(part: Buffer, isLeaf: boolean): Buffer {
   return Buffer.from(all.flatMap((half, index) => (index % 2 === 0 ? [half * 16 + (all[index + 1] ?? 0)] : [])));
 }
 
-/** Values that are remembered. The same contracts are looked for in each block. */
-const MOST_REMEMBERED = 20_000;
-let remembered = new Map<string, number[]>();
+/** Values whose bits are remembered: the same contracts are looked for in each block. */
+const REMEMBERED = 10_000;
 
 /** The three bits of a value in the bloom of a header. */
-export function bloomBits(value: string): number[] {
-  const known = remembered.get(value);
-  if (known !== undefined) return known;
+export const bloomBits = remember(REMEMBERED, (value: string): number[] => {
   const digest = bytes(keccak256(value));
-  const bits = [0, 2, 4].map((at) => digest.readUInt16BE(at) & 2047);
-  if (remembered.size >= MOST_REMEMBERED) remembered = new Map();
-  remembered.set(value, bits);
-  return bits;
-}
+  return [0, 2, 4].map((at) => digest.readUInt16BE(at) & 2047);
+});
 
 /** Whether a block with this bloom may have logs with a value. False: it has none. */
 export function mayHave(logsBloom: Buffer, bits: readonly number[]): boolean {

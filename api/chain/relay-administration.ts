@@ -2,6 +2,7 @@ import type { Provider } from "ethers";
 
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import type { Relay } from "../../contracts/generated/Relay.ts";
+import { AdaptiveSize } from "../shared/adaptive-size.ts";
 
 /** One call of the relay that only its owner may make; operators may `cancel`, too. */
 export interface RelayCall {
@@ -81,20 +82,20 @@ const WIDEST = 1_000_000;
 async function currentOperators(relay: Relay, provider: Provider, since: number): Promise<string[]> {
   const head = await provider.getBlockNumber();
   const operators = new Set<string>();
-  let width = WIDEST;
+  const width = new AdaptiveSize(WIDEST);
   for (let from = since; from <= head;) {
-    const to = Math.min(head, from + width - 1);
+    const to = Math.min(head, from + width.value - 1);
+    const blocks = to - from + 1;
     try {
       for (const { args } of await relay.queryFilter(relay.filters.OperatorSet(), from, to)) {
         if (args.allowed) operators.add(args.operator);
         else operators.delete(args.operator);
       }
       from = to + 1;
-      width = Math.min(width * 2, WIDEST);
+      width.accepted(blocks);
     } catch (error) {
       // Each provider has its own limit. A range of one block that fails has another cause.
-      if (width === 1) throw error;
-      width = Math.ceil(width / 4);
+      if (!width.refused(blocks)) throw error;
     }
   }
   return [...operators];

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
+import { AdaptiveSize } from "../shared/adaptive-size.ts";
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
-import { AdaptiveLimit, limitOf, waitOfHeader } from "./limits.ts";
+import { limitOf, waitOfHeader } from "./limits.ts";
 import { NodeBudget, type Priority } from "./node-budget.ts";
 import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
 import { monotonic } from "./node-memory.ts";
@@ -146,7 +147,7 @@ export class Rpc extends RpcCalls {
   readonly #maxWait: number;
   readonly #maxRest: number;
   readonly #metrics: Pick<Metrics, "rpc">;
-  readonly #batchSize = new AdaptiveLimit(MAX_BATCH);
+  readonly #batchSize = new AdaptiveSize(MAX_BATCH);
   readonly #budget: NodeBudget;
   #guard: ChainGuard | null = null;
   #id = 0;

@@ -1,6 +1,8 @@
 import { getAddress, toUtf8String, Utf8ErrorFuncs } from "ethers";
 import { z } from "zod";
 
+import { remember } from "../shared/bounded-map.ts";
+
 /** Formats of values in JSON-RPC answers (Ethereum execution API). */
 
 export const hex = z.string().regex(/^0x[0-9a-fA-F]*$/);
@@ -25,15 +27,7 @@ export function textOfBytes(bytes: string): string {
 }
 
 /** Addresses that are remembered. A range of blocks names the same few contracts and wallets again and again. */
-const MOST = 20_000;
-let remembered = new Map<string, string>();
+const REMEMBERED = 10_000;
 
 /** The checksum form (EIP-55) of an address, which costs a hash. @throws Error when it is not an address. */
-export function checksumAddress(text: string): string {
-  const known = remembered.get(text);
-  if (known !== undefined) return known;
-  const address = getAddress(text);
-  if (remembered.size >= MOST) remembered = new Map();
-  remembered.set(text, address);
-  return address;
-}
+export const checksumAddress = remember(REMEMBERED, (text: string) => getAddress(text));

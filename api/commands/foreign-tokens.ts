@@ -3,6 +3,7 @@ import type { ForeignContracts, Held, InspectedContract } from "../chain/foreign
 import { FOREIGN_READ_SECONDS } from "../config/limits.ts";
 import type { CollectionType, WalletCommand } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
+import { holdingKey } from "../domain/token.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { checkpointOf } from "../store/ledger/blocks.ts";
@@ -147,7 +148,7 @@ function coversQuantity(held: Held, { quantity }: WalletCommand): boolean {
 }
 
 function keyOf({ contract, tokenId, from }: WalletCommand): string {
-  return `${contract}/${tokenId}/${from}`;
+  return holdingKey({ contract, tokenId, owner: from });
 }
 
 async function store(

@@ -1,4 +1,4 @@
-import { MEDIA_FIELDS, type Mint, type TokenMetadata } from "../domain/command.ts";
+import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { randomId } from "../shared/text.ts";
@@ -16,7 +16,7 @@ import {
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import {
   type AddressField,
-  addressOf,
+  recipientAddress,
   destinationErrors,
   newWalletOf,
   type RecipientDeps,
@@ -140,7 +140,7 @@ function checkMedia(command: Mint): boolean {
 }
 
 /** The fields of all five variants. The collection decides which of them apply. */
-interface MintFields {
+interface MintFields extends MetadataFields {
   collection_address: string;
   to_address?: string | undefined;
   initial_owner?: string | undefined;
@@ -149,31 +149,14 @@ interface MintFields {
   initial_supply?: bigint | undefined;
   quantity?: bigint | undefined;
   uri?: string | undefined;
-  name?: string | undefined;
-  description?: string | undefined;
-  image?: string | undefined;
-  external_url?: string | undefined;
-  attributes?: unknown[] | undefined;
-  background_color?: string | undefined;
-  animation_url?: string | undefined;
-  youtube_url?: string | undefined;
   copy_media?: boolean | undefined;
   unlockable_content?: string | undefined;
   reference?: string | undefined;
 }
+type MetadataFields = { [Name in MetadataField]?: TokenMetadata[Name] | undefined };
 type Field = keyof MintFields;
 
-const METADATA = [
-  "name",
-  "description",
-  "image",
-  "external_url",
-  "attributes",
-  "background_color",
-  "animation_url",
-  "youtube_url",
-] as const satisfies Field[];
-const HOSTED_ONLY: readonly Field[] = [...METADATA, "copy_media", "unlockable_content"];
+const HOSTED_ONLY: readonly Field[] = [...METADATA_FIELDS, "copy_media", "unlockable_content"];
 const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity"];
 
 /**
@@ -197,7 +180,7 @@ function mintErc721(collection: StoredCollection, fields: MintFields, recipients
   refuse(fields, ERC1155_ONLY, "wrong_collection_type", "ERC721 collections do not take this field.");
   const hosted = checkHosting(collection, fields);
   requireAll(fields, [], "to_address");
-  const to = addressOf(recipients, fields, "to_address");
+  const to = recipientAddress(recipients, fields, "to_address");
   return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
 }
 
@@ -212,13 +195,13 @@ function createErc1155(collection: StoredCollection, fields: MintFields, recipie
   const uri = fields.uri ?? null;
   if (uri !== null) {
     const message = "Send either uri or metadata fields: a token with its own uri has no hosted metadata.";
-    const metadata = given(fields, METADATA);
+    const metadata = given(fields, METADATA_FIELDS);
     if (metadata.length > 0) throw refusal("validation_failed", ["uri", ...metadata], "conflict", message);
   }
   return {
     kind: "create-erc1155",
     collection: collection.address,
-    to: addressOf(recipients, fields, "initial_owner"),
+    to: recipientAddress(recipients, fields, "initial_owner"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "initial_supply").toString(),
     uri,
@@ -238,7 +221,7 @@ function mintErc1155(collection: StoredCollection, fields: MintFields, recipient
   return {
     kind: "mint-erc1155",
     collection: collection.address,
-    to: addressOf(recipients, fields, "to_address"),
+    to: recipientAddress(recipients, fields, "to_address"),
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "quantity").toString(),
   };
@@ -257,7 +240,7 @@ function checkHosting(collection: StoredCollection, fields: MintFields): boolean
 }
 
 function metadataOf(fields: MintFields): TokenMetadata {
-  return Object.fromEntries(METADATA.filter((name) => fields[name] !== undefined).map((name) => [name, fields[name]]));
+  return Object.fromEntries(given(fields, METADATA_FIELDS).map((name) => [name, fields[name]]));
 }
 
 function given(fields: MintFields, names: readonly Field[]): Field[] {

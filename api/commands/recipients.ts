@@ -54,7 +54,7 @@ export function destinationErrors(fields: { [F in keyof Destination]?: unknown }
 }
 
 /** Who gets the token, when the fields have no `destinationErrors`. */
-export function addressOf(recipients: Recipients, fields: Destination, field: AddressField): string {
+export function recipientAddress(recipients: Recipients, fields: Destination, field: AddressField): string {
   const address = fields[field] ?? recipients.get(fields.to_user ?? "")?.address;
   if (address === undefined) throw new Error("the wallet of a user was not looked up");
   return address;

@@ -22,7 +22,7 @@ import {
   tokenNotFound,
 } from "./foreign-tokens.ts";
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
-import { addressOf, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
+import { recipientAddress, newWalletOf, type RecipientDeps, type Recipients, recipientsOf } from "./recipients.ts";
 
 type MoveDeps = AcceptDeps & ForeignDeps & RecipientDeps;
 
@@ -154,7 +154,7 @@ function acceptanceOf(
     quantity: quantityOf(type, fields.amount).toString(),
   };
   const command: WalletCommand =
-    kind === "burn" ? { kind, ...common } : { kind, ...common, to: addressOf(recipients, fields, "to_address") };
+    kind === "burn" ? { kind, ...common } : { kind, ...common, to: recipientAddress(recipients, fields, "to_address") };
   const { contract: collection, tokenId } = command;
   return {
     ...{ id: randomId(), type: kind, command, reference: fields.reference, collection, tokenId },

@@ -1,5 +1,5 @@
 /** How a chain charges for the data that it stores on another chain: as a fee beside the gas, or as more gas. */
-export type L1Data = "none" | "op" | "scroll" | "arbitrum";
+export type L1DataRules = "none" | "op" | "scroll" | "arbitrum";
 
 /** A chain that commands know by name. Each fact is a hint for people: gas, forks and fees are measured on the chain. */
 export interface KnownNetwork {
@@ -23,7 +23,7 @@ export interface KnownNetwork {
   confirmations: number | null;
   /** The type of its fees, as far as known. The service needs EIP-1559: `deploy --dry-run` looks at the chain. */
   fees: "EIP-1559" | "legacy" | null;
-  l1Data: L1Data;
+  l1Data: L1DataRules;
   /** Whether it has delegation (EIP-7702) of the hard fork Prague, as far as known. */
   prague: boolean | null;
   /** Who publishes sources of its contracts. */

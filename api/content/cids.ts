@@ -68,7 +68,7 @@ export function parseIpfsUri(uri: string): { cid: CID; path: string } | null {
  * Whether a block can be stored as part of content: it decodes with its codec, and all its links are supported CIDs. Content
  * with other CIDs inside could be read, but not stored under its own CID.
  */
-export function isStorable(cid: CID, bytes: Uint8Array): boolean {
+export function isStorableBlock(cid: CID, bytes: Uint8Array): boolean {
   try {
     return linksOf(cid, bytes).every(isSupported);
   } catch {

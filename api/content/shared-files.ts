@@ -1,14 +1,15 @@
 import type { UnixFSEntry } from "ipfs-unixfs-exporter";
 import type { CID } from "multiformats/cid";
 
+import { BoundedMap } from "../shared/bounded-map.ts";
 import { canonicalCid } from "./cids.ts";
 import { type BlockSource, type ContentFile, findFile, sourceOf, walk } from "./content.ts";
 import { isFile, loadPart, readFileBytes } from "./read-file.ts";
 
 /** Bytes that a reader gets at a time. It is all that a slow reader keeps in memory. */
 const SLICE = 65_536;
-/** Bytes of blocks that are kept for the next readers. */
-const KEPT = 64 * 2 ** 20;
+/** Bytes of blocks that are kept for the next readers: at least, and half of the most. */
+const KEPT = 32 * 2 ** 20;
 /** Blocks that are read at the same time. Each has at most 2 MiB. */
 const LOADS = 16;
 /** Bytes in memory of a block, and of a link in it to another block, besides the bytes of the file. */
@@ -16,9 +17,9 @@ const OVERHEAD = { block: 1_000, link: 500 };
 
 /** A block, decoded. */
 interface Kept {
-  entry: Promise<UnixFSEntry | null>;
+  readonly entry: Promise<UnixFSEntry | null>;
   /** Bytes in memory; 0 until it is read. */
-  size: number;
+  readonly size: number;
 }
 
 /**
@@ -28,9 +29,7 @@ interface Kept {
  */
 export class SharedFiles {
   readonly #blocks: BlockSource;
-  /** The block that was used last is the last one. */
-  readonly #kept = new Map<string, Kept>();
-  #keptBytes = 0;
+  readonly #kept = new BoundedMap<string, Kept>(KEPT, ({ size }) => size);
   #loading = 0;
   readonly #waiting: (() => void)[] = [];
 
@@ -83,34 +82,20 @@ export class SharedFiles {
   #entryAt(cid: CID): Promise<UnixFSEntry | null> {
     const name = canonicalCid(cid);
     const known = this.#kept.get(name);
-    const kept = known ?? { entry: walk(sourceOf(this.#blocks), cid.toString()), size: 0 };
-    if (known !== undefined) this.#kept.delete(name);
-    this.#kept.set(name, kept);
-    if (known === undefined) {
-      kept.entry.then(
-        (entry) => {
-          this.#keep(name, kept, entry);
-        },
-        () => this.#kept.delete(name),
-      );
-    }
-    return kept.entry;
-  }
-
-  #keep(name: string, kept: Kept, entry: UnixFSEntry | null): void {
-    if (entry === null) {
-      this.#kept.delete(name);
-      return;
-    }
-    kept.size = sizeOf(entry);
-    this.#keptBytes += kept.size;
-    for (const [oldest, { size }] of this.#kept) {
-      if (this.#keptBytes <= KEPT) return;
-      // One that is still being read has no size yet.
-      if (size === 0) continue;
-      this.#kept.delete(oldest);
-      this.#keptBytes -= size;
-    }
+    if (known !== undefined) return known.entry;
+    const entry = walk(sourceOf(this.#blocks), cid.toString());
+    // Callers that ask for it meanwhile wait for the same reading.
+    this.#kept.set(name, { entry, size: 0 });
+    entry.then(
+      (found) => {
+        if (found === null) this.#kept.delete(name);
+        else this.#kept.set(name, { entry, size: sizeOf(found) });
+      },
+      () => {
+        this.#kept.delete(name);
+      },
+    );
+    return entry;
   }
 
   /** Runs not too many at the same time, in the order of the calls. */

@@ -23,20 +23,26 @@ export interface CollectionMetadata {
   fee_recipient?: string;
 }
 
-/** Token metadata of a hosted token (OpenSea's public standard). Absent fields are left out. */
-export interface TokenMetadata {
-  name?: string;
-  description?: string;
-  image?: string;
-  external_url?: string;
-  attributes?: unknown[];
-  background_color?: string;
-  animation_url?: string;
-  youtube_url?: string;
-}
+/** The fields of a hosted token's metadata (OpenSea's public standard). */
+export const METADATA_FIELDS = [
+  "name",
+  "description",
+  "image",
+  "external_url",
+  "attributes",
+  "background_color",
+  "animation_url",
+  "youtube_url",
+] as const;
+export type MetadataField = (typeof METADATA_FIELDS)[number];
+/** All of them but `attributes` are texts. */
+export type MetadataText = Exclude<MetadataField, "attributes">;
+
+/** Metadata of a hosted token. Absent fields are left out. */
+export type TokenMetadata = Partial<Record<MetadataText, string>> & { attributes?: unknown[] };
 
 /** Fields of token metadata that point to media. */
-export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies (keyof TokenMetadata)[];
+export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies MetadataText[];
 
 export interface CreateCollection {
   kind: "create-collection";

@@ -17,7 +17,7 @@ export function frozenUris(type: CollectionType, directory: string): { baseUri: 
 }
 
 /** The stored metadata of a token, with its id in place of `{token_id}`. */
-export function tokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMetadata {
+export function publishedTokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMetadata {
   const filled: TokenMetadata = { ...metadata };
   if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
   if (metadata.description !== undefined) filled.description = metadata.description.replaceAll("{token_id}", tokenId);
@@ -25,6 +25,10 @@ export function tokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMe
 }
 
 /** The metadata of a hosted collection (ERC-7572). */
-export function collectionMetadata(row: { name: string; symbol: string; metadata: CollectionMetadata }): object {
+export function publishedCollectionMetadata(row: {
+  name: string;
+  symbol: string;
+  metadata: CollectionMetadata;
+}): object {
   return { name: row.name, symbol: row.symbol, ...row.metadata };
 }

@@ -2,6 +2,7 @@ import type { RawLog } from "../chain/query-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/codec/decode.ts";
 import { receiverOf, type WalletCommand } from "../domain/command.ts";
+import { holdingKey, tokenKey } from "../domain/token.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";
@@ -49,7 +50,7 @@ export async function readTouched(
     if (!foreign) continue;
     const { contract, tokenId } = move;
     for (const owner of move.historyOf ?? [])
-      touched.set(`${contract}/${tokenId}/${owner}`, { contract, type, tokenId, owner });
+      touched.set(holdingKey({ contract, tokenId, owner }), { contract, type, tokenId, owner });
   }
   const queries = [...touched.values()];
   const now = read === null ? [] : firstOf(queries, watched);
@@ -110,7 +111,7 @@ export async function unmovedAmong(
 ): Promise<Set<string>> {
   const unmoved = new Set<string>();
   // Two commands for one token in one block may bring it back.
-  const tokenOf = ({ command, block }: RanCommand) => `${block.after}/${command.contract}/${command.tokenId}`;
+  const tokenOf = ({ command, block }: RanCommand) => `${block.after}/${tokenKey(command)}`;
   const alone = [...Map.groupBy(commands, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
   const looked = alone.filter(({ command }) => command.from !== receiverOf(command)).slice(0, MOST_COMMANDS);
   for (const ran of Map.groupBy(looked, ({ block }) => block.after).values()) {

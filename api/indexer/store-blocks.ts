@@ -310,7 +310,7 @@ const MOST = 5_000;
 
 /**
  * How many logs are stored in one commit. It adapts to how long commits take: calls of the API, which write too, must not
- * wait long while the indexer catches up.
+ * wait long while the indexer catches up. Not an `AdaptiveSize`: no commit fails, and its time tells which size is right.
  */
 export class SliceSize {
   readonly #target: number;

@@ -35,7 +35,7 @@ export function createWalletDeriver(extendedPublicKey: string): WalletDeriver {
     derive: (appId, userIdentifier) => {
       if (userIdentifier === null) return nextUnnamed();
       const path = walletPath(appId, userIdentifier);
-      return { address: addressOf(derivePublic(root, path).point), path };
+      return { address: addressOfPoint(derivePublic(root, path).point), path };
     },
   };
 }
@@ -54,7 +54,7 @@ export function unnamedWallets(root: PublicNode, first = 0): () => DerivedWallet
   return () => {
     if (parent === null || parent.next >= HARDENED) parent = newParent();
     const index = (parent.next++).toString();
-    return { address: addressOf(derivePublic(parent.node, index).point), path: `${parent.path}/${index}` };
+    return { address: addressOfPoint(derivePublic(parent.node, index).point), path: `${parent.path}/${index}` };
   };
 }
 
@@ -119,7 +119,7 @@ export function derivePrivate(root: PrivateNode, path: string): PrivateNode {
 }
 
 /** The address (EIP-55) of an uncompressed public key. */
-export function addressOf(point: Uint8Array): string {
+export function addressOfPoint(point: Uint8Array): string {
   return getAddress(hexlify(keccak256(point.subarray(1)).subarray(12)));
 }
 

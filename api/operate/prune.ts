@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import { PRUNED_KINDS, type PrunedKind, type Removed, type Retention } from "../domain/retention.ts";
+import { AdaptiveSize, GROWS_AT_ONCE } from "../shared/adaptive-size.ts";
 import { logParked } from "../shared/isolate.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -139,22 +140,22 @@ async function pruneKind(
   const parked = (await parkedOf(database.read, "old_row")).filter(({ id }) => id.startsWith(prefix));
   const retried = parked.filter(({ next_at: at }) => isDue(at, now(), LONGEST_WAIT));
   const without = new Set(parked.filter((row) => !retried.includes(row)).map(({ id }) => id.slice(prefix.length)));
-  let most = largestStep(kind);
+  const size = new AdaptiveSize(largestStep(kind), GROWS_AT_ONCE);
   for (let more = true; more && !abort.aborted;) {
     const started = performance.now();
+    const most = size.value;
     try {
       const limits = { most, without: [...without] };
       const step = await database.write((trx) => pruneSome(trx, kind, { now: now(), days }, limits));
       more = step.more;
-      most = Math.min(most * 2, largestStep(kind));
+      size.accepted(most);
       if (step.rows > 0) done(kind, { rows: step.rows, bytes: step.bytes });
     } catch (error) {
       // The step is halved until the row that is the cause is alone.
       if (error instanceof RowNotPruned) {
         await park(deps, `${prefix}${error.key}`, error.cause);
         without.add(error.key);
-      } else if (isOutage(error) || most === 1) throw error;
-      else most = Math.floor(most / 2);
+      } else if (isOutage(error) || !size.refused(most)) throw error;
     }
     if (more) await pause(Math.max(PAUSE, PAUSE_FACTOR * (performance.now() - started)), abort);
   }

@@ -13,6 +13,7 @@ import {
   unexpectedGas,
   UNKNOWN_SLOTS,
 } from "../domain/gas-estimate.ts";
+import { holdingKey, tokenKey } from "../domain/token.ts";
 import type { Db } from "../store/db/sql.ts";
 import {
   type Balance,
@@ -46,7 +47,7 @@ export class BatchSlots {
         const balance = balanceOf(command);
         if (balance === null) return [];
         const compact = collections.get(balance.contract)?.storage === "compact";
-        return [[keyOf(balance), { ...balance, compact }] as const];
+        return [[slotOf(balance), { ...balance, compact }] as const];
       }),
     );
     const keys = [...balances.keys()];
@@ -59,7 +60,7 @@ export class BatchSlots {
     const { storage, soulbound } = this.#collections.get(erc721Of(command) ?? "") ?? PLAIN_COLLECTION;
     const balance = balanceOf(command);
     if (balance === null) return { ...UNKNOWN_SLOTS, storage };
-    const key = keyOf(balance);
+    const key = slotOf(balance);
     return {
       storage,
       balance: this.#written.has(key) ? "written" : this.#used.has(key) ? "used" : "new",
@@ -71,7 +72,7 @@ export class BatchSlots {
   /** The batch has the command. One that it does not have writes nothing. */
   add(command: Command): void {
     const balance = balanceOf(command);
-    if (balance !== null) this.#written.add(keyOf(balance)).add(supplyOf(balance));
+    if (balance !== null) this.#written.add(slotOf(balance)).add(supplyOf(balance));
   }
 }
 
@@ -89,11 +90,12 @@ function balanceOf(command: Command): Omit<Balance, "compact"> | null {
 }
 
 function supplyOf({ contract, tokenId }: Omit<Balance, "compact">): string {
-  return `${contract} ${tokenId ?? ""}`;
+  return tokenKey({ contract, tokenId: tokenId ?? "" });
 }
 
-function keyOf({ contract, owner, tokenId }: Omit<Balance, "compact">): string {
-  return `${contract} ${owner} ${tokenId ?? ""}`;
+/** A wallet has one balance of all its single tokens in a contract. */
+function slotOf({ contract, owner, tokenId }: Omit<Balance, "compact">): string {
+  return holdingKey({ contract, owner, tokenId: tokenId ?? "" });
 }
 
 /** Gas of one item of a batch. */

@@ -21,7 +21,7 @@ import { CannotSend } from "./fees.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
 import { pauseBeforePartial } from "./pace.ts";
-import { Sender, type SenderDeps } from "./sender.ts";
+import { BatchSender, type SenderDeps } from "./sender.ts";
 
 /**
  * How often a lane looks for work that another process has stored. In milliseconds, like all times here. Signals come only
@@ -55,14 +55,14 @@ export class Lane {
   readonly #index: number;
   readonly #holder = newLeaseHolder();
   readonly #inFlight: InFlight;
-  readonly #sender: Sender;
+  readonly #sender: BatchSender;
   readonly #loop: WorkLoop;
 
   constructor(index: number, deps: LaneDeps) {
     this.#index = index;
     this.#deps = { ...deps, logger: deps.logger.child({ lane: index }) };
     this.#inFlight = new InFlight(this.#deps);
-    this.#sender = new Sender(this.#deps, this.#inFlight);
+    this.#sender = new BatchSender(this.#deps, this.#inFlight);
     this.#loop = new WorkLoop({
       logger: this.#deps.logger,
       wake: deps.signals.requests,

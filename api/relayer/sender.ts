@@ -90,7 +90,7 @@ async function returnUnsent(trx: Trx, lease: Lease, { left, apart }: BuiltBatch,
 }
 
 /** Puts many requests into one transaction: claims and numbers them, signs, commits, and only then broadcasts. */
-export class Sender {
+export class BatchSender {
   readonly #deps: SenderDeps;
   readonly #inFlight: InFlight;
   readonly #nextNumber = createNumbers();

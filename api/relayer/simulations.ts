@@ -3,6 +3,7 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import { describeError } from "../chain/errors.ts";
 import { type PlannedCall, type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";
+import { BoundedMap } from "../shared/bounded-map.ts";
 import { pause } from "../shared/pause.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
@@ -164,8 +165,8 @@ const RESULT_LASTS = 60_000;
 const SLOW_LASTS = 600_000;
 /** Most calls of one app in the queue. Further ones stay in the database. */
 const MOST_OF_APP = 100;
-/** Most results and receivers that are remembered. */
-const MOST_KEPT = 10_000;
+/** Results, and slow receivers, that are remembered. */
+const REMEMBERED = 5_000;
 
 /**
  * Calls whose simulation takes too long for a batch, and what became of them. It is in memory: after a restart, they are
@@ -176,8 +177,9 @@ export class ApartQueue {
   readonly #waiting = new Map<string, ForeignCall[]>();
   /** Ids of the calls that wait or are being simulated. */
   readonly #ids = new Set<string>();
-  readonly #results = new Map<string, { result: SimulatedCall; until: number }>();
-  readonly #slow = new Map<string, number>();
+  readonly #results = new BoundedMap<string, { result: SimulatedCall; until: number }>(REMEMBERED);
+  /** By receiver, until when it counts as slow. */
+  readonly #slow = new BoundedMap<string, number>(REMEMBERED);
   #current: ForeignCall | null = null;
 
   /** @returns false when the app has too many calls in the queue. */
@@ -213,8 +215,8 @@ export class ApartQueue {
   record(call: ForeignCall, result: SimulatedCall | "unanswered", now: number): void {
     this.#current = null;
     this.#ids.delete(call.id);
-    if (result === "unanswered") keep(this.#slow, call.receiver, now + SLOW_LASTS);
-    keep(this.#results, call.id, { result: result === "unanswered" ? null : result, until: now + RESULT_LASTS });
+    if (result === "unanswered") this.#slow.set(call.receiver, now + SLOW_LASTS);
+    this.#results.set(call.id, { result: result === "unanswered" ? null : result, until: now + RESULT_LASTS });
   }
 
   /** The result of a request's call; undefined: none. */
@@ -232,14 +234,6 @@ export class ApartQueue {
   hasApp(appId: string): boolean {
     return this.#waiting.has(appId) || this.#current?.appId === appId;
   }
-}
-
-/** Adds an entry, and drops the oldest one when there are too many. */
-function keep<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_KEPT && oldest !== undefined) map.delete(oldest);
 }
 
 /** Calls in the first part of an app. If they are answered quickly, each further part is larger by `GROWTH`. */

@@ -26,7 +26,7 @@ import { limitPublic, RateLimit } from "./rate-limit.ts";
 import { requestLog } from "./request-log.ts";
 
 /** The whole HTTP side. It opens no port: `server.ts` does. */
-export function createApp(parts: AppDeps): Express {
+export function createExpressApp(parts: AppDeps): Express {
   const { database, settings } = parts;
   const deps: HttpDeps = {
     ...parts,

@@ -2,7 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 
 import { ANSWER_PACE, type AnswerPace, type Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { addressOf } from "./rate-limit.ts";
+import { callerAddress } from "./rate-limit.ts";
 
 /** `Retry-After` in seconds while a caller holds too much. */
 const RETRY_AFTER = 5;
@@ -70,7 +70,7 @@ export class UnreadAnswers {
   /** Counts the answer of each call for its address. */
   watch(): RequestHandler {
     return (request, response, next) => {
-      const answer: Answer = { request, holders: [`address ${addressOf(request)}`], bytes: 0, due: 0 };
+      const answer: Answer = { request, holders: [`address ${callerAddress(request)}`], bytes: 0, due: 0 };
       this.#answers.set(request, answer);
       this.#count(answer, response);
       next();
@@ -80,7 +80,7 @@ export class UnreadAnswers {
   /** Refuses the calls of an address that has not read too many answers. */
   limit(): RequestHandler {
     return (request, _response, next) => {
-      this.#refuse(`address ${addressOf(request)}`);
+      this.#refuse(`address ${callerAddress(request)}`);
       next();
     };
   }

@@ -12,7 +12,7 @@ import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
-import { addressOf } from "./rate-limit.ts";
+import { callerAddress } from "./rate-limit.ts";
 import { answerBody } from "./schemas/pages.ts";
 import { APP_HEADER } from "./console-session.ts";
 import { prefersStream } from "./streams/open-stream.ts";
@@ -170,7 +170,7 @@ async function slotFor(endpoint: Endpoint, read: Reading, appId: string, respons
 
 /** Who the body of a call counts for. Sessions of the operator without an app, and strangers, have their address. */
 function holderOf(request: Request, { appId }: Identity): string {
-  return appId ?? addressOf(request);
+  return appId ?? callerAddress(request);
 }
 
 /** @throws ApiError `validation_failed` when the operator has not chosen an app. */

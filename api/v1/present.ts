@@ -3,8 +3,9 @@ import type { z } from "zod";
 import { isScope } from "../commands/api-tokens.ts";
 import type { CollectionType, TokenMetadata } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
-import { tokenMetadata } from "../domain/metadata-files.ts";
-import { toWireInteger } from "../domain/numbers.ts";
+import { publishedTokenMetadata } from "../domain/metadata-files.ts";
+import { toWireInteger } from "../domain/token.ts";
+import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
 import type { StoredConsoleSession } from "../store/apps/console-sessions.ts";
 import type { WalletRow } from "../store/db/schema.ts";
@@ -17,31 +18,11 @@ import type { StoredWebhook } from "../store/outbox/webhooks.ts";
 import { metadataFrozen } from "../store/requests/freezing.ts";
 import type { ListedRequest } from "../store/requests/requests.ts";
 import type { HttpDeps } from "./deps.ts";
-import type { token } from "./schemas/tokens.ts";
+import type { apiToken } from "./schemas/api-tokens.ts";
 import type { collection } from "./schemas/collections.ts";
 import type { collectionNft, heldNft } from "./schemas/nfts.ts";
 import type { request } from "./schemas/requests.ts";
 import type { delivery } from "./schemas/webhook.ts";
-
-/** Keeps the results of a pure function for the arguments that were used last. Errors are not kept. */
-export function remember<Argument extends string | number, Result>(
-  most: number,
-  compute: (argument: Argument) => Result,
-): (argument: Argument) => Result {
-  const results = new Map<Argument, Result>();
-  return (argument) => {
-    const known = results.get(argument);
-    const result = known ?? compute(argument);
-    // A map keeps the order of insertion: the newest use goes to the end.
-    if (known !== undefined) results.delete(argument);
-    results.set(argument, result);
-    if (results.size > most) {
-      const [oldest] = results.keys();
-      if (oldest !== undefined) results.delete(oldest);
-    }
-    return result;
-  };
-}
 
 export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<typeof collectionNft> {
   return {
@@ -89,7 +70,7 @@ function tokenUri(place: Place, nft: NftView): string | null {
 
 /** The stored metadata, with `{token_id}` replaced by the token id. */
 export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
-  return tokenMetadata(stored, tokenId);
+  return publishedTokenMetadata(stored, tokenId);
 }
 
 export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {
@@ -181,12 +162,12 @@ export async function presentSession(
 }
 
 /** The token without its secret. */
-export function presentToken(
+export function presentApiToken(
   row: Pick<
     StoredToken,
     "id" | "name" | "scopes" | "rate_limit_per_minute" | "created_at" | "expires_at" | "revoked_at"
   >,
-): z.input<typeof token> {
+): z.input<typeof apiToken> {
   return {
     token_id: row.id,
     name: row.name,

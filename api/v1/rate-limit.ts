@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 
 import { ApiError } from "../domain/error-codes.ts";
+import { BoundedMap } from "../shared/bounded-map.ts";
 import type { AppDeps } from "./deps.ts";
 import { type SharedCount, SharedRates, type SharedRatesOptions } from "./shared-rates.ts";
 
@@ -10,7 +11,7 @@ const WINDOW = 60;
 /** Addresses that are counted one by one in a window. All further ones count as one, so that they cannot fill the memory. */
 const MOST_ADDRESSES = 100_000;
 /** Tokens and sessions that this process remembers as valid. */
-const MOST_REMEMBERED = 10_000;
+const REMEMBERED = 5_000;
 /** What the addresses above the limit count as. */
 const OTHERS = "others";
 
@@ -47,8 +48,8 @@ export class RateLimit {
   readonly #shared: SharedRates;
   /** The addresses of this window. */
   readonly #addresses = { names: new Set<string>(), until: 0 };
-  /** Hashes of tokens and sessions that were valid when they were last looked up, the oldest first. */
-  readonly #remembered = new Set<string>();
+  /** Hashes of tokens and sessions that were valid when they were last looked up. */
+  readonly #remembered = new BoundedMap<string, true>(REMEMBERED);
 
   constructor(limits: RateLimits, others: Pick<SharedRatesOptions, "database" | "processes">) {
     this.#limits = limits;
@@ -116,7 +117,7 @@ export class RateLimit {
    * address has used up the calls without a valid token. @throws ApiError `rate_limited`
    */
   async refuseStranger(hash: string, request: Request, response: Response): Promise<void> {
-    if (this.#remembered.has(hash)) return;
+    if (this.#remembered.get(hash) === true) return;
     const counter = this.#strangerOf(request);
     const found = await this.#counts.get(nameOf(counter));
     if (found !== null && found.consumedPoints >= counter.limit) {
@@ -126,13 +127,7 @@ export class RateLimit {
 
   /** Remembers a token or a session that was found valid. */
   rememberValid(hash: string): void {
-    this.#remembered.delete(hash);
-    this.#remembered.add(hash);
-    if (this.#remembered.size <= MOST_REMEMBERED) return;
-    for (const oldest of this.#remembered) {
-      this.#remembered.delete(oldest);
-      return;
-    }
+    this.#remembered.set(hash, true);
   }
 
   /** Counts a call to a public route, before it does anything. Only this process counts it. @throws ApiError `rate_limited` */
@@ -148,7 +143,7 @@ export class RateLimit {
   }
 
   #addressOf(request: Request): string {
-    const address = addressOf(request);
+    const address = callerAddress(request);
     const { names, until } = this.#addresses;
     const now = performance.now();
     if (now >= until) {
@@ -230,17 +225,17 @@ function addHeaders(response: Response, { policy, limit, used, msBeforeNext }: C
 }
 
 /** The client of a call: see `clientAt`. */
-export function addressOf(request: Request): string {
+export function callerAddress(request: Request): string {
   return clientAt(request.ip ?? "");
 }
 
 /** Who an address counts as. An IPv6 address counts as its network, because a subscriber can use any address in it. */
 export function clientAt(address: string): string {
-  return address.includes(":") && !address.includes(".") ? networkOf(address) : address;
+  return address.includes(":") && !address.includes(".") ? networkPart(address) : address;
 }
 
 /** The first 64 bits of an IPv6 address. */
-export function networkOf(address: string): string {
+export function networkPart(address: string): string {
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
   if (tail === undefined) return groups.slice(0, 4).join(":");

@@ -4,12 +4,13 @@ import type { Sealer } from "../keys/sealer.ts";
 import { openSecrets, signatureHeaders, type SigningKey, signingKey } from "../keys/webhook-secrets.ts";
 import { HOW_TO_ALLOW } from "../outbound/addresses.ts";
 import { answerText, MAX_ANSWER_BYTES } from "../shared/answer-text.ts";
+import { BoundedMap } from "../shared/bounded-map.ts";
 import type { DueDelivery } from "../store/outbox/due-deliveries.ts";
 
 /** How long a receiver has to answer, in milliseconds. */
 const TIMEOUT = 15_000;
 /** Webhooks whose keys are kept. */
-const MOST_OPENED = 1_000;
+const OPENED = 500;
 
 /** @param status null: the receiver did not answer, and `error` says why. @param body how the answer begins */
 export interface Sent {
@@ -26,8 +27,8 @@ function keyOf({ appId, secrets }: DueDelivery): string {
 export class WebhookSender {
   readonly #sealer: Sealer;
   readonly #poster: Poster;
-  /** By app and the encrypted text of its secrets, the newest last. Decrypting takes as long as the rest of the work for a delivery. */
-  readonly #opened = new Map<string, readonly SigningKey[]>();
+  /** By app and the encrypted text of its secrets. Decrypting takes as long as the rest of the work for a delivery. */
+  readonly #opened = new BoundedMap<string, readonly SigningKey[]>(OPENED);
 
   readonly #acceptsUnbound: () => Promise<boolean>;
 
@@ -48,10 +49,6 @@ export class WebhookSender {
     const { appId, secrets: sealed } = delivery;
     const keys = (await openSecrets(this.#sealer, { appId, sealed }, this.#acceptsUnbound)).map(signingKey);
     this.#opened.set(keyOf(delivery), keys);
-    if (this.#opened.size > MOST_OPENED) {
-      const [oldest] = this.#opened.keys();
-      if (oldest !== undefined) this.#opened.delete(oldest);
-    }
     return keys;
   }
 

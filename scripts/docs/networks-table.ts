@@ -1,6 +1,6 @@
-import { type KnownNetwork, type L1Data, NETWORKS, rpcVariable } from "../../api/config/networks.ts";
+import { type KnownNetwork, type L1DataRules, NETWORKS, rpcVariable } from "../../api/config/networks.ts";
 
-const L1_DATA: Record<L1Data, string> = {
+const L1_DATA: Record<L1DataRules, string> = {
   none: "",
   op: "a fee beside the gas",
   scroll: "a fee beside the gas",

@@ -4,18 +4,10 @@ import { join, parse } from "node:path";
 import { CsvError, parse as parseCsv } from "csv-parse/sync";
 
 import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
+import { type MEDIA_FIELDS, METADATA_FIELDS, type TokenMetadata } from "../../domain/command.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { FileProblem, MediaFiles, readTextInside } from "./media-files.ts";
-import {
-  checkMetadata,
-  faultOfText,
-  type Metadata,
-  type Owner,
-  readOwner,
-  readSupply,
-  readTokenId,
-  TEXT_FIELDS,
-} from "./values.ts";
+import { checkMetadata, faultOfText, type Owner, readOwner, readSupply, readTokenId } from "./values.ts";
 
 /** Reads and checks every file of the folder. */
 export async function readFolder(path: string): Promise<FolderContents> {
@@ -152,7 +144,8 @@ class ColumnProblem extends Error {
 }
 
 function checkedColumns(columns: string[]): string[] {
-  const known = new Set<string>([...OWN_COLUMNS, ...TEXT_FIELDS]);
+  const texts = METADATA_FIELDS.filter((field) => field !== "attributes");
+  const known = new Set<string>([...OWN_COLUMNS, ...texts]);
   const problems = columns.flatMap((column, index) => {
     if (columns.indexOf(column) !== index) return [`The column ${column} is there twice.`];
     if (known.has(column) || (column.startsWith(ATTRIBUTE) && column !== ATTRIBUTE)) return [];
@@ -284,9 +277,9 @@ export interface FolderToken {
   owner: Owner | null;
   /** From the table. */
   reference: string | null;
-  metadata: Metadata;
+  metadata: TokenMetadata;
   /** Files in the folder that become these fields. */
-  media: { image?: MediaFile; animation_url?: MediaFile };
+  media: Partial<Record<(typeof MEDIA_FIELDS)[number], MediaFile>>;
 }
 
 export type MediaField = keyof FolderToken["media"];

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import type { Shape } from "../../../client/client.ts";
 import { MAX_BATCH_ITEMS, MAX_JSON_VALUES } from "../../config/limits.ts";
+import { MEDIA_FIELDS, METADATA_FIELDS, type TokenMetadata } from "../../domain/command.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
 import type { FolderToken, MediaFile } from "./folder.ts";
@@ -10,7 +11,7 @@ import { type Entry, type Journal, JOURNAL, type Outcome, type SentBatch, type S
 import type { Plan } from "./plan.ts";
 import type { DropService } from "./service.ts";
 import type { DropState } from "./state.ts";
-import { type Metadata, TEXT_FIELDS, valuesOf } from "./values.ts";
+import { valuesOf } from "./values.ts";
 
 /** Tokens, bytes and JSON values of a batch. Smaller than the service allows, so that progress is visible. */
 const BATCH_TOKENS = Math.min(250, MAX_BATCH_ITEMS);
@@ -103,7 +104,7 @@ function nextBatch({ plan, state, now }: Run, start: Start, waiting: readonly nu
   const tokens: number[] = [];
   const items: Record<string, unknown>[] = [];
   let [bytes, values] = [0, 0];
-  for (const token of waiting.slice(0, Math.min(BATCH_TOKENS, state.largestBatch))) {
+  for (const token of waiting.slice(0, Math.min(BATCH_TOKENS, state.batchSize.value))) {
     const described = plan.tokens[token];
     if (described === undefined) throw new Error("the journal names a token of the plan");
     const item = itemOf(described, plan, start.to, state);
@@ -121,8 +122,8 @@ function nextBatch({ plan, state, now }: Run, start: Start, waiting: readonly nu
 /** The body of a mint. */
 function itemOf(token: FolderToken, plan: Plan, to: string, state: DropState): Record<string, unknown> {
   const { address: collection_address, type } = plan.collection;
-  const metadata: Metadata = { ...token.metadata };
-  for (const field of ["image", "animation_url"] as const) {
+  const metadata: TokenMetadata = { ...token.metadata };
+  for (const field of MEDIA_FIELDS) {
     const file = token.media[field];
     if (file === undefined) continue;
     const upload = state.uploads.get(file.sha256);
@@ -305,8 +306,8 @@ function outcomeOf(token: number, request: Shape<"Request">): Outcome {
 
 const RECEIVERS = ["to_address", "initial_owner", "to_user"];
 const FIELDS: readonly string[] = [
-  ...["collection_address", "token_id", "initial_supply", "attributes", "reference", ...RECEIVERS],
-  ...TEXT_FIELDS,
+  ...["collection_address", "token_id", "initial_supply", "reference", ...RECEIVERS],
+  ...METADATA_FIELDS,
 ];
 
 /**

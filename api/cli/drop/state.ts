@@ -1,3 +1,4 @@
+import { AdaptiveSize, GROWS_AT_ONCE } from "../../shared/adaptive-size.ts";
 import type { Entry, Outcome, Result, SentBatch, Start } from "./journal.ts";
 
 /** A state of a token in the drop. */
@@ -23,7 +24,7 @@ export class DropState {
   readonly batches = new Map<string, SentBatch>();
   start: Start | null = null;
   /** Most tokens of the next batch. Smaller after a batch that was refused, so that the token that is the reason is found. */
-  largestBatch = Infinity;
+  readonly batchSize = new AdaptiveSize(Infinity, GROWS_AT_ONCE);
 
   constructor(count: number, entries: readonly Entry[] = []) {
     this.tokens = Array.from({ length: count }, () => ({ is: "waiting" }));
@@ -46,7 +47,7 @@ export class DropState {
         this.#applyRefused(entry);
         return;
       case "results":
-        this.largestBatch *= 2;
+        this.batchSize.accepted(entry.results.length);
         entry.results.forEach((result, index) => {
           const token = this.batches.get(entry.key)?.tokens[index];
           if (token !== undefined) this.tokens[token] = stateOf(result);
@@ -66,7 +67,7 @@ export class DropState {
 
   #applyRefused({ key, message }: Extract<Entry, { entry: "refused" }>): void {
     const tokens = this.batches.get(key)?.tokens ?? [];
-    this.largestBatch = Math.max(1, Math.floor(tokens.length / 2));
+    this.batchSize.refused(tokens.length);
     for (const token of tokens) {
       this.tokens[token] = tokens.length === 1 ? { is: "refused", error: message } : { is: "waiting" };
     }

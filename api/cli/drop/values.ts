@@ -2,7 +2,8 @@ import { getAddress } from "ethers";
 import { z } from "zod";
 
 import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
-import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import type { MetadataField, TokenMetadata } from "../../domain/command.ts";
+import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { faultOf, isStorable, NUMBERS } from "../../shared/storable.ts";
 
 /* Checks of the metadata before anything is sent. The service checks again, and has the last word. */
@@ -54,13 +55,13 @@ function schemaOf(limits: Limits) {
         })
         .refine((value) => valuesOf(value) <= MOST_VALUES, TOO_MANY),
     ),
-  } satisfies Record<TextField | "attributes", z.ZodType>);
+  } satisfies Record<MetadataField, z.ZodType>);
 }
 
 const schema = schemaOf(DEFAULT_LIMITS);
 
 interface CheckedMetadata {
-  metadata: Metadata;
+  metadata: TokenMetadata;
   problems: string[];
   ignored: string[];
 }
@@ -129,17 +130,3 @@ export function valuesOf(value: unknown): number {
   }
   return count;
 }
-
-/** Metadata fields that a mint takes as text. */
-export const TEXT_FIELDS = [
-  "name",
-  "description",
-  "image",
-  "external_url",
-  "background_color",
-  "animation_url",
-  "youtube_url",
-] as const;
-type TextField = (typeof TEXT_FIELDS)[number];
-
-export type Metadata = Partial<Record<TextField, string>> & { attributes?: unknown[] };

@@ -31,7 +31,7 @@ import { makeFolder } from "../../shared/folder.ts";
 import { type Database, openExistingDatabase } from "../../store/db/database.ts";
 import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import { lockFile } from "../../store/db/sqlite/file-lock.ts";
+import { lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { withDatabase, withNewDatabase } from "../database.ts";
 import { givenDeployerKey, type KeyPlace } from "../deployer-key.ts";
 import { isHttpUrl, readDuration } from "../options.ts";

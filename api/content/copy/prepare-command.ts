@@ -1,5 +1,10 @@
 import { type Command, type FreezeMetadata, isMint, MEDIA_FIELDS } from "../../domain/command.ts";
-import { COLLECTION_FILE, collectionMetadata, frozenTokenFile, tokenMetadata } from "../../domain/metadata-files.ts";
+import {
+  COLLECTION_FILE,
+  publishedCollectionMetadata,
+  frozenTokenFile,
+  publishedTokenMetadata,
+} from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
 import { lockQuotas } from "../../store/apps/quotas.ts";
 import type { Database } from "../../store/db/database.ts";
@@ -121,10 +126,10 @@ async function makeFrozenDirectory(
   const collection = await findCollection(db, command.collection);
   if (collection === undefined || (await hasUnsettledMints(db, command.collection))) throw new NotSettledYet();
   const files = async function* () {
-    yield { path: COLLECTION_FILE, content: jsonOf(collectionMetadata(collection)) };
+    yield { path: COLLECTION_FILE, content: jsonOf(publishedCollectionMetadata(collection)) };
     for await (const { token_id: id, metadata } of hostedTokens(db, command.collection)) {
       stop.throwIfAborted();
-      yield { path: frozenTokenFile(command.type, id), content: jsonOf(tokenMetadata(metadata, id)) };
+      yield { path: frozenTokenFile(command.type, id), content: jsonOf(publishedTokenMetadata(metadata, id)) };
     }
   };
   return canonicalCid(await importDirectory(deps.blocks, files()));

@@ -5,7 +5,7 @@ import type { OutboundAgent } from "../../outbound/agent.ts";
 import { download, DownloadError } from "../../outbound/download.ts";
 import type { BlockFiles } from "../block-files.ts";
 import { type BlockStore, hasDigest } from "../block-store.ts";
-import { isStorable } from "../cids.ts";
+import { isStorableBlock } from "../cids.ts";
 import { type BlockSource, isDamage } from "../content.ts";
 
 /** The operator's IPFS gateway, and the agent that connects to it. */
@@ -92,7 +92,7 @@ export class VerifiedBlocks implements BlockSource {
       const words = `The IPFS gateway returned other bytes than the block ${cid.toString()}. It must support "?format=raw".`;
       throw new MediaError("media_unavailable", words);
     }
-    if (!isStorable(cid, bytes)) {
+    if (!isStorableBlock(cid, bytes)) {
       throw new MediaError(
         "media_unavailable",
         `The block ${cid.toString()} is not part of a file, or its format is not supported.`,

@@ -19,7 +19,7 @@ import type { Signals } from "../../shared/signal.ts";
 import type { Database } from "../../store/db/database.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { isAnyParked } from "../../store/db/parked-rows.ts";
-import { createApp } from "../../v1/app.ts";
+import { createExpressApp } from "../../v1/app.ts";
 import type { AppDeps } from "../../v1/deps.ts";
 import { createHttpServer, listen, stopHttpServer } from "../../v1/server.ts";
 import { EventStreams } from "../../v1/streams/event-streams.ts";
@@ -212,7 +212,7 @@ async function startHttp(
   settings: Pick<Settings, "port" | "host" | "limits">,
   opened: AsyncDisposableStack,
 ): Promise<number> {
-  const app = createApp(deps);
+  const app = createExpressApp(deps);
   const isTrusted = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
   const connections = {
     limits: settings.limits,

@@ -1,7 +1,7 @@
 import { formatEther, type Provider } from "ethers";
 
 import { OperatorError } from "../operator-error.ts";
-import { blockGasLimit, probeChain, type Rpc, TRANSACTION_GAS_CAP } from "./chain-features.ts";
+import { blockGasLimit, probeChain, type RawRpc, TRANSACTION_GAS_CAP } from "./chain-features.ts";
 import { estimateSteps, type StepGas } from "./estimate-gas.ts";
 import type { Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
@@ -10,10 +10,10 @@ import type { Plan } from "./plan.ts";
 export type Say = (line: string) => void;
 
 /** What ethers offers, and plain JSON-RPC calls. */
-export type DeployProvider = Provider & Rpc;
+export type DeployProvider = Provider & RawRpc;
 
 /** Prints what the chain supports. @throws OperatorError if it lacks something that the contracts need. */
-export async function announceChain(plan: Plan, provider: Rpc, from: string, say: Say): Promise<void> {
+export async function announceChain(plan: Plan, provider: RawRpc, from: string, say: Say): Promise<void> {
   const features = await probeChain(provider, plan.chainId, from);
   for (const { name, support, note } of features) {
     say(`  chain     ${name}: ${support}${support === "yes" ? "" : ` (${note})`}`);
@@ -38,7 +38,7 @@ interface DeploymentCost {
   total: bigint;
 }
 
-export async function costOf(
+export async function costOfSteps(
   journal: Journal,
   provider: DeployProvider,
   { deployer, create2Deployer }: { deployer: string; create2Deployer: string | null },
@@ -58,7 +58,7 @@ export async function announceCost(
   accounts: { deployer: string; create2Deployer: string | null },
   say: Say,
 ): Promise<void> {
-  const { steps, gas, price, l1Fee, total } = await costOf(journal, provider, accounts);
+  const { steps, gas, price, l1Fee, total } = await costOfSteps(journal, provider, accounts);
   for (const each of steps) say(describeStep(each, price, journal));
   const balance = await provider.getBalance(accounts.deployer);
   say(
@@ -86,7 +86,7 @@ function describeStep({ step, gas, l1Fee }: StepGas, price: bigint, journal: Jou
 }
 
 /** Each transaction must fit into a block and below the limit for one transaction. @throws OperatorError */
-async function requireRoom(provider: Rpc, steps: StepGas[]): Promise<void> {
+async function requireRoom(provider: RawRpc, steps: StepGas[]): Promise<void> {
   const block = (await blockGasLimit(provider)) ?? TRANSACTION_GAS_CAP;
   const limit = block < TRANSACTION_GAS_CAP ? block : TRANSACTION_GAS_CAP;
   const large = steps.filter(({ gas }) => gas !== null && gas > limit);

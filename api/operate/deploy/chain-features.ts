@@ -13,7 +13,7 @@ interface Feature {
 }
 
 /** Sends one JSON-RPC call; throws if the node refuses it. */
-export interface Rpc {
+export interface RawRpc {
   send(method: string, params: unknown[]): Promise<unknown>;
 }
 
@@ -30,7 +30,7 @@ const OPCODES = [
 const CONTROL = "0x60006000f3";
 
 /** Asks the node what the chain supports. Sends no transaction and needs no funds. */
-export async function probeChain(rpc: Rpc, chainId: bigint, from: string): Promise<Feature[]> {
+export async function probeChain(rpc: RawRpc, chainId: bigint, from: string): Promise<Feature[]> {
   const features: Feature[] = [];
   for (const { name, code } of OPCODES) {
     features.push({
@@ -63,36 +63,36 @@ export async function probeChain(rpc: Rpc, chainId: bigint, from: string): Promi
   return features;
 }
 
-export async function blockGasLimit(rpc: Rpc): Promise<bigint | null> {
+export async function blockGasLimit(rpc: RawRpc): Promise<bigint | null> {
   const limit = (await latestBlock(rpc))?.gasLimit;
   return limit === undefined ? null : BigInt(limit);
 }
 
-async function latestBlock(rpc: Rpc): Promise<{ gasLimit?: string; baseFeePerGas?: string } | null> {
+async function latestBlock(rpc: RawRpc): Promise<{ gasLimit?: string; baseFeePerGas?: string } | null> {
   return (await rpc.send("eth_getBlockByNumber", ["latest", false])) as {
     gasLimit?: string;
     baseFeePerGas?: string;
   } | null;
 }
 
-async function probeOpcode(rpc: Rpc, code: string): Promise<Support> {
+async function probeOpcode(rpc: RawRpc, code: string): Promise<Support> {
   if (await accepts(rpc, "eth_call", [{ data: code }, "latest"])) return "yes";
   // Without this control, a node that refuses all such calls would look like a chain without the opcode.
   return (await accepts(rpc, "eth_call", [{ data: CONTROL }, "latest"])) ? "no" : "unknown";
 }
 
-async function probeDelegation(rpc: Rpc, chainId: bigint, from: string): Promise<Support> {
+async function probeDelegation(rpc: RawRpc, chainId: bigint, from: string): Promise<Support> {
   const { plain, delegating } = delegatingCalls(chainId, from);
   return delegationSupport(await estimate(rpc, plain), await estimate(rpc, delegating));
 }
 
-async function probeTransactionCap(rpc: Rpc, from: string): Promise<Support> {
+async function probeTransactionCap(rpc: RawRpc, from: string): Promise<Support> {
   const call = (gas: bigint) => [{ from, to: from, gas: quantity(gas) }, "latest"];
   if (!(await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP)))) return "unknown";
   return (await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP + 1n))) ? "unknown" : "yes";
 }
 
-async function accepts(rpc: Rpc, method: string, params: unknown[]): Promise<boolean> {
+async function accepts(rpc: RawRpc, method: string, params: unknown[]): Promise<boolean> {
   try {
     await rpc.send(method, params);
     return true;
@@ -102,7 +102,7 @@ async function accepts(rpc: Rpc, method: string, params: unknown[]): Promise<boo
   }
 }
 
-async function estimate(rpc: Rpc, call: object): Promise<bigint | null> {
+async function estimate(rpc: RawRpc, call: object): Promise<bigint | null> {
   try {
     return BigInt((await rpc.send("eth_estimateGas", [call])) as string);
   } catch {

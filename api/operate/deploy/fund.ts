@@ -2,7 +2,7 @@ import type { Signer } from "ethers";
 
 import { findCreate2Deployer } from "../../chain/deployment.ts";
 import { connectContracts } from "../../chain/local-contracts.ts";
-import { costOf, type Say } from "./announce.ts";
+import { costOfSteps, type Say } from "./announce.ts";
 import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { providerOf, sendOnce } from "./transactions.ts";
@@ -81,7 +81,7 @@ async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bi
     return { price: maxFeePerGas ?? gasPrice ?? 0n, total: 0n };
   }
   const accounts = { deployer: await deployer.getAddress(), create2Deployer: await findCreate2Deployer(provider) };
-  return costOf(journal, provider, accounts);
+  return costOfSteps(journal, provider, accounts);
 }
 
 /** Gas of the calls of the relay that are left for the deployer. */

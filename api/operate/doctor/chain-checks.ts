@@ -18,7 +18,7 @@ import type { LaneRow } from "../../store/db/schema.ts";
 import {
   executedRequests,
   failedUnsent,
-  type NumberedRequest,
+  type RequestNumber,
   stillUnsigned,
   unsignedRequests,
 } from "../../store/doctor/numbers.ts";
@@ -303,7 +303,7 @@ function problemWith(ids: string[], sentence: (requests: string) => string, advi
 /** @returns ids of the requests whose numbers are (or are not) consumed. */
 async function checkPages(
   context: DoctorContext,
-  pages: AsyncIterable<NumberedRequest[]>,
+  pages: AsyncIterable<RequestNumber[]>,
   wanted: boolean,
 ): Promise<{ found: string[]; checked: number }> {
   const found: string[] = [];

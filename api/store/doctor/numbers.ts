@@ -1,7 +1,7 @@
 import type { Db } from "../db/sql.ts";
 
 /** A request and its number. */
-export interface NumberedRequest {
+export interface RequestNumber {
   seq: number;
   id: string;
   number: bigint;
@@ -9,9 +9,9 @@ export interface NumberedRequest {
 
 const PAGE = 1_000;
 
-type Pages = AsyncGenerator<NumberedRequest[]>;
+type Pages = AsyncGenerator<RequestNumber[]>;
 
-function toNumbered(row: { seq: number; id: string; number: string }): NumberedRequest {
+function toNumbered(row: { seq: number; id: string; number: string }): RequestNumber {
   return { ...row, number: BigInt(row.number) };
 }
 

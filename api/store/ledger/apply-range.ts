@@ -7,7 +7,7 @@ import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
 import type { NewBlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
-import type { HoldingKey } from "../listings/stored-holdings.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";

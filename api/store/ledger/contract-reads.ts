@@ -1,6 +1,7 @@
 import { sql, type SqlBool } from "kysely";
 
 import type { CollectionType } from "../../domain/command.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
@@ -8,7 +9,7 @@ import { readMeta } from "../db/meta.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { checkpointOf, storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
-import { markUncertain, takeMarks, type UncertainHolding } from "./uncertain.ts";
+import { markUncertain, takeMarks } from "./uncertain.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_READ_WAIT = 600_000;
@@ -177,7 +178,7 @@ export async function finishRead(
     .where("owner", "=", owner)
     .executeTakeFirst();
   if (row?.fence !== read.fence || (await isDropped(trx, start))) return false;
-  const keyOf = ({ tokenId }: { tokenId: string }): UncertainHolding => ({ contract, tokenId, owner });
+  const keyOf = ({ tokenId }: { tokenId: string }): HoldingKey => ({ contract, tokenId, owner });
   const marked = new Set((await takeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
   const counters = new CounterDeltas();
   const known = held.filter(({ tokenId }) => marked.has(tokenId));

@@ -5,7 +5,7 @@ import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/cou
 import { AT_ONCE } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { type Db, lockLedger, rowSet, type Trx } from "../db/sql.ts";
-import type { HoldingKey } from "../listings/stored-holdings.ts";
+import type { HoldingKey } from "../../domain/token.ts";
 import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { noteForeignChange } from "./watched.ts";

@@ -2,7 +2,8 @@ import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
-import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
+import { type HoldingKey, holdingKey } from "../../domain/token.ts";
+import { storedHoldings } from "../listings/stored-holdings.ts";
 
 interface Entry extends HoldingKey {
   /** The row as it is stored; null when there is none. */
@@ -24,7 +25,7 @@ export class HoldingSet {
     const set = new HoldingSet();
     for (const { contract, tokenId, owner } of keys) {
       const entry = { contract, tokenId, owner, stored: null, dropped: false, quantity: 0n, sinceBlock: 0 };
-      set.#entries.set(idOf({ contract, tokenId, owner }), entry);
+      set.#entries.set(holdingKey({ contract, tokenId, owner }), entry);
     }
     if (set.#entries.size === 0) return set;
     const { rows } = await sql<{ seq: number; contract: string; token_id: string; owner: string; quantity: string }>`
@@ -32,7 +33,7 @@ export class HoldingSet {
        where seq in (select seq from ${storedHoldings(trx, [...set.#entries.values()])} as stored)
        order by seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
-      const entry = set.#entries.get(idOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
+      const entry = set.#entries.get(holdingKey({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
       if (entry === undefined) continue;
       entry.quantity = BigInt(row.quantity);
       entry.stored = { seq: row.seq, quantity: entry.quantity };
@@ -63,7 +64,7 @@ export class HoldingSet {
   }
 
   #entry(key: HoldingKey): Entry {
-    const entry = this.#entries.get(idOf(key));
+    const entry = this.#entries.get(holdingKey(key));
     if (entry === undefined) throw new Error("a holding was changed that was not read");
     return entry;
   }
@@ -131,10 +132,6 @@ function count(counters: CounterDeltas, { contract, tokenId, owner, stored, quan
   counters.add(counterKeys.holdings(owner), delta);
   counters.add(counterKeys.holdingsOfContract(owner, contract), delta);
   counters.add(counterKeys.owners(contract, tokenId), delta);
-}
-
-function idOf({ contract, tokenId, owner }: HoldingKey): string {
-  return `${contract}/${tokenId}/${owner}`;
 }
 
 /** Sets the number of copies of several holdings. */

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
+import { type TokenKey, tokenKey } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search-name.ts";
@@ -11,11 +12,6 @@ import type { StoredMove } from "./history.ts";
 export interface MintContent {
   metadata: TokenMetadata | null;
   tokenUri: string | null;
-}
-
-interface TokenKey {
-  contract: string;
-  tokenId: string;
 }
 
 interface Origin {
@@ -43,7 +39,7 @@ export class TokenSet {
     const set = new TokenSet();
     for (const { contract, tokenId } of keys) {
       const empty = { stored: null, requestId: null, supply: 0n, minted: null, first: false, origin: null };
-      set.#entries.set(idOf(contract, tokenId), { contract, tokenId, ...empty });
+      set.#entries.set(tokenKey({ contract, tokenId }), { contract, tokenId, ...empty });
     }
     if (set.#entries.size === 0) return set;
     const wanted = [...set.#entries.values()].map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
@@ -61,7 +57,7 @@ export class TokenSet {
           on nfts.contract = input.contract and nfts.token_id = input.token_id
        order by nfts.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
-      const entry = set.#entries.get(idOf(row.contract, row.token_id));
+      const entry = set.#entries.get(tokenKey({ contract: row.contract, tokenId: row.token_id }));
       if (entry === undefined) continue;
       entry.supply = BigInt(row.supply);
       entry.stored = { seq: row.seq, supply: entry.supply };
@@ -107,7 +103,7 @@ export class TokenSet {
   }
 
   #entry({ contract, tokenId }: TokenKey): Entry {
-    const entry = this.#entries.get(idOf(contract, tokenId));
+    const entry = this.#entries.get(tokenKey({ contract, tokenId }));
     if (entry === undefined) throw new Error("a token was changed that was not read");
     return entry;
   }
@@ -181,7 +177,7 @@ async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
   const traits = new Map<string, string[]>();
   for (const { contract, tokenId, supply, origin } of entries) {
     const keys = supply > 0n ? traitKeys(contract, origin?.content?.metadata ?? null) : [];
-    if (keys.length > 0) traits.set(idOf(contract, tokenId), keys);
+    if (keys.length > 0) traits.set(tokenKey({ contract, tokenId }), keys);
   }
   for (const part of inParts(entries.map(rowOf))) {
     const { rows } = await sql<{ seq: number; contract: string; token_id: string }>`
@@ -189,7 +185,8 @@ async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
       select contract, token_id, request_id, supply, '0', token_uri, metadata, search_name, minted_block, minted_at
         from ${rowSet(trx, COLUMNS, part)} as input order by ord returning seq, contract, token_id`.execute(trx);
     if (traits.size === 0) continue;
-    const keysOf = (row: { contract: string; token_id: string }) => traits.get(idOf(row.contract, row.token_id)) ?? [];
+    const keysOf = (row: { contract: string; token_id: string }) =>
+      traits.get(tokenKey({ contract: row.contract, tokenId: row.token_id })) ?? [];
     await insertTraits(
       trx,
       rows.flatMap((row) => keysOf(row).map((trait) => ({ trait, token_seq: row.seq }))),
@@ -242,8 +239,4 @@ async function countCopies(trx: Trx, entries: readonly Entry[]): Promise<void> {
     update collections set copies = input.copies
       from ${rowSet(trx, { address: "text", copies: "text" }, sums)} as input
      where collections.address = input.address`.execute(trx);
-}
-
-function idOf(contract: string, tokenId: string): string {
-  return `${contract}/${tokenId}`;
 }

@@ -1,18 +1,12 @@
 import { sql } from "kysely";
 
+import { type HoldingKey, holdingKey } from "../../domain/token.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 
-/** A balance in a foreign contract that must be read from the chain. */
-export interface UncertainHolding {
-  contract: string;
-  tokenId: string;
-  owner: string;
-}
-
 const COLUMNS = { contract: "text", token_id: "text", owner: "text" } as const;
 
-function rowOf({ contract, tokenId, owner }: UncertainHolding) {
+function rowOf({ contract, tokenId, owner }: HoldingKey) {
   return { contract, token_id: tokenId, owner };
 }
 
@@ -24,13 +18,13 @@ function rowOf({ contract, tokenId, owner }: UncertainHolding) {
  */
 export async function markUncertain(
   trx: Trx,
-  holdings: readonly UncertainHolding[],
+  holdings: readonly HoldingKey[],
   { block, completeTo }: { block: number; completeTo: number },
 ): Promise<void> {
   const followed = await followedAmong(trx, holdings);
   if (followed.length === 0) return;
   // PostgreSQL refuses to change a row twice in one statement.
-  const distinct = [...new Map(followed.map((one) => [`${one.contract}/${one.tokenId}/${one.owner}`, one])).values()];
+  const distinct = [...new Map(followed.map((one) => [holdingKey(one), one])).values()];
   await sql`
     insert into uncertain_holdings (contract, token_id, owner, block)
     select contract, token_id, owner, cast(${block} as bigint) from ${rowSet(trx, COLUMNS, distinct.map(rowOf))} as input
@@ -86,20 +80,16 @@ function walletKey({ contract, owner }: WalletInContract): string {
   return `${contract}/${owner}`;
 }
 
-/** Balances that were read. @param upTo the block at which they were read: marks of later blocks stay. */
-export async function markCertain(trx: Trx, holdings: readonly UncertainHolding[], upTo: number): Promise<void> {
+/** Balances in foreign contracts that were read. @param upTo the block at which they were read: marks of later blocks stay. */
+export async function markCertain(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<void> {
   if (holdings.length === 0) return;
   await takeMarks(trx, holdings, upTo);
 }
 
 /** Removes the marks of balances that were read at `upTo`. @returns those that were marked. */
-export async function takeMarks(
-  trx: Trx,
-  holdings: readonly UncertainHolding[],
-  upTo: number,
-): Promise<UncertainHolding[]> {
+export async function takeMarks(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<HoldingKey[]> {
   if (holdings.length === 0) return [];
-  const { rows } = await sql<UncertainHolding>`
+  const { rows } = await sql<HoldingKey>`
     delete from uncertain_holdings where block <= ${upTo} and (contract, token_id, owner) in
       (select contract, token_id, owner from ${rowSet(trx, COLUMNS, holdings.map(rowOf))} as input)
     returning contract, token_id as "tokenId", owner`.execute(trx);
@@ -111,7 +101,7 @@ export async function uncertainOf(
   db: Db,
   { contract, owner }: { contract: string; owner: string },
   limit: number,
-): Promise<UncertainHolding[]> {
+): Promise<HoldingKey[]> {
   return db
     .selectFrom("uncertain_holdings")
     .select(["contract", "token_id as tokenId", "owner"])
@@ -121,7 +111,7 @@ export async function uncertainOf(
     .execute();
 }
 
-export async function isUncertain(db: Db, { contract, tokenId, owner }: UncertainHolding): Promise<boolean> {
+export async function isUncertain(db: Db, { contract, tokenId, owner }: HoldingKey): Promise<boolean> {
   const row = await db
     .selectFrom("uncertain_holdings")
     .select("block")

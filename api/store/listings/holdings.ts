@@ -7,7 +7,8 @@ import type { Db } from "../db/sql.ts";
 import { METADATA, type NftView, toNft, withLargeMetadata } from "./nfts.ts";
 import { readMeta } from "../db/meta.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
-import { type HoldingKey, storedHoldings } from "./stored-holdings.ts";
+import type { HoldingKey } from "../../domain/token.ts";
+import { storedHoldings } from "./stored-holdings.ts";
 
 /** One token in a wallet. */
 export interface HeldNft extends NftView {

@@ -1,13 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
+import type { HoldingKey } from "../../domain/token.ts";
 import { type Db, engineOf, rowSet } from "../db/sql.ts";
-
-/** Names a holding: a wallet and a token. */
-export interface HoldingKey {
-  contract: string;
-  tokenId: string;
-  owner: string;
-}
 
 /**
  * Those of the holdings that are stored, as a table expression: `seq`, and `ord`, the place in `keys`.

@@ -4,7 +4,7 @@ import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
 import type { RequestFailureCode } from "../../domain/error-codes.ts";
-import { toWireInteger } from "../../domain/numbers.ts";
+import { toWireInteger } from "../../domain/token.ts";
 import type { RequestEvent, RequestType } from "../../domain/request.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
 import { forKeyShare, forShare, rowSet, type SetColumns, type Trx } from "../db/sql.ts";

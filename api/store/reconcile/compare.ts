@@ -326,7 +326,7 @@ function holdings(db: Db, contract: string) {
   };
 }
 
-export interface ForeignHolding {
+export interface StoredForeignHolding {
   seq: number;
   contract: string;
   type: CollectionType;
@@ -336,7 +336,7 @@ export interface ForeignHolding {
 }
 
 /** Balances of wallets in foreign contracts, in row order. */
-export async function foreignHoldings(db: Db, after: number, limit: number): Promise<ForeignHolding[]> {
+export async function foreignHoldings(db: Db, after: number, limit: number): Promise<StoredForeignHolding[]> {
   return db
     .selectFrom("holdings")
     .innerJoin("foreign_contracts", "foreign_contracts.address", "holdings.contract")
@@ -359,7 +359,7 @@ export async function foreignHoldings(db: Db, after: number, limit: number): Pro
 /** Does not touch the totals: `compareCounters` repairs them afterwards. */
 export async function setForeignHolding(
   trx: Trx,
-  holding: ForeignHolding,
+  holding: StoredForeignHolding,
   quantity: bigint,
   block: number,
 ): Promise<void> {

@@ -7,10 +7,11 @@ import {
   type MintErc1155,
   type WalletCommand,
 } from "../../domain/command.ts";
-import { MAX_QUANTITY } from "../../domain/numbers.ts";
+import { MAX_QUANTITY } from "../../domain/token.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search-name.ts";
-import { type HoldingKey, storedHoldings } from "../listings/stored-holdings.ts";
+import { type HoldingKey, holdingKey, tokenKey } from "../../domain/token.ts";
+import { storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
 
 /*
@@ -74,7 +75,7 @@ export class ReservationSet {
           on nfts.contract = input.contract and nfts.token_id = input.token_id
        order by nfts.seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
-      this.#tokens.set(keyOf(row.contract, row.token_id), {
+      this.#tokens.set(tokenKey({ contract: row.contract, tokenId: row.token_id }), {
         seq: row.seq,
         supply: BigInt(row.supply),
         reserved: BigInt(row.reserved),
@@ -100,14 +101,14 @@ export class ReservationSet {
        where seq in (select seq from ${storedHoldings(trx, wanted)} as stored)
        order by seq ${forUpdate(trx)}`.execute(trx);
     for (const row of rows) {
-      this.#holdings.set(keyOf(row.contract, row.token_id, row.owner), {
+      this.#holdings.set(holdingKey({ contract: row.contract, tokenId: row.token_id, owner: row.owner }), {
         seq: row.seq,
         quantity: BigInt(row.quantity),
         reserved: BigInt(row.reserved),
         changed: false,
       });
     }
-    const missing = wanted.filter((key) => !this.#holdings.has(keyOf(key.contract, key.tokenId, key.owner)));
+    const missing = wanted.filter((key) => !this.#holdings.has(holdingKey(key)));
     if (missing.length > 0) await this.#readKnown(trx, missing);
   }
 
@@ -119,7 +120,7 @@ export class ReservationSet {
         from ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input
        where exists (select 1 from holdings
                       where holdings.contract = input.contract and holdings.token_id = input.token_id)`.execute(trx);
-    for (const row of rows) this.#known.add(keyOf(row.contract, row.token_id));
+    for (const row of rows) this.#known.add(tokenKey({ contract: row.contract, tokenId: row.token_id }));
   }
 
   /** Reserves what a request needs. @returns `ok`, or why it was refused; nothing is reserved then. */
@@ -140,7 +141,7 @@ export class ReservationSet {
 
   /** The token's row is inserted unseen, until its mint is on chain. */
   #create(requestId: string, command: CreateErc1155): "ok" | ReservationRefusal {
-    const key = keyOf(command.collection, command.tokenId);
+    const key = tokenKey({ contract: command.collection, tokenId: command.tokenId });
     if (this.#tokens.has(key)) return "token_already_exists";
     this.#tokens.set(key, {
       seq: null,
@@ -155,7 +156,7 @@ export class ReservationSet {
 
   /** The id must be created on chain already, and its total stay within uint128. */
   #takeSupply(command: MintErc1155): "ok" | ReservationRefusal {
-    const token = this.#tokens.get(keyOf(command.collection, command.tokenId));
+    const token = this.#tokens.get(tokenKey({ contract: command.collection, tokenId: command.tokenId }));
     if (token?.onChain !== true) return "token_not_found";
     const reserved = token.reserved + BigInt(command.quantity);
     if (token.supply + reserved > MAX_QUANTITY) return "supply_exceeded";
@@ -165,9 +166,9 @@ export class ReservationSet {
 
   /** Takes copies of what the wallet holds and has not promised to an earlier transfer or burn. */
   #takeCopies({ contract, tokenId, from, quantity, contractType }: WalletCommand): "ok" | ReservationRefusal {
-    const holding = this.#holdings.get(keyOf(contract, tokenId, from));
+    const holding = this.#holdings.get(holdingKey({ contract, tokenId, owner: from }));
     if (holding === undefined) {
-      const key = keyOf(contract, tokenId);
+      const key = tokenKey({ contract, tokenId });
       const known = this.#tokens.get(key)?.onChain === true || this.#known.has(key);
       return known ? "insufficient_balance" : "token_not_found";
     }
@@ -198,10 +199,6 @@ function tokenOf(command: ReservingCommand): { contract: string; token_id: strin
   if (command.kind === "mint-erc721") return [];
   const contract = isOfWallet(command) ? command.contract : command.collection;
   return [{ contract, token_id: command.tokenId }];
-}
-
-function keyOf(contract: string, tokenId: string, owner = ""): string {
-  return `${contract}/${tokenId}/${owner}`;
 }
 
 /* The rows that a group of requests reserves from, and the statements that store the changes. */

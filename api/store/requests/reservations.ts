@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
+import { holdingKey, tokenKey } from "../../domain/token.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search-name.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
@@ -210,7 +211,8 @@ type Change = (reserved: bigint, quantity: bigint) => bigint;
 function changedRows(rows: readonly ReservedRow[], copies: readonly Copies[], change: Change) {
   const sums = sumOf(copies);
   return rows.map((row) => {
-    const quantity = sums.get(keyOf(row.contract, row.token_id, row.owner))?.quantity ?? 0n;
+    const quantity =
+      sums.get(keyOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }))?.quantity ?? 0n;
     return { seq: row.seq, reserved: change(BigInt(row.reserved), quantity).toString() };
   });
 }
@@ -218,12 +220,12 @@ function changedRows(rows: readonly ReservedRow[], copies: readonly Copies[], ch
 function sumOf<Some extends Copies>(copies: readonly Some[]): Map<string, Some> {
   const sums = new Map<string, Some>();
   for (const one of copies) {
-    const key = keyOf(one.contract, one.tokenId, one.owner);
+    const key = keyOf(one);
     sums.set(key, { ...one, quantity: one.quantity + (sums.get(key)?.quantity ?? 0n) });
   }
   return sums;
 }
 
-function keyOf(contract: string, tokenId: string, owner: string | null): string {
-  return `${contract}/${tokenId}/${owner ?? ""}`;
+function keyOf({ owner, ...token }: Pick<Copies, "contract" | "tokenId" | "owner">): string {
+  return owner === null ? tokenKey(token) : holdingKey({ ...token, owner });
 }

@@ -22,7 +22,7 @@ import {
   pageAnswer,
   pageFrameFields,
   type PageInput,
-  pageOf,
+  pageSchema,
   pageOfFound,
   pageQuery,
   readPage,
@@ -251,4 +251,4 @@ const user = z
 
 export const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
 
-const accountsPage = z.object({ wallets: pageOf(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
+const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

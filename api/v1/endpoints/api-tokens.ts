@@ -1,11 +1,11 @@
-import { createToken as create, revokeToken } from "../../commands/api-tokens.ts";
+import { createApiToken, revokeToken } from "../../commands/api-tokens.ts";
 import { pageOfApiTokens } from "../../store/apps/api-tokens.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { newTokenExample, revokedTokenExample, tokenExample } from "../examples.ts";
-import { presentToken } from "../present.ts";
+import { presentApiToken } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
 import { none, noQuery, tokenIdParams } from "../schemas/params.ts";
-import { newToken, newTokenBody, token, tokensPage } from "../schemas/tokens.ts";
+import { apiToken, apiTokensPage, newApiToken, newApiTokenBody } from "../schemas/api-tokens.ts";
 
 const DEFAULT_NAME = "console";
 
@@ -34,13 +34,13 @@ export function createToken() {
     errors: ["quota_exceeded"],
     params: none,
     query: noQuery,
-    body: newTokenBody,
-    response: newToken,
+    body: newApiTokenBody,
+    response: newApiToken,
     handle: async (deps, { appId, scopes, body }) => {
       const name = body.name ?? DEFAULT_NAME;
       const ratePerMinute = body.rate_limit_per_minute ?? null;
       const wish = { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null, ratePerMinute };
-      const issued = await create(deps, { appId, scopes }, wish);
+      const issued = await createApiToken(deps, { appId, scopes }, wish);
       const row = {
         id: issued.id,
         name,
@@ -50,7 +50,7 @@ export function createToken() {
         expires_at: issued.expiresAt,
         revoked_at: null,
       };
-      return { ...presentToken(row), token: issued.token };
+      return { ...presentApiToken(row), token: issued.token };
     },
   });
 }
@@ -67,10 +67,10 @@ export function listTokens() {
     caller: "session",
     params: none,
     query: keysetQuery,
-    response: tokensPage,
+    response: apiTokensPage,
     handle: async ({ database }, { appId, query }) => {
       const page = await pageOfApiTokens(database.read, appId, readKeyset(query, "tokens"));
-      return { tokens: page.items.map(presentToken), next: nextKeyset(page, "tokens") };
+      return { tokens: page.items.map(presentApiToken), next: nextKeyset(page, "tokens") };
     },
   });
 }
@@ -88,9 +88,9 @@ export function deleteToken() {
     caller: "session",
     params: tokenIdParams,
     query: noQuery,
-    response: token,
+    response: apiToken,
     errors: ["not_found"],
     handle: async (deps, { appId, scopes, params }) =>
-      presentToken(await revokeToken(deps, { appId, scopes }, params.token_id)),
+      presentApiToken(await revokeToken(deps, { appId, scopes }, params.token_id)),
   });
 }

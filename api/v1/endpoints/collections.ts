@@ -9,8 +9,8 @@ import {
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
-import { toWireInteger } from "../../domain/numbers.ts";
-import { tokenMetadata } from "../../domain/metadata-files.ts";
+import { toWireInteger } from "../../domain/token.ts";
+import { publishedTokenMetadata } from "../../domain/metadata-files.ts";
 import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
@@ -271,7 +271,7 @@ export function changeToken(limits: Limits) {
     handle: async (deps, call) => {
       const { address, token_id: id } = call.params;
       const { metadata, requestId } = await changeTokenMetadata(deps, call, address, id.toString(), call.body);
-      return { metadata: tokenMetadata(metadata, id.toString()), request_id: requestId };
+      return { metadata: publishedTokenMetadata(metadata, id.toString()), request_id: requestId };
     },
   });
 }

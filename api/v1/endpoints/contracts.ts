@@ -8,7 +8,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { contractExample, pageExample } from "../examples.ts";
 import { isoTime } from "../present.ts";
 import { address, collectionType, time } from "../schemas/outputs.ts";
-import { pageAnswer, pageFrameFields, pageOf, pageQuery, readPage } from "../schemas/pages.ts";
+import { pageAnswer, pageFrameFields, pageSchema, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams, none, noQuery } from "../schemas/params.ts";
 
 export function listContracts() {
@@ -86,7 +86,7 @@ const followedContract = z
   .meta({ id: "FollowedContract" });
 
 const contractsPage = z
-  .object({ contracts: pageOf(followedContract), ...pageFrameFields })
+  .object({ contracts: pageSchema(followedContract), ...pageFrameFields })
   .meta({ id: "ContractsPage" });
 
 const endedContract = z.object({}).meta({ id: "EndedContract" });

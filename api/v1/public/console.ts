@@ -31,7 +31,7 @@ const CLI = '<meta name="moneta-cli" content="" />';
 /** `/console/`: the web page of the service. `npm run console:update` builds its files. */
 export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
   const router = Router();
-  const page = pageOf(deps);
+  const page = consoleHtml(deps);
   router.use("/console", (request, response, next) => {
     if (request.method !== "GET" && request.method !== "HEAD") {
       refuseMethod(response, "GET, HEAD");
@@ -48,7 +48,7 @@ export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
 }
 
 /** The page, with the beginning of commands that work on this machine. */
-function pageOf({ localCli }: Pick<HttpDeps, "localCli">): string {
+function consoleHtml({ localCli }: Pick<HttpDeps, "localCli">): string {
   const html = readFileSync(join(BUILT, "index.html"), "utf8");
   const cli = (localCli ?? "").replace(/[&"<>]/g, (character) => `&#${character.charCodeAt(0).toString()};`);
   return html.replace(CLI, () => CLI.replace('""', () => `"${cli}"`));

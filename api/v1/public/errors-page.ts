@@ -1,7 +1,7 @@
 import type { Response } from "express";
 
 import { type ErrorCode, ERRORS } from "../../domain/error-codes.ts";
-import { escapeWithCode, sendPage } from "./html.ts";
+import { escapeWithCode, sendHtml } from "./html.ts";
 
 const INTRODUCTION =
   'Every error body is <code>{"error_code", "message", "errors"}</code>. A status shows that an HTTP answer has the code; ' +
@@ -20,7 +20,7 @@ export function sendErrorsPage(response: Response): void {
     ...rows,
     "    </table>",
   ].join("\n");
-  sendPage(response, { title: "Error codes", root: "../", body });
+  sendHtml(response, { title: "Error codes", root: "../", body });
 }
 
 /** Where a code appears: the status of an answer, a failed request, or both. */

@@ -3,7 +3,7 @@ import { Router } from "express";
 import packageJson from "../../../package.json" with { type: "json" };
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
-import { escapeHtml, sendPage } from "./html.ts";
+import { escapeHtml, sendHtml } from "./html.ts";
 
 /** The links of `/`: a name for programs, a path without the leading slash, and a title with a text for people. */
 const LINKS = [
@@ -29,7 +29,7 @@ export function home(deps: Pick<HttpDeps, "settings">): Router {
           `      <li><a href="${path}"><strong>${escapeHtml(title)}</strong> <span>${escapeHtml(words)}</span></a></li>`,
       );
       const version = `    <p class="muted">Version ${packageJson.version}. NFT back end: wallets, collections, mints and gasless transfers.</p>`;
-      sendPage(response, {
+      sendHtml(response, {
         title: NAME,
         root: "",
         body: [version, '    <ul class="links">', ...items, "    </ul>"].join("\n"),

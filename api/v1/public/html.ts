@@ -11,7 +11,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-interface Page {
+interface Html {
   title: string;
   /** Path from the page's folder to the service's root: "" or "../". Relative links work behind a proxy with a prefix. */
   root: string;
@@ -19,7 +19,7 @@ interface Page {
   body: string;
 }
 
-export function sendPage(response: Response, { title, root, body }: Page): void {
+export function sendHtml(response: Response, { title, root, body }: Html): void {
   response.set("Content-Security-Policy", POLICY).set("Cache-Control", "no-cache").type("html").send(`<!doctype html>
 <html lang="en">
   <head>

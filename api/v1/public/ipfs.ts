@@ -77,7 +77,7 @@ async function send(deps: IpfsDeps, request: Request, response: Response, file: 
     return;
   }
   const sameContent = request.get("if-range") === undefined || request.get("if-range") === tag;
-  const range = readRange(sameContent ? request.get("range") : undefined, file.size);
+  const range = readRangeHeader(sameContent ? request.get("range") : undefined, file.size);
   if (range === "unsatisfiable") {
     response.set("Content-Range", `bytes */${file.size.toString()}`);
     throw new ApiError("range_not_satisfiable");
@@ -172,7 +172,7 @@ export interface Range {
  * @returns null when the answer is the whole content: the header is missing or invalid, or asks for another unit or for
  *   several parts; "unsatisfiable" when the range is outside the content.
  */
-export function readRange(header: string | undefined, size: number): Range | "unsatisfiable" | null {
+export function readRangeHeader(header: string | undefined, size: number): Range | "unsatisfiable" | null {
   const match = /^bytes=(\d{0,16})-(\d{0,16})$/.exec((header ?? "").trim());
   const [, first = "", last = ""] = match ?? [];
   if (match === null || (first === "" && last === "")) return null;

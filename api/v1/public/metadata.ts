@@ -4,8 +4,8 @@ import { getAddress } from "ethers";
 import { type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
-import { collectionMetadata } from "../../domain/metadata-files.ts";
-import { MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { publishedCollectionMetadata } from "../../domain/metadata-files.ts";
+import { MAX_TOKEN_ID } from "../../domain/token.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
@@ -74,7 +74,7 @@ interface Document {
 async function collectionDocument(db: Db, address: string): Promise<Document | null> {
   const collection = await findHosted(db, address);
   if (collection === null) return null;
-  return { content: collectionMetadata(collection), final: collection.listed === 1 };
+  return { content: publishedCollectionMetadata(collection), final: collection.listed === 1 };
 }
 
 /** @returns null when there is no such token with hosted metadata. */

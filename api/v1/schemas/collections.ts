@@ -5,7 +5,7 @@ import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
 import { attributes, tokenMetadata } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
-import { pageFrameFields, pageOf } from "./pages.ts";
+import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
 /** A field of a metadata change: null removes it; a missing field keeps its value. */
@@ -202,5 +202,5 @@ export const collection = z
   .meta({ id: "Collection" });
 
 export const collectionsPage = z
-  .object({ collections: pageOf(collection), ...pageFrameFields })
+  .object({ collections: pageSchema(collection), ...pageFrameFields })
   .meta({ id: "CollectionsPage" });

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { address, integer, requestId, time, transactionHash } from "./outputs.ts";
-import { pageFrameFields, pageOf } from "./pages.ts";
+import { pageFrameFields, pageSchema } from "./pages.ts";
 
 const historyEntry = z
   .object({
@@ -18,4 +18,6 @@ const historyEntry = z
   })
   .meta({ id: "HistoryEntry" });
 
-export const historyPage = z.object({ history: pageOf(historyEntry), ...pageFrameFields }).meta({ id: "HistoryPage" });
+export const historyPage = z
+  .object({ history: pageSchema(historyEntry), ...pageFrameFields })
+  .meta({ id: "HistoryPage" });

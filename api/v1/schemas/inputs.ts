@@ -3,10 +3,10 @@ import { z } from "zod";
 
 import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
-import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/numbers.ts";
+import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
+import { remember } from "../../shared/bounded-map.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
 import { isStorable } from "../../shared/storable.ts";
-import { remember } from "../present.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it
@@ -79,7 +79,7 @@ export const reference = optional(text(MAX_REFERENCE_LENGTH, 1)).meta({
 });
 
 /** Text with a limited number of bytes in UTF-8. */
-export function textOfBytes(most: number) {
+export function textUpToBytes(most: number) {
   return z
     .string()
     .check((context) => {

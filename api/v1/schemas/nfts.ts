@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
+import type { MetadataField } from "../../domain/command.ts";
 import { MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { faultOf, NUMBERS } from "../../shared/storable.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
@@ -12,14 +13,14 @@ import {
   reference,
   refuse,
   text,
-  textOfBytes,
+  textUpToBytes,
   tokenId,
   toUser,
   UNICODE,
   userIdentifier,
 } from "./inputs.ts";
 import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
-import { orderField, pageFields, pageFrameFields, pageOf, refuseOthers, searchField } from "./pages.ts";
+import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers, searchField } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
 /** All five variants in one schema: the collection decides which fields apply. */
@@ -58,7 +59,7 @@ export function mintBody(limits: Limits) {
         description:
           "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them.",
       }),
-      unlockable_content: optional(textOfBytes(limits.unlockableBytes)).meta({
+      unlockable_content: optional(textUpToBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
       }),
       reference,
@@ -94,7 +95,7 @@ export const tokenMetadata = z
     background_color: z.string().optional().meta({ description: "Six hexadecimal digits, without #." }),
     animation_url: z.string().optional().meta({ description: "URI of a video, a sound or a model." }),
     youtube_url: z.string().optional().meta({ description: "URI of a video on YouTube." }),
-  })
+  } satisfies Record<MetadataField, z.ZodType>)
   .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 
 const nftFields = {
@@ -170,13 +171,13 @@ export const heldNft = z
   .meta({ id: "HeldNft" });
 
 export const collectionNftsPage = z
-  .object({ nfts: pageOf(collectionNft), ...pageFrameFields })
+  .object({ nfts: pageSchema(collectionNft), ...pageFrameFields })
   .meta({ id: "NftsPage" });
-export const heldNftsPage = z.object({ nfts: pageOf(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
+export const heldNftsPage = z.object({ nfts: pageSchema(heldNft), ...pageFrameFields }).meta({ id: "HeldNftsPage" });
 
 export const contractNftsPage = z
   .object({
-    nfts: pageOf(heldNft),
+    nfts: pageSchema(heldNft),
     ...pageFrameFields,
     as_of_block: z.int().nonnegative().nullable().meta({
       description:

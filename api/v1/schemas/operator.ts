@@ -11,8 +11,8 @@ import { ALICE, newTokenExample, usageExample } from "../examples.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { nextField } from "./keyset.ts";
 import { address, time, wei } from "./outputs.ts";
-import { number, pageOf } from "./pages.ts";
-import { scope } from "./tokens.ts";
+import { number, pageSchema } from "./pages.ts";
+import { scope } from "./api-tokens.ts";
 
 const count = z.int().nonnegative();
 
@@ -218,7 +218,7 @@ const app = z
   })
   .meta({ id: "App" });
 
-export const appsPage = z.object({ apps: pageOf(app), next: nextField }).meta({ id: "AppsPage" });
+export const appsPage = z.object({ apps: pageSchema(app), next: nextField }).meta({ id: "AppsPage" });
 
 export const newAppBody = z
   .strictObject({

@@ -230,7 +230,7 @@ export function toBase64(text: string): string {
 }
 
 /** The items of a page. */
-export function pageOf<S extends z.ZodType>(item: S) {
+export function pageSchema<S extends z.ZodType>(item: S) {
   return z.array(item).meta({ description: "The items of this page." });
 }
 

@@ -11,7 +11,7 @@ import {
   transactionHash as anyTransactionHash,
   userIdentifier,
 } from "./inputs.ts";
-import { orderField, pageFields, pageFrameFields, pageOf, refuseOthers } from "./pages.ts";
+import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers } from "./pages.ts";
 
 const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with other filters, only so many of the newest are searched.`;
 
@@ -90,4 +90,6 @@ export const request = z
   })
   .meta({ id: "Request" });
 
-export const requestsPage = z.object({ requests: pageOf(request), ...pageFrameFields }).meta({ id: "RequestsPage" });
+export const requestsPage = z
+  .object({ requests: pageSchema(request), ...pageFrameFields })
+  .meta({ id: "RequestsPage" });

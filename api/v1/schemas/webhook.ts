@@ -5,7 +5,7 @@ import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/req
 import { MAX_ANSWER_BYTES } from "../../shared/answer-text.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
-import { pageFrameFields, pageOf } from "./pages.ts";
+import { pageFrameFields, pageSchema } from "./pages.ts";
 
 export function webhookBody(limits: Limits) {
   return z
@@ -95,5 +95,5 @@ export const redeliveredEvents = z
   .meta({ id: "RedeliveredEvents" });
 
 export const deliveriesPage = z
-  .object({ deliveries: pageOf(delivery), ...pageFrameFields })
+  .object({ deliveries: pageSchema(delivery), ...pageFrameFields })
   .meta({ id: "DeliveriesPage" });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { MAX_TOKEN_ID, toWireInteger } from "../../../api/domain/numbers.ts";
+import { MAX_TOKEN_ID, toWireInteger } from "../../../api/domain/token.ts";
 import { isFinal, REQUEST_STATUSES, statusesBefore } from "../../../api/domain/request.ts";
 
 describe("the states of a request", () => {

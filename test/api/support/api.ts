@@ -19,7 +19,7 @@ import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
-import { createApp } from "../../../api/v1/app.ts";
+import { createExpressApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
 import type { StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
@@ -196,7 +196,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, batchItemsPerMinute: 1_000_000, ...options.limits };
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
-  const app = createApp({
+  const app = createExpressApp({
     settings: {
       ...documented,
       ...OPERATORS_SETTINGS,

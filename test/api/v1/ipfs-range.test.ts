@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { readRange } from "../../../api/v1/public/ipfs.ts";
+import { readRangeHeader } from "../../../api/v1/public/ipfs.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
 import { type TestApi, startApi } from "../support/api.ts";
 
@@ -56,7 +56,7 @@ describe("GET /ipfs with Range", () => {
   });
 });
 
-describe("readRange", () => {
+describe("readRangeHeader", () => {
   it("ignores invalid headers", () => {
     for (const header of [
       undefined,
@@ -68,8 +68,8 @@ describe("readRange", () => {
       "bytes=1-2-3",
       `bytes=${"9".repeat(17)}-`,
     ]) {
-      expect(readRange(header, 10), header).to.equal(null);
+      expect(readRangeHeader(header, 10), header).to.equal(null);
     }
-    expect(readRange("bytes=0-", 0)).to.equal("unsatisfiable");
+    expect(readRangeHeader("bytes=0-", 0)).to.equal("unsatisfiable");
   });
 });

@@ -14,6 +14,7 @@ import {
 } from "kysely";
 import pg from "pg";
 
+import { BoundedMap } from "../../../shared/bounded-map.ts";
 import { codeOf, connectionProblem, explainedAtCommit, explainedAtRun, StatementLost } from "../errors.ts";
 import { storableText } from "./types.ts";
 import type { Db } from "../sql.ts";
@@ -28,8 +29,8 @@ import type { Db } from "../sql.ts";
 const NAMED_AT_USE = 5;
 /** Most names. For each, the server keeps the parsed statement and its plan in each connection: about 70 kB. */
 const MAX_NAMED = 150;
-/** Most texts without a name whose uses are counted. */
-const MAX_COUNTED = 1_000;
+/** Texts without a name whose uses are counted. */
+const COUNTED = 500;
 /** Longer texts get no name. */
 const LONGEST_TEXT = 10_000;
 /**
@@ -54,7 +55,7 @@ export function isStatementLost(error: unknown): boolean {
 /** The statements that the connections of a pool prepare. */
 export class NamedStatements {
   readonly #names = new Map<string, string>();
-  readonly #uses = new Map<string, number>();
+  readonly #uses = new BoundedMap<string, number>(COUNTED);
   #usable = true;
   /** Connections of an earlier generation have prepared statements that cannot be used any more. */
   generation = 0;
@@ -73,7 +74,6 @@ export class NamedStatements {
     if (this.#names.size === MAX_NAMED || text.length > LONGEST_TEXT) return undefined;
     const uses = (this.#uses.get(text) ?? 0) + 1;
     if (uses < NAMED_AT_USE) {
-      if (this.#uses.size === MAX_COUNTED) this.#uses.clear();
       this.#uses.set(text, uses);
       return undefined;
     }

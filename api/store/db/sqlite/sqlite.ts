@@ -13,6 +13,7 @@ import {
   type SqliteStatement,
 } from "kysely";
 
+import { BoundedMap } from "../../../shared/bounded-map.ts";
 import { fileErrorReason, makeFolder } from "../../../shared/folder.ts";
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../errors.ts";
@@ -250,25 +251,17 @@ function unusable(file: string, reason: string, cause?: unknown): DatabaseError 
 }
 
 /** Statements kept per connection. The service has fewer, although listings vary in their filters. */
-const MAX_STATEMENTS = 500;
+const STATEMENTS = 500;
 
-/**
- * A connection that prepares each statement once and uses it again: preparing costs more than running most of them. The
- * least recently used statements are dropped.
- */
+/** A connection that prepares each statement once and uses it again: preparing costs more than running most of them. */
 export function cachingStatements(database: BetterSqlite3.Database): SqliteDatabase {
-  const statements = new Map<string, SqliteStatement>();
+  const statements = new BoundedMap<string, SqliteStatement>(STATEMENTS);
   return {
     prepare(sql: string): SqliteStatement {
       const known = statements.get(sql);
-      const statement = known ?? database.prepare(sql);
-      // A map keeps the order of insertion: the newest use goes to the end.
-      if (known !== undefined) statements.delete(sql);
+      if (known !== undefined) return known;
+      const statement = database.prepare(sql);
       statements.set(sql, statement);
-      if (statements.size > MAX_STATEMENTS) {
-        const [oldest] = statements.keys();
-        if (oldest !== undefined) statements.delete(oldest);
-      }
       return statement;
     },
     close: () => {

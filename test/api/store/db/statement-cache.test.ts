@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { cachingStatements } from "../../../../api/store/db/sqlite/sqlite.ts";
 import { describeOn } from "../../../support/engine.ts";
 
-const LIMIT = 500;
+const KEPT = 500;
 
 describeOn("sqlite", "cachingStatements", () => {
   let database: BetterSqlite3.Database;
@@ -48,15 +48,13 @@ describeOn("sqlite", "cachingStatements", () => {
     expect(cached.prepare(text).all([])).to.deep.equal([{ a: 1, b: 7 }]);
   });
 
-  it("drops the statement that was not used for the longest time when there are too many", () => {
-    for (let number = 0; number < LIMIT; number++) cached.prepare(select(number));
-    cached.prepare(select(0));
-    cached.prepare(select(LIMIT));
+  it("keeps the statements that were used last, and drops those before them when there are too many", () => {
+    for (let number = 0; number <= 2 * KEPT; number++) cached.prepare(select(number));
     prepared.length = 0;
+    for (let number = 2 * KEPT; number > KEPT; number--) cached.prepare(select(number));
+    expect(prepared, "the last ones").to.deep.equal([]);
     cached.prepare(select(0));
-    expect(prepared, "used again, so it was kept").to.deep.equal([]);
-    cached.prepare(select(1));
-    expect(prepared, "the oldest").to.deep.equal([select(1)]);
+    expect(prepared, "the oldest").to.deep.equal([select(0)]);
   });
 
   it("does not keep a text that cannot be prepared", () => {

@@ -8,3 +8,24 @@ export function toWireInteger(value: string | bigint): number | string {
   const exact = BigInt(value);
   return exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact.toString();
 }
+
+/** Names a token. */
+export interface TokenKey {
+  contract: string;
+  tokenId: string;
+}
+
+/** Names a holding: a wallet and a token. */
+export interface HoldingKey extends TokenKey {
+  owner: string;
+}
+
+/** A token as the key of a map. */
+export function tokenKey({ contract, tokenId }: TokenKey): string {
+  return `${contract}/${tokenId}`;
+}
+
+/** A holding as the key of a map. */
+export function holdingKey({ contract, tokenId, owner }: HoldingKey): string {
+  return `${contract}/${tokenId}/${owner}`;
+}

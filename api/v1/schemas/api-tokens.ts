@@ -5,11 +5,11 @@ import { MAX_TOKEN_DAYS, MAX_TOKEN_NAME, MAX_TOKEN_RATE } from "../../config/lim
 import { count, optional, text } from "./inputs.ts";
 import { nextField } from "./keyset.ts";
 import { time } from "./outputs.ts";
-import { pageOf } from "./pages.ts";
+import { pageSchema } from "./pages.ts";
 
 export const scope = z.enum(SCOPES).meta({ description: "A permission of a token." });
 
-export const newTokenBody = z
+export const newApiTokenBody = z
   .strictObject({
     scopes: z
       .array(scope)
@@ -41,11 +41,11 @@ const fields = {
   revoked_at: time.nullable().meta({ description: "null: the token is not revoked." }),
 };
 
-export const token = z.object(fields).meta({ id: "Token" });
-export const newToken = z
+export const apiToken = z.object(fields).meta({ id: "Token" });
+export const newApiToken = z
   .object({
     ...fields,
     token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
   })
   .meta({ id: "NewToken" });
-export const tokensPage = z.object({ tokens: pageOf(token), next: nextField }).meta({ id: "TokensPage" });
+export const apiTokensPage = z.object({ tokens: pageSchema(apiToken), next: nextField }).meta({ id: "TokensPage" });

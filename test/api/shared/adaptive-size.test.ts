@@ -1,11 +1,11 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { AdaptiveLimit } from "../../../api/chain/limits.ts";
+import { AdaptiveSize, GROWS_AT_ONCE } from "../../../api/shared/adaptive-size.ts";
 
-describe("AdaptiveLimit", () => {
+describe("AdaptiveSize", () => {
   /** Calls of full size against a provider that accepts `most`. @returns how many it refused. */
-  const run = (limit: AdaptiveLimit, most: number, calls: number) => {
+  const run = (limit: AdaptiveSize, most: number, calls: number) => {
     let refusals = 0;
     for (let call = 0; call < calls; call++) {
       const size = limit.value;
@@ -19,34 +19,47 @@ describe("AdaptiveLimit", () => {
   };
 
   it("halves until the provider accepts", () => {
-    const limit = new AdaptiveLimit(500);
+    const limit = new AdaptiveSize(500);
     expect(run(limit, 10, 7)).to.equal(6);
     expect(limit.value).to.equal(7);
   });
 
   it("grows back slowly, and is refused ever more rarely", () => {
-    const limit = new AdaptiveLimit(500);
+    const limit = new AdaptiveSize(500);
     run(limit, 10, 100);
     expect(limit.value).to.be.within(7, 16);
     expect(run(limit, 10, 10_000)).to.be.below(12);
   });
 
   it("returns to its start when the provider's limit is gone", () => {
-    const limit = new AdaptiveLimit(500);
+    const limit = new AdaptiveSize(500);
     run(limit, 10, 50);
     expect(run(limit, Infinity, 2_000)).to.equal(0);
     expect(limit.value).to.equal(500);
   });
 
   it("does not grow by calls that were smaller than it allows", () => {
-    const limit = new AdaptiveLimit(8);
+    const limit = new AdaptiveSize(8);
     limit.refused(8);
     for (let call = 0; call < 1_000; call++) limit.accepted(3);
     expect(limit.value).to.equal(4);
   });
 
+  it("doubles with each success when it may grow at once, also after a size that failed", () => {
+    const size = new AdaptiveSize(100, GROWS_AT_ONCE);
+    const accepted = () => {
+      size.accepted(size.value);
+      return size.value;
+    };
+    while (size.value > 1) size.refused(size.value);
+    expect([accepted(), accepted(), accepted()]).to.deep.equal([2, 4, 8]);
+    size.refused(8);
+    expect(size.value).to.equal(4);
+    expect(Array.from({ length: 6 }, accepted)).to.deep.equal([8, 16, 32, 64, 100, 100]);
+  });
+
   it("says when no smaller size is left", () => {
-    const limit = new AdaptiveLimit(2);
+    const limit = new AdaptiveSize(2);
     expect([limit.refused(2), limit.refused(1), limit.value]).to.deep.equal([true, false, 1]);
   });
 
@@ -56,7 +69,7 @@ describe("AdaptiveLimit", () => {
         fc.integer({ min: 1, max: 1_000 }),
         fc.array(fc.tuple(fc.boolean(), fc.nat(1_200))),
         (start, calls) => {
-          const limit = new AdaptiveLimit(start);
+          const limit = new AdaptiveSize(start);
           for (const [accepts, size] of calls) {
             if (accepts) limit.accepted(size);
             else limit.refused(size);
