@@ -160,6 +160,16 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
 const MAX_RETRIES = 2;
 const TIMEOUT = 60_000;
 
+/** One try of a call for each client, for helpers that count their tries themselves. */
+const SINGLE_TRIES = new WeakMap<Client, (request: Request) => Promise<Response>>();
+
+/** @returns what sends a call of the client without its retries. */
+export function singleTries(client: Client): (request: Request) => Promise<Response> {
+  const single = SINGLE_TRIES.get(client);
+  if (single === undefined) throw new TypeError("Pass a client as createClient returns it, not a copy.");
+  return single;
+}
+
 /**
  * Makes a client of one service, for one app. It holds no connection, so there is nothing to close.
  * @param options where the service is, and the token of the app
@@ -213,6 +223,7 @@ export function createClient(options: ClientOptions): Client {
       return upload(body, file, { url: `${base}/v1/media`, headers, send, maxRetries, signal: either(file.signal) });
     },
   };
+  SINGLE_TRIES.set(full, single);
   return full;
 }
 

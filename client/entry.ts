@@ -1,4 +1,4 @@
-// The entry of the package. Files of this repository import from the file that has it.
+// The main entry of the package. Files of this repository import from the file that has it.
 export {
   answerOf,
   createClient,

@@ -123,7 +123,7 @@ async function whole(response: Response): Promise<Response> {
   return new Response(await response.arrayBuffer(), { status, statusText, headers });
 }
 
-export function isBusy({ status }: Response): boolean {
+export function isBusy({ status }: { status: number }): boolean {
   return BUSY.includes(status);
 }
 

@@ -1,5 +1,6 @@
+import { type BulkItem, itemsIn } from "../../client/bulk-progress.ts";
 import { failedRowsFile, messageOf } from "../forms/csv/outcomes.ts";
-import { type Progress, type RowState, rowsIn } from "../forms/csv/progress.ts";
+import type { Progress } from "../forms/csv/progress.ts";
 import { Button } from "../parts/button.tsx";
 import { downloadCsv } from "../parts/download.ts";
 import { CopyAs } from "../parts/copy-as.tsx";
@@ -47,7 +48,10 @@ export function RunPanel({ plan, pictures }: { plan: Plan; pictures: readonly Fi
 
 /** Rows of the run that are left to send. */
 function unsent({ bad }: Plan, progress: Progress): number {
-  return rowsIn(progress, "sent").length + rowsIn(progress, "waiting").filter((row) => !bad.has(row)).length;
+  return (
+    itemsIn(progress.minting, "sent").length +
+    itemsIn(progress.minting, "waiting").filter((row) => !bad.has(row)).length
+  );
 }
 
 function labelOf(doing: Run["doing"], begun: boolean, { table, bad }: Plan): string {
@@ -65,7 +69,7 @@ interface ResultsProps {
 }
 
 function Results({ plan, run, progress }: ResultsProps) {
-  const count = (...states: RowState["is"][]) => rowsIn(progress, ...states).length;
+  const count = (...states: BulkItem["is"][]) => itemsIn(progress.minting, ...states).length;
   const [completed, failed, accepted] = [count("completed"), count("failed"), count("accepted")];
   const done = completed + failed;
   const left = unsent(plan, progress);
@@ -100,9 +104,9 @@ function Results({ plan, run, progress }: ResultsProps) {
 
 function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
   // The rows with problems come first: they are why someone looks.
-  const failed = rowsIn(progress, "failed");
-  const shown = [...failed, ...rowsIn(progress, "completed", "accepted", "sent", "waiting")].slice(0, SHOWN);
-  const more = progress.rows.length - shown.length;
+  const failed = itemsIn(progress.minting, "failed");
+  const shown = [...failed, ...itemsIn(progress.minting, "completed", "accepted", "sent", "waiting")].slice(0, SHOWN);
+  const more = progress.minting.items.length - shown.length;
   return (
     <>
       <Table
@@ -114,8 +118,7 @@ function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
           { head: "Name", cell: (row) => <bdi>{plan.table.rows[row]?.cells.get("name") ?? "–"}</bdi> },
           {
             head: "Result",
-            cell: (row) =>
-              resultOf(plan.options.collection, progress.rows[row], plan.bad.has(row) ? "Left out" : "Waiting"),
+            cell: (row) => resultOf(plan, row, progress.minting.items[row]),
           },
         ]}
       />
@@ -124,7 +127,7 @@ function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {
   );
 }
 
-function resultOf(address: string, state: RowState | undefined, left: string) {
+function resultOf({ table, options: { collection: address }, bad }: Plan, row: number, state: BulkItem | undefined) {
   switch (state?.is) {
     case "completed":
       if (state.tokenId === null) return "Minted";
@@ -136,10 +139,10 @@ function resultOf(address: string, state: RowState | undefined, left: string) {
     case "accepted":
       return <a href={href("/requests/:request_id", { request_id: state.requestId })}>On its way</a>;
     case "failed":
-      return messageOf(state);
+      return messageOf(state, table.rows[row]);
     case "sent":
       return "Sent, the answer is not known yet";
     default:
-      return left;
+      return bad.has(row) ? "Left out" : "Waiting";
   }
 }

@@ -1,17 +1,19 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
-import { columnOf, type Item, itemsOf } from "../forms/csv/items.ts";
-import { newProgress, type Progress, readProgress, saveProgress } from "../forms/csv/progress.ts";
+import { BulkMint } from "../../client/bulk.ts";
+import type { Shape } from "../../client/client.ts";
+import { type Item, itemsOf } from "../forms/csv/items.ts";
+import { newRun, type Progress, readProgress, saveProgress } from "../forms/csv/progress.ts";
 import { rememberRows } from "../forms/csv/sent-rows.ts";
-import { sendRows, type Stopped } from "../forms/csv/run.ts";
-import { pause } from "../../client/pause.ts";
-import { uploadFile } from "../service/client.ts";
+import { client, uploadFile } from "../service/client.ts";
 import { randomKey } from "../../client/retries.ts";
 import { sentenceOf } from "../parts/error-note.tsx";
 import { sayProblem } from "../parts/toasts.tsx";
-import { sendBatch } from "./send-batch.ts";
 import type { Plan } from "./use-dry-run.ts";
 import { useOutcomes } from "./use-outcomes.ts";
+
+/** A call is repeated as often as other calls of the console. A person waits at most two minutes for a busy service. */
+const LIMITS = { maxRetries: 2, patience: 120_000 };
 
 export interface Run {
   /** null: it has not begun. */
@@ -19,7 +21,7 @@ export interface Run {
   /** What is being done now; null: nothing. */
   doing: "uploading" | "minting" | null;
   /** Why it stopped before its end. */
-  stopped: Stopped;
+  stopped: string | null;
   /** false: the browser has no room to store the progress. */
   saved: boolean;
   /** Begins, or continues. */
@@ -34,16 +36,17 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
   const rows = plan.table.rows.length;
   const [progress, setProgress] = useState(() => readProgress(localStorage, plan.name, rows, new Date()));
   const [doing, setDoing] = useState<Run["doing"]>(null);
-  const [stopped, setStopped] = useState<Stopped>(null);
+  const [stopped, setStopped] = useState<string | null>(null);
   const [saved, setSaved] = useState(true);
   const latest = useRef(progress);
   const end = useRef(new AbortController());
-  const follow = useOutcomes(latest, keep);
+  const follow = useOutcomes(() => (latest.current === null ? null : mintOf(latest.current, show)));
 
-  function keep(next: Progress): void {
-    latest.current = next;
-    setProgress(next);
-    setSaved(saveProgress(localStorage, plan.name, next));
+  function show(run: Progress): void {
+    latest.current = run;
+    // The bulk mint changes its progress in place. The page sees only another object.
+    setProgress({ ...run });
+    setSaved(saveProgress(localStorage, plan.name, { progress: run, table: plan.table.rows }));
   }
   const run = async () => {
     end.current = new AbortController();
@@ -55,13 +58,10 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
       const uris = await uploadAll(plan, pictures, signal);
       const { items } = itemsOf(plan.table, { ...plan.options, pictures: uris });
       setDoing("minting");
-      keep(latest.current ?? newProgress(randomKey(), rows, new Date()));
-      setStopped(
-        await sendRows(latest.current ?? newProgress(randomKey(), rows, new Date()), {
-          ...toolsOf(plan, items, signal),
-          keep,
-        }),
-      );
+      const begun = latest.current ?? newRun(randomKey(), rows, new Date());
+      show(begun);
+      for (const batch of begun.minting.open) batch.bodies = batch.items.map((row) => bodyOf(items[row]));
+      await mintOf(begun, show, signal).send(items.map((item, row) => (plan.bad.has(row) ? null : bodyOf(item))));
     } catch (error) {
       setStopped(signal.aborted ? "You stopped the import." : sentenceOf(error));
     } finally {
@@ -90,6 +90,14 @@ export function useRun(plan: Plan, pictures: readonly File[]): Run {
   };
 }
 
+/** @param show stores and shows the progress */
+function mintOf(run: Progress, show: (run: Progress) => void, signal = new AbortController().signal): BulkMint {
+  const keep = () => {
+    show(run);
+  };
+  return new BulkMint(client(), { ...LIMITS, progress: run.minting, keep, signal });
+}
+
 /** Rows that are sent without the others of their file must be known in a corrected file. @throws Error when there is no room */
 function rememberGoodRows({ name: run, place, table, bad }: Plan): void {
   if (bad.size === 0) return;
@@ -107,13 +115,6 @@ async function uploadAll(plan: Plan, pictures: readonly File[], signal: AbortSig
   return uris;
 }
 
-function toolsOf({ table, bad }: Plan, items: readonly Item[], signal: AbortSignal) {
-  return {
-    items,
-    skip: bad,
-    signal,
-    send: sendBatch,
-    wait: (milliseconds: number) => pause(milliseconds, signal),
-    columnOf: (row: number, field: string) => columnOf(field, table.rows[row]),
-  };
+function bodyOf(item: Item = {}): Shape<"Mint"> {
+  return item as unknown as Shape<"Mint">;
 }

@@ -1,10 +1,13 @@
 // Loaded before an example of a checkout. An example imports the package @moneta/client, as an app does; in a checkout, the
-// package is not built, and this is its source.
+// package is not built, and these are its sources.
 import { registerHooks } from "node:module";
 
-const source = new URL("../../client/entry.ts", import.meta.url).href;
+const SOURCES = { "@moneta/client": "entry.ts", "@moneta/client/bulk": "bulk-entry.ts" };
 
 registerHooks({
-  resolve: (specifier, context, next) =>
-    specifier === "@moneta/client" ? { url: source, shortCircuit: true } : next(specifier, context),
+  resolve: (specifier, context, next) => {
+    const file = SOURCES[specifier];
+    if (file === undefined) return next(specifier, context);
+    return { url: new URL(`../../client/${file}`, import.meta.url).href, shortCircuit: true };
+  },
 });

@@ -95,6 +95,37 @@ describe("forms of the console that write", () => {
     expect(await page.getByRole("button", { name: /^(Mint|Continue)/ }).count()).to.equal(0);
   });
 
+  it("continue an import whose answer was lost, after the page was loaded again, and mint each row once", async () => {
+    const page = await console.open({ screen: `/collections/${collection}/import` });
+    console.allowProblems(/Failed to load resource/);
+    const choose = () => {
+      const buffer = Buffer.from("name,user_identifier\nLost 1,alice\nLost 2,alice\n");
+      return page.getByLabel("CSV file").setInputFiles({ name: "lost.csv", mimeType: "text/csv", buffer });
+    };
+    const keys: string[] = [];
+    await page.route("**/v1/nfts/batch", async (route) => {
+      keys.push((await route.request().headerValue("idempotency-key")) ?? "");
+      await route.fetch();
+      await route.abort();
+    });
+    await choose();
+    await page.getByRole("button", { name: "Mint 2 tokens" }).click();
+    await page.getByText("The service does not answer.").waitFor();
+    await page.getByText("2 of 2 rows are left. Continue: no row is minted twice.").waitFor();
+    expect(new Set(keys).size).to.equal(1);
+    await page.unroute("**/v1/nfts/batch");
+    await page.reload();
+    await choose();
+    await page.getByText("This file was begun on").waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
+    const { total } = await console.moneta.api.ok<Shape<"NftsPage">>(
+      "GET",
+      `/v1/collections/${collection}?search=Lost`,
+    );
+    expect(total).to.equal(2);
+  });
+
   it("import a CSV file for users without wallets, if the person chose so", async () => {
     const page = await console.open({ screen: `/collections/${collection}/import` });
     console.allowProblems(/404/);

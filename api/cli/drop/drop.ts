@@ -173,7 +173,7 @@ async function execute(terminal: Terminal, dir: string, job: Job & { service: Dr
     await preview(terminal, dir, job);
     return;
   }
-  const again = options.retryFailed === true ? state.failed() : [];
+  const again = options.retryFailed === true ? state.in("failed") : [];
   if (state.finished && again.length === 0) {
     await finish(terminal, dir, { plan, options, state, before: "The drop was finished before. Nothing was sent." });
     return;
@@ -203,8 +203,8 @@ async function finish(
   { plan, options, state, before }: Job & { state: DropState; before: string },
 ): Promise<void> {
   const report = await writeReport(dir, plan, state);
-  const failed = state.failed().length;
-  const unknown = state.unknown().length;
+  const failed = state.in("failed").length;
+  const unknown = state.in("unknown").length;
   const text = [
     before,
     `${(plan.tokens.length - failed - unknown).toString()} of ${plural(plan.tokens.length, "token")} minted. Report: ${report}`,

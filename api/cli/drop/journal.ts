@@ -4,6 +4,7 @@ import { join } from "node:path";
 
 import { z } from "zod";
 
+import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 
 /** The file in the folder that says what a drop has done so far. */
@@ -27,7 +28,7 @@ const batch = z.object({
   key: z.string(),
   /** Positions of its tokens in the plan. */
   tokens: z.array(z.number()),
-  body: z.object({ items: z.array(z.record(z.string(), z.unknown())) }),
+  body: z.object({ items: z.array(z.custom<Shape<"Mint">>((value) => typeof value === "object" && value !== null)) }),
   at: z.number(),
 });
 const result = z.object({
@@ -52,8 +53,8 @@ const again = z.object({ entry: z.literal("again"), tokens: z.array(z.number()) 
 const line = z.discriminatedUnion("entry", [start, upload, batch, results, refused, outcomes, again]);
 export type Entry = z.infer<typeof line>;
 export type Start = z.infer<typeof start>;
-export type SentBatch = z.infer<typeof batch>;
-export type Result = z.infer<typeof result>;
+/** An entry for a step of the bulk mint. */
+export type MintEntry = Exclude<Entry, { entry: "start" | "upload" }>;
 export type Outcome = z.infer<typeof final>;
 
 /** Reads what an earlier run has done. @returns nothing when there was none. */

@@ -2,11 +2,12 @@ import { randomBytes } from "node:crypto";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import type { BulkItem } from "../../../client/bulk-progress.ts";
 import { plural } from "../../shared/text.ts";
 import type { Terminal } from "../terminal.ts";
 import { REPORT } from "./folder.ts";
 import type { Plan } from "./plan.ts";
-import type { DropState, TokenState } from "./state.ts";
+import { type DropState, NOT_KNOWN, reasonOf } from "./state.ts";
 
 /** What a dry run without problems prints. */
 export function describePlan(plan: Plan, state: DropState): string {
@@ -31,16 +32,16 @@ function receiversOf({ tokens, to }: Plan): string {
 function nextStep(state: DropState): string {
   if (state.finished) return "The drop is finished.";
   if (state.start === null) return "Everything is in order. Nothing was sent. Run again with --yes to mint.";
-  const done = state.in("final", "refused").length;
+  const done = state.in("completed", "failed", "unknown").length;
   return `The drop has begun: ${plural(done, "token is", "tokens are")} done. Run again with --yes to continue.`;
 }
 
 /** The JSON form of a result. */
 export function describe(plan: Plan, state: DropState, what: "problems" | "checked" | "finished") {
   const { tokens, files, problems, ignored } = plan;
-  const failed = state.failed().length;
-  const unknown = state.unknown().length;
-  const completed = state.in("final", "refused").length - failed - unknown;
+  const completed = state.in("completed").length;
+  const failed = state.in("failed").length;
+  const unknown = state.in("unknown").length;
   return {
     state: what,
     tokens: tokens.length,
@@ -86,7 +87,7 @@ const HEAD = ["file", "token_id", "request_id", "status", "error"];
 export async function writeReport(folder: string, { tokens }: Plan, state: DropState): Promise<string> {
   const lines = tokens.map((token, index) => [
     token.source,
-    ...cellsOf(state.tokens[index] ?? { is: "waiting" }, token.tokenId),
+    ...cellsOf(state.minting.items[index] ?? { is: "waiting" }, token.tokenId),
   ]);
   const path = join(folder, REPORT);
   // The name is new, so a folder from others cannot have a link there.
@@ -101,19 +102,18 @@ export async function writeReport(folder: string, { tokens }: Plan, state: DropS
   return path;
 }
 
-function cellsOf(token: TokenState, tokenId: string | null): string[] {
-  switch (token.is) {
-    case "final":
-      return [
-        token.status === "unknown" ? "" : (token.token_id ?? tokenId ?? ""),
-        token.requestId,
-        token.status,
-        token.error ?? "",
-      ];
-    case "refused":
-      return ["", "", "refused", token.error];
+function cellsOf(item: BulkItem, tokenId: string | null): string[] {
+  switch (item.is) {
+    case "completed":
+      return [item.tokenId ?? tokenId ?? "", item.requestId, "completed", ""];
+    case "failed":
+      return item.requestId === null
+        ? ["", "", "refused", reasonOf(item)]
+        : [tokenId ?? "", item.requestId, "failed", reasonOf(item)];
+    case "unknown":
+      return ["", item.requestId, "unknown", NOT_KNOWN];
     case "accepted":
-      return ["", token.requestId, "accepted", ""];
+      return ["", item.requestId, "accepted", ""];
     case "sent":
       return ["", "", "unknown", "The answer of the service is not known yet."];
     case "waiting":

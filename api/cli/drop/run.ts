@@ -1,27 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 
+import { BulkStopped, oldBatches } from "../../../client/bulk.ts";
+import type { BulkBatch } from "../../../client/bulk-progress.ts";
 import type { Shape } from "../../../client/client.ts";
-import { MAX_BATCH_ITEMS, MAX_JSON_VALUES } from "../../config/limits.ts";
+import { ApiRefusal } from "../../../client/errors.ts";
 import { MEDIA_FIELDS, METADATA_FIELDS, type TokenMetadata } from "../../domain/command.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
 import type { FolderToken, MediaFile } from "./folder.ts";
-import { type Entry, type Journal, JOURNAL, type Outcome, type SentBatch, type Start } from "./journal.ts";
+import { type Journal, JOURNAL, type Start } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import type { DropService } from "./service.ts";
-import type { DropState } from "./state.ts";
-import { valuesOf } from "./values.ts";
-
-/** Tokens, bytes and JSON values of a batch. Smaller than the service allows, so that progress is visible. */
-const BATCH_TOKENS = Math.min(250, MAX_BATCH_ITEMS);
-const BATCH_BYTES = 4_000_000;
-const BATCH_VALUES = MAX_JSON_VALUES / 2;
-/** The shortest time for which an operator can keep idempotency keys is a week. */
-const KEY_LASTS = 6 * 86_400_000;
-/** When items are refused for lack of room without `Retry-After`: milliseconds. */
-const NO_ROOM_WAIT = 5_000;
-const LONGEST_WAIT = 600_000;
+import { type DropState, entryOf } from "./state.ts";
 
 export interface Run {
   folder: string;
@@ -39,19 +30,50 @@ export interface Run {
 
 /** Does what is left of the drop, until every request is final. */
 export async function runDrop(run: Run, resolveTo: () => Promise<string>): Promise<void> {
-  const begun = await begin(run, resolveTo);
-  const unanswered = run.state.unanswered();
-  for (const batch of unanswered) refuseOld(run, batch);
+  const { state, plan, service, sendOld } = run;
+  const { to } = await begin(run, resolveTo);
+  const [old] = sendOld ? [] : oldBatches(state.minting, run.now());
+  if (old !== undefined) throw tooOld(run, old);
   await uploadAll(run);
-  // The answers of these batches are not known: the same key with the same body gets them, or mints now.
-  for (const batch of unanswered) await send(run, batch, { sentBefore: true });
-  await mintAll(run, begun);
-  await untilFinal(run);
+  const show = (step: string, done: number) => {
+    run.show(step, done, plan.tokens.length);
+  };
+  const sent = () => plan.tokens.length - state.in("waiting").length;
+  const final = () => state.in("completed", "failed", "unknown").length;
+  const minting = service.bulkMint({
+    progress: state.minting,
+    keep: async (_progress, step) => {
+      await run.journal.append(entryOf(step));
+      if (step.step === "send") show("sent", sent() - step.items.length);
+      if (step.step === "settle") show("final", final());
+    },
+  });
+  await explained(run, async () => {
+    await minting.send(bodiesOf(run, to));
+    show("sent", sent());
+    show("final", final());
+    await minting.wait();
+  });
 }
 
-async function record(run: Run, entry: Entry): Promise<void> {
-  await run.journal.append(entry);
-  run.state.apply(entry);
+/** Says what to do when the bulk mint stops before its end. */
+async function explained(run: Run, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof BulkStopped)) throw error;
+    if (error.reason === "no_room") {
+      throw new OperatorError(
+        `The service has no room for more tokens: a quota is used up, or too many requests wait. Run the same command again after ${new Date(run.now() + error.wait).toISOString()} to continue.`,
+        { cause: error },
+      );
+    }
+    const refusal = error.cause instanceof ApiRefusal ? error.cause.message : error.message;
+    throw new OperatorError(
+      `A batch was sent, its answer was lost, and now it is refused: ${refusal}. It may have been accepted before, so its tokens stay as they are. Let the service and its proxies accept a body of this size again, then run the same command again.`,
+      { cause: error },
+    );
+  }
 }
 
 async function begin(run: Run, resolveTo: () => Promise<string>): Promise<Start> {
@@ -68,59 +90,26 @@ async function begin(run: Run, resolveTo: () => Promise<string>): Promise<Start>
     url: run.url,
     to,
   };
-  await record(run, start);
+  await run.journal.append(start);
+  run.state.apply(start);
   return start;
 }
 
-function refuseOld(run: Run, batch: SentBatch): void {
-  if (run.now() - batch.at > KEY_LASTS && !run.sendOld) {
-    throw new OperatorError(
-      `${plural(batch.tokens.length, "token")} (from ${run.plan.tokens[batch.tokens[0] ?? 0]?.source ?? ""} on) were sent on ${new Date(batch.at).toISOString()}, and the answer was lost. If the service prunes idempotency keys (RETAIN_IDEMPOTENCY_KEYS_DAYS), it may have forgotten that call, and sending it again would mint twice. Look whether the collection has these tokens. If keys are kept longer, or the tokens are missing, run again with --send-old-batches.`,
-    );
-  }
+function tooOld({ plan }: Run, { items, at }: BulkBatch): OperatorError {
+  return new OperatorError(
+    `${plural(items.length, "token")} (from ${plan.tokens[items[0] ?? 0]?.source ?? ""} on) were sent on ${new Date(at).toISOString()}, and the answer was lost. If the service prunes idempotency keys (RETAIN_IDEMPOTENCY_KEYS_DAYS), it may have forgotten that call, and sending it again would mint twice. Look whether the collection has these tokens. If keys are kept longer, or the tokens are missing, run again with --send-old-batches.`,
+  );
 }
 
-async function mintAll(run: Run, start: Start): Promise<void> {
-  const { plan, state } = run;
-  for (;;) {
-    const waiting = state.in("waiting");
-    run.show("sent", plan.tokens.length - waiting.length, plan.tokens.length);
-    if (waiting.length === 0) return;
-    const batch = nextBatch(run, start, waiting);
-    await record(run, batch);
-    const { accepted, retryAfter } = await send(run, batch, { sentBefore: false });
-    if (!accepted || !batch.tokens.some((token) => state.tokens[token]?.is === "waiting")) continue;
-    const wait = retryAfter ?? NO_ROOM_WAIT;
-    if (wait > LONGEST_WAIT) {
-      throw new OperatorError(
-        `The service has no room for more tokens: a quota is used up, or too many requests wait. Run the same command again after ${new Date(run.now() + wait).toISOString()} to continue.`,
-      );
-    }
-    await run.service.wait(wait);
+/** The bodies of the tokens that wait. The others are not needed again. */
+function* bodiesOf({ plan, state }: Run, to: string): Generator<Shape<"Mint"> | null> {
+  for (const [index, token] of plan.tokens.entries()) {
+    yield state.minting.items[index]?.is === "waiting" ? bodyOf(token, plan, to, state) : null;
   }
-}
-
-function nextBatch({ plan, state, now }: Run, start: Start, waiting: readonly number[]): SentBatch {
-  const tokens: number[] = [];
-  const items: Record<string, unknown>[] = [];
-  let [bytes, values] = [0, 0];
-  for (const token of waiting.slice(0, Math.min(BATCH_TOKENS, state.batchSize.value))) {
-    const described = plan.tokens[token];
-    if (described === undefined) throw new Error("the journal names a token of the plan");
-    const item = itemOf(described, plan, start.to, state);
-    bytes += Buffer.byteLength(JSON.stringify(item));
-    values += valuesOf(item);
-    if (tokens.length > 0 && (bytes > BATCH_BYTES || values > BATCH_VALUES)) break;
-    tokens.push(token);
-    items.push(item);
-  }
-  // The number follows from the journal. Two processes that begin from the same journal send the same key.
-  const key = `drop-${start.id}-${state.batches.size.toString()}`;
-  return { entry: "batch", key, tokens, body: { items }, at: now() };
 }
 
 /** The body of a mint. */
-function itemOf(token: FolderToken, plan: Plan, to: string, state: DropState): Record<string, unknown> {
+function bodyOf(token: FolderToken, plan: Plan, to: string, state: DropState): Shape<"Mint"> {
   const { address: collection_address, type } = plan.collection;
   const metadata: TokenMetadata = { ...token.metadata };
   for (const field of MEDIA_FIELDS) {
@@ -145,23 +134,6 @@ function itemOf(token: FolderToken, plan: Plan, to: string, state: DropState): R
 function receiverOf({ owner }: FolderToken, type: Plan["collection"]["type"], to: string): Record<string, string> {
   if (owner !== null && "user" in owner) return { to_user: owner.user };
   return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
-}
-
-interface Sent {
-  /** false: the service took nothing of the batch. Its tokens go into smaller ones. */
-  accepted: boolean;
-  /** Milliseconds after which refused items can be sent again, when the service says so. */
-  retryAfter: number | null;
-}
-
-async function send(run: Run, batch: SentBatch, { sentBefore }: { sentBefore: boolean }): Promise<Sent> {
-  const answer = await run.service.mint(batch, sentBefore);
-  if ("refused" in answer) {
-    await record(run, { entry: "refused", key: batch.key, message: answer.refused });
-    return { accepted: false, retryAfter: null };
-  }
-  await record(run, { entry: "results", key: batch.key, results: answer.results });
-  return { accepted: true, retryAfter: answer.retryAfter };
 }
 
 /** Uploads at a time, and the bytes that they have together. They share the line, and the service gives up each that is slower than `UPLOAD_PACE`. */
@@ -217,93 +189,6 @@ function filesOf(token: FolderToken | undefined): string[] {
   return Object.values<{ sha256: string }>(token?.media ?? {}).map(({ sha256 }) => sha256);
 }
 
-/** Milliseconds between two looks at a request that is not final. */
-const LOOK = 1_000;
-/** Milliseconds between two pages: the app's other calls share its rate limit. */
-const BETWEEN_PAGES = 120;
-
-/** So many more requests that are not of this drop end a search. */
-const OTHER_REQUESTS = 300;
-
-const NOT_KNOWN =
-  "The service does not know this request, as after its restore from a backup. Look whether the collection has the token.";
-
-/** Waits until every accepted request is final. */
-async function untilFinal(run: Run): Promise<void> {
-  const { state, service, plan } = run;
-  for (;;) {
-    run.show("final", state.in("final", "refused").length, plan.tokens.length);
-    const [oldest] = state.in("accepted");
-    if (oldest === undefined) return;
-    const open = openRequests(run);
-    const first = state.tokens[oldest];
-    if (first?.is !== "accepted") throw new Error("the oldest open token is accepted");
-    const request = await service.request(first.requestId);
-    if (request === null) {
-      await take(run, [{ token: oldest, status: "unknown", token_id: null, error: NOT_KNOWN }]);
-      continue;
-    }
-    const found = [request];
-    // Requests end in about the order in which they came, so the pages are worth reading only now.
-    if (isFinal(request)) found.push(...(await recentMints(run, open)));
-    const outcomes = found.flatMap((one) => {
-      const token = open.get(one.request_id);
-      if (token === undefined || !isFinal(one)) return [];
-      open.delete(one.request_id);
-      return [outcomeOf(token, one)];
-    });
-    if (outcomes.length === 0) {
-      await service.wait(LOOK);
-      continue;
-    }
-    await take(run, outcomes);
-  }
-}
-
-async function take({ journal, state }: Run, outcomes: Outcome[]): Promise<void> {
-  const entry = { entry: "outcomes" as const, outcomes };
-  await journal.append(entry);
-  state.apply(entry);
-}
-
-/** The tokens whose requests are not final, by request id. */
-function openRequests({ state }: Run): Map<string, number> {
-  return new Map(
-    state.tokens.flatMap((token, index) => (token.is === "accepted" ? [[token.requestId, index] as const] : [])),
-  );
-}
-
-/** Reads pages, newest first, until all open requests were seen, or the app's other requests are too many. */
-async function recentMints({ service }: Run, open: ReadonlyMap<string, number>): Promise<Shape<"Request">[]> {
-  const seen: Shape<"Request">[] = [];
-  let cursor: string | null = null;
-  let others = 0;
-  do {
-    const page = await service.mints(cursor);
-    const own = page.requests.filter(({ request_id: id }) => open.has(id));
-    seen.push(...own);
-    others += page.requests.length - own.length;
-    cursor = page.next;
-    await service.wait(BETWEEN_PAGES);
-  } while (cursor !== null && seen.length < open.size && others <= open.size + OTHER_REQUESTS);
-  return seen;
-}
-
-function isFinal({ status }: Shape<"Request">): boolean {
-  return status === "completed" || status === "failed";
-}
-
-function outcomeOf(token: number, request: Shape<"Request">): Outcome {
-  const { status, nft_token_id: id, error_code: code, errors } = request;
-  const details = (errors ?? []).map(({ field, message }) => `${field}: ${message}`);
-  return {
-    token,
-    status: status === "completed" ? "completed" : "failed",
-    token_id: id === null ? null : String(id),
-    error: code === null ? null : [code, ...details].join(" "),
-  };
-}
-
 const RECEIVERS = ["to_address", "initial_owner", "to_user"];
 const FIELDS: readonly string[] = [
   ...["collection_address", "token_id", "initial_supply", "reference", ...RECEIVERS],
@@ -315,13 +200,12 @@ const FIELDS: readonly string[] = [
  * @param to who gets the tokens now. @throws OperatorError
  */
 function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan; state: DropState; to: string }) {
-  const batches = state.unanswered();
   const own =
     state.start?.to === to &&
-    batches.every(
-      ({ tokens, body: { items } }) =>
-        tokens.length === items.length &&
-        items.every((item, index) => isOwn(item, plan.tokens[tokens[index] ?? -1], { plan, to })),
+    state.minting.open.every(
+      ({ items, bodies }) =>
+        items.length === bodies.length &&
+        bodies.every((body, place) => isOwn({ ...body }, plan.tokens[items[place] ?? -1], { plan, to })),
     );
   if (own) return;
   throw new OperatorError(

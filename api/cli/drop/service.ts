@@ -1,11 +1,11 @@
 import { openAsBlob } from "node:fs";
 
+import { type BulkCall, BulkMint, type BulkOptions } from "../../../client/bulk.ts";
 import { type Client, createClient, type Shape } from "../../../client/client.ts";
-import { ApiRefusal, ConnectionFailed, refusalOf } from "../../../client/errors.ts";
-import { pause } from "../../../client/pause.ts";
-import { growingWait, isBusy, retryAfterOf } from "../../../client/retries.ts";
+import { ApiRefusal, ConnectionFailed } from "../../../client/errors.ts";
+import { isBusy } from "../../../client/retries.ts";
+import { type Answer, untilAnswered } from "../../../client/until-answered.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
-import type { Result, SentBatch } from "./journal.ts";
 import { sha256Of } from "./media-files.ts";
 import type { MediaFile } from "./folder.ts";
 
@@ -16,20 +16,6 @@ const TIMEOUT = 330_000;
 
 /** Errors of a connection to a wrong address: no service listens there, or its name is unknown. */
 const NOBODY_THERE: readonly (string | null)[] = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
-
-/** Answers to a batch before the service looks at its items. Proxies give these, too. */
-const REFUSES_BEFORE_KEY = [408, 413];
-/** The service finds the answer to an earlier call with the same key before it gives one of these. */
-const REFUSES_AFTER_KEY = [400, 422];
-
-/** The answer to a batch, or why nothing of it was taken. */
-type MintAnswer = { results: Result[]; retryAfter: number | null } | { refused: string };
-
-interface Answer<T> {
-  data?: T;
-  error?: unknown;
-  response: Response;
-}
 
 interface Connection {
   url: string;
@@ -110,78 +96,42 @@ export class DropService {
     return uri;
   }
 
-  /**
-   * Sends a batch. Repeated with the same key and body, it gets the same answer.
-   * @param sentBefore whether it was sent before and its answer was lost.
-   */
-  async mint({ key, body }: SentBatch, sentBefore: boolean): Promise<MintAnswer> {
-    const items = body.items as unknown as Shape<"Mint">[];
-    let [lost, lostBefore] = [sentBefore, sentBefore];
-    let retryAfter: number | null = null;
-    try {
-      const { results } = await this.#call("mint", async () => {
-        lostBefore = lost;
-        lost = true;
-        const headers = { "Idempotency-Key": key };
-        const call = await this.#client.POST("/v1/nfts/batch", { body: { items }, headers });
-        if (call.response.status === 429) lost = lostBefore;
-        retryAfter = retryAfterOf(call.response);
-        return call;
-      });
-      if (results.length !== items.length) throw new Error("a batch has one result for each item");
-      return { results, retryAfter };
-    } catch (error) {
-      return { refused: reasonOf(error, lostBefore) };
-    }
-  }
-
-  /** @returns null when the service does not know the request. */
-  async request(id: string): Promise<Shape<"Request"> | null> {
-    const path = { request_id: id };
-    try {
-      const get = () => this.#client.GET("/v1/requests/{request_id}", { params: { path } });
-      return await this.#call("read a request", get);
-    } catch (error) {
-      const refusal = refusalIn(error);
-      if (refusal?.status === 404 && refusal.body !== null) return null;
-      throw error;
-    }
-  }
-
-  /** A page of mints, newest first. */
-  async mints(cursor: string | null): Promise<Shape<"RequestsPage">> {
-    const query = { type: "mint" as const, ...(cursor !== null && { cursor }) };
-    return this.#call("list the requests", () => this.#client.GET("/v1/requests", { params: { query } }));
-  }
-
-  async wait(milliseconds: number): Promise<void> {
-    await pause(milliseconds, this.#connection.signal);
+  /** A bulk mint whose calls wait and fail like the other calls of the drop. */
+  bulkMint(options: Pick<BulkOptions, "progress" | "keep">): BulkMint {
+    const { signal } = this.#connection;
+    const call: BulkCall = (what, send) => this.#call(what, send);
+    // The drop has asked about old batches before its uploads.
+    return new BulkMint(this.#client, { ...options, signal, patience: PATIENCE, sendOld: true, call });
   }
 
   async #call<T>(what: string, send: () => Promise<Answer<T>>): Promise<T> {
-    const since = performance.now();
-    for (let tries = 0; ; tries++) {
-      let [wait, reason] = [growingWait(tries), ""];
-      try {
-        const { data, error, response } = await send();
-        this.#answered = true;
-        if (data !== undefined) return data;
-        const refusal = refusalOf(response, error);
-        if (!isBusy(response)) {
-          throw new OperatorError(`Could not ${what}. The service answered ${refusal.message}`, { cause: refusal });
-        }
-        [wait, reason] = [retryAfterOf(response) ?? wait, refusal.message];
-      } catch (error) {
-        this.#connection.signal.throwIfAborted();
-        if (!(error instanceof ConnectionFailed)) throw error;
-        if (!this.#answered && NOBODY_THERE.includes(error.code)) throw this.#notFound(error);
-        reason = error.message;
+    const { signal, remark } = this.#connection;
+    const onWait = (wait: number, reason: string) => {
+      if (wait > 5_000) remark(`Waiting ${Math.ceil(wait / 1000).toString()} s to ${what}: ${reason}`);
+    };
+    try {
+      return await untilAnswered(() => this.#tried(send), { patience: PATIENCE, signal, onWait });
+    } catch (error) {
+      if (error instanceof ApiRefusal && !isBusy(error)) {
+        throw new OperatorError(`Could not ${what}. The service answered ${error.message}`, { cause: error });
       }
-      if (performance.now() - since + wait > PATIENCE) {
-        throw new OperatorError(`Could not ${what}: ${reason} Run the same command again later to continue.`);
-      }
-      if (wait > 5_000) this.#connection.remark(`Waiting ${Math.ceil(wait / 1000).toString()} s to ${what}: ${reason}`);
-      await this.wait(wait);
+      if (!(error instanceof ApiRefusal || error instanceof ConnectionFailed)) throw error;
+      throw new OperatorError(`Could not ${what}: ${error.message} Run the same command again later to continue.`, {
+        cause: error,
+      });
+    }
+  }
+
+  /** One try. @throws OperatorError when the URL seems to be wrong */
+  async #tried<T>(send: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    try {
+      const answer = await send();
+      this.#answered = true;
+      return answer;
+    } catch (error) {
+      this.#connection.signal.throwIfAborted();
+      const wrong = error instanceof ConnectionFailed && !this.#answered && NOBODY_THERE.includes(error.code);
+      throw wrong ? this.#notFound(error) : error;
     }
   }
 
@@ -195,17 +145,4 @@ export class DropService {
 
 function refusalIn(error: unknown): ApiRefusal | null {
   return error instanceof OperatorError && error.cause instanceof ApiRefusal ? error.cause : null;
-}
-
-/** Why nothing of a batch was taken. @throws the error when something of it may have been taken. */
-function reasonOf(error: unknown, lostBefore: boolean): string {
-  const refusal = refusalIn(error);
-  if (refusal === null) throw error;
-  if (REFUSES_AFTER_KEY.includes(refusal.status) && refusal.body !== null) return refusal.message;
-  if (!REFUSES_BEFORE_KEY.includes(refusal.status)) throw error;
-  if (!lostBefore) return refusal.message;
-  throw new OperatorError(
-    `A batch was sent, its answer was lost, and now it is refused: ${refusal.message}. It may have been accepted before, so its tokens stay as they are. Let the service and its proxies accept a body of this size again, then run the same command again.`,
-    { cause: refusal },
-  );
 }

@@ -1,6 +1,7 @@
 import { getAddress } from "ethers";
 import { z } from "zod";
 
+import { valuesOf } from "../../../client/bulk.ts";
 import { DEFAULT_LIMITS, type Limits, MAX_ATTRIBUTE_DEPTH, MAX_JSON_VALUES } from "../../config/limits.ts";
 import type { MetadataField, TokenMetadata } from "../../domain/command.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
@@ -117,16 +118,4 @@ function readInteger(value: string, least: bigint, most: bigint): string | null 
   if (!/^[0-9]{1,78}$/.test(value)) return null;
   const integer = BigInt(value);
   return integer >= least && integer <= most ? integer.toString() : null;
-}
-
-/** Values of a JSON text, counted as generously as the service counts them. Never recurses: the caller chooses the depth. */
-export function valuesOf(value: unknown): number {
-  let count = 1;
-  for (let level = [value]; level.length > 0;) {
-    const containers = level.filter((one): one is object => typeof one === "object" && one !== null);
-    level = containers.flatMap((one) => Object.values<unknown>(one as Record<string, unknown>));
-    // An empty array counts as if it had an entry.
-    count += level.length + containers.length;
-  }
-  return count;
 }

@@ -62,7 +62,7 @@ export function itemsOf(table: Table, options: ItemOptions): Items {
 
 /** The column that shows an error of a field of the API. */
 export function columnOf(field: string, row: TableRow | undefined): string {
-  const [, index] = /^attributes\.(\d+)/.exec(field) ?? [];
+  const [, index] = /^attributes\.(\d+)(?:\.|$)/.exec(field) ?? [];
   const attributes = [...(row?.cells.keys() ?? [])].filter((column) => column.startsWith(ATTRIBUTE));
   if (index !== undefined) return attributes[Number(index)] ?? field;
   if (field === "image" && row?.cells.has(FILE) === true) return FILE;

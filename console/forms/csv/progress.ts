@@ -1,56 +1,84 @@
-/** How far one row is. */
-export type RowState =
-  | { is: "waiting" }
-  /** In a batch whose answer is not known. */
-  | { is: "sent"; key: string }
-  | { is: "accepted"; requestId: string }
-  | { is: "completed"; requestId: string; tokenId: string | null }
-  /** `requestId` is null when the row was refused at once. */
-  | { is: "failed"; requestId: string | null; column: string | null; message: string };
-
-export interface SentBatch {
-  key: string;
-  rows: readonly number[];
-}
+import { type BulkItem, type BulkProgress, newProgress } from "../../../client/bulk-progress.ts";
+import { columnOf } from "./items.ts";
+import type { TableRow } from "./table.ts";
 
 /** What a run has done so far. It is stored after each step, so that a reload of the page loses nothing. */
 export interface Progress {
-  version: typeof VERSION;
-  /** Begins the idempotency keys of the run. */
-  id: string;
   startedAt: string;
-  /** How many batches were sent: the next one gets the next number. */
-  batches: number;
-  /** The batch whose answer is not known. */
-  open: SentBatch | null;
-  /** Most rows of the next batch. Smaller after a batch that was refused, so that the row that is the reason is found. */
-  most: number;
-  rows: RowState[];
+  /** The rows are its items, in the order of the table. The bulk mint of the client goes on with it. */
+  minting: BulkProgress;
 }
 
-/** A later form of `Progress` gets another number. */
+/** @param id random. The idempotency keys of the run begin with it. */
+export function newRun(id: string, rows: number, now: Date): Progress {
+  const minting = newProgress(`import-${id}`);
+  minting.items = Array.from({ length: rows }, () => ({ is: "waiting" }));
+  return { startedAt: now.toISOString(), minting };
+}
+
+export type FailedRow = Extract<BulkItem, { is: "failed" }>;
+
+/** What is wrong with a row. @returns the column that shows it; null: none does */
+export function problemOf(failed: FailedRow, row: TableRow | undefined): { column: string | null; message: string } {
+  const { requestId, message, errors, status } = failed;
+  if (requestId !== null) {
+    const details = errors.map(({ field, message: problem }) => `${field}: ${problem}`);
+    return { column: null, message: [message, ...details].join(" ") };
+  }
+  const [first] = errors;
+  if (first === undefined || status !== null) return { column: null, message };
+  return { column: columnOf(first.field, row), message: first.message };
+}
+
+/** What is stored. A run that an earlier version of the console has stored is continued, so this form stays. */
+interface Stored {
+  version: number;
+  id: string;
+  startedAt: string;
+  batches: number;
+  open: { key: string; rows: number[] } | null;
+  most: number;
+  rows: StoredRow[];
+}
+
+type StoredRow =
+  | Exclude<BulkItem, { is: "failed" }>
+  | { is: "failed"; requestId: string | null; column: string | null; message: string };
+
+/** A later form of `Stored` gets another number. */
 const VERSION = 1;
 
-export function newProgress(id: string, rows: number, now: Date): Progress {
+function stored({ startedAt, minting }: Progress, table: readonly TableRow[]): Stored {
+  const { name, batches, open, most, items } = minting;
   return {
     version: VERSION,
-    id,
-    startedAt: now.toISOString(),
-    batches: 0,
-    open: null,
-    most: Number.MAX_SAFE_INTEGER,
-    rows: Array.from({ length: rows }, () => ({ is: "waiting" })),
+    id: name.slice("import-".length),
+    startedAt,
+    batches,
+    // One batch at a time is sent. Its bodies follow from the table.
+    open: open[0] === undefined ? null : { key: open[0].key, rows: open[0].items },
+    most,
+    rows: items.map((item, row) =>
+      item.is === "failed" ? { is: item.is, requestId: item.requestId, ...problemOf(item, table[row]) } : item,
+    ),
   };
 }
 
-/** Positions of the rows in one of these states. */
-export function rowsIn({ rows }: Progress, ...states: RowState["is"][]): number[] {
-  return rows.flatMap(({ is }, index) => (states.includes(is) ? [index] : []));
-}
-
-/** Replaces the states of some rows. */
-export function withRows(progress: Progress, changes: ReadonlyMap<number, RowState>): Progress {
-  return { ...progress, rows: progress.rows.map((row, index) => changes.get(index) ?? row) };
+function restored({ id, startedAt, batches, open, most, rows }: Stored): Progress {
+  const at = Date.parse(startedAt);
+  const minting = {
+    name: `import-${id}`,
+    batches,
+    open: open === null ? [] : [{ key: open.key, items: open.rows, bodies: [], at }],
+    most,
+    items: rows.map((row): BulkItem => {
+      if (row.is !== "failed") return row;
+      const { is, requestId, column, message } = row;
+      const errors = column === null ? [] : [{ field: column, code: "", message }];
+      return { is, requestId, code: null, message, errors, status: null };
+    }),
+  };
+  return { startedAt, minting };
 }
 
 /** The part of the browser's storage that a run needs. */
@@ -67,17 +95,21 @@ const KEEPS = 6 * 86_400_000;
 export function readProgress(store: Store, name: string, rows: number, now: Date): Progress | null {
   const text = store.getItem(name);
   if (text === null) return null;
-  const progress = JSON.parse(text) as Omit<Progress, "version"> & { version: number };
-  const isOld = now.getTime() - Date.parse(progress.startedAt) > KEEPS;
-  if (progress.version === VERSION && progress.rows.length === rows && !isOld) return { ...progress, version: VERSION };
+  const run = JSON.parse(text) as Stored;
+  const isOld = now.getTime() - Date.parse(run.startedAt) > KEEPS;
+  if (run.version === VERSION && run.rows.length === rows && !isOld) return restored(run);
   store.removeItem(name);
   return null;
 }
 
 /** Stores a run. @returns false when the browser has no room: the run then lasts only as long as the page. */
-export function saveProgress(store: Store, name: string, progress: Progress): boolean {
+export function saveProgress(
+  store: Store,
+  name: string,
+  { progress, table }: { progress: Progress; table: readonly TableRow[] },
+): boolean {
   try {
-    store.setItem(name, JSON.stringify(progress));
+    store.setItem(name, JSON.stringify(stored(progress, table)));
     return true;
   } catch (error) {
     if (error instanceof DOMException) return false;

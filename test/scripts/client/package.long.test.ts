@@ -18,7 +18,9 @@ const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64"
 /** What the examples of the docs comments build on. */
 const EXAMPLES_KNOW = `
 import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
+import { advance, type BulkItems, BulkMint, bulkMint, type BulkProgress, type BulkStep, BulkStopped, itemsIn, newProgress } from "@moneta/client/bulk";
 declare const client: import("@moneta/client").Client;
+declare const items: BulkItems, progress: BulkProgress, run: BulkMint, steps: BulkStep[];
 declare const request: Request;
 declare const collection: string, orderId: string, requestId: string, secret: string;
 `;
@@ -53,7 +55,12 @@ describe("the client as a package", () => {
     expect(sources).to.deep.equal(["LICENSE", "README.md", "package.json"]);
     const built = files.filter((path) => path.startsWith("dist/"));
     expect(built.every((path) => /^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
-    expect(built).to.include.members(["dist/entry.js", "dist/entry.d.ts"]);
+    expect(built).to.include.members([
+      "dist/entry.js",
+      "dist/entry.d.ts",
+      "dist/bulk-entry.js",
+      "dist/bulk-entry.d.ts",
+    ]);
   });
 
   it("is no larger than its limits", async () => {
@@ -65,14 +72,20 @@ describe("the client as a package", () => {
   describe("the docs comments of its exports", () => {
     let entries: DocumentedExport[];
     before(() => {
-      entries = documentedExports(join(app, "node_modules/@moneta/client/dist/entry.d.ts"));
+      const dist = join(app, "node_modules/@moneta/client/dist");
+      entries = ["entry.d.ts", "bulk-entry.d.ts"].flatMap((entry) => documentedExports(join(dist, entry)));
     });
 
     it("exist for each export, with an example for what a program calls or catches", () => {
       const own = entries.filter(({ name }) => !OF_DOCUMENT.includes(name));
       expect(own.filter(({ text }) => text === "").map(({ name }) => name)).to.deep.equal([]);
       const used = own.filter(({ isValue, name }) => isValue || name === "Client");
-      expect(used.map(({ name }) => name)).to.include.members(["createClient", "verifyWebhook", "RequestFailed"]);
+      expect(used.map(({ name }) => name)).to.include.members([
+        "createClient",
+        "verifyWebhook",
+        "RequestFailed",
+        "bulkMint",
+      ]);
       expect(used.filter(({ examples }) => examples.length === 0).map(({ name }) => name)).to.deep.equal([]);
     });
 

@@ -13,7 +13,12 @@ import { useService } from "../../support/use-service.ts";
 import { printedBy } from "../support/printed-by.ts";
 import { snippetsOf } from "./support.ts";
 
-const SOURCE = pathToFileURL(join(ROOT, "client/entry.ts")).href;
+const SOURCES = new Map(
+  [
+    ["@moneta/client", "client/entry.ts"],
+    ["@moneta/client/bulk", "client/bulk-entry.ts"],
+  ].map(([name, file]) => [`"${name!}"`, `"${pathToFileURL(join(ROOT, file!)).href}"`]),
+);
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
 
 interface Manifest {
@@ -71,7 +76,7 @@ describe("the snippets of the client's README", () => {
   async function run(mark: string, page = "client/README.md"): Promise<object> {
     const block = (await snippetsOf(page, "ts")).find((text) => text.includes(mark))!;
     const source = block
-      .replace("@moneta/client", SOURCE)
+      .replaceAll(/"@moneta\/client(\/bulk)?"/g, (name) => SOURCES.get(name)!)
       .replace("http://localhost:3000", fixture.baseUrl)
       .replace("moneta_...", fixture.app.token)
       .replace("process.env.MONETA_URL!", JSON.stringify(fixture.baseUrl))
@@ -102,6 +107,32 @@ describe("the snippets of the client's README", () => {
     const { result, output } = await printedBy(() => mintForAll(client, collection, [to, to, to]));
     expect(result).to.have.length(2);
     expect(output).to.match(new RegExp(`^${to} gets no token: supply_exceeded: `));
+  });
+
+  it("mint in bulk, and continue after the store has failed", async () => {
+    const { mintAll } = (await run("mintAll")) as {
+      mintAll: (client: Client, name: string, items: Iterable<object>, store: object) => Promise<{ is: string }[]>;
+    };
+    const client = createClient({ baseUrl: fixture.baseUrl, token: fixture.app.token });
+    const collection_address = await fixture.api.collection({ type: "ERC721", mint_supply_count: 2 });
+    const to_address = await fixture.api.wallet();
+    const items = [1, 2, 3].map(() => ({ collection_address, to_address }));
+    const texts = new Map<string, string>();
+    let saves = 0;
+    const store = {
+      load: (name: string) => Promise.resolve(texts.get(name) ?? null),
+      save: (name: string, text: string) => {
+        // The batch is sent then, and its answer is not stored.
+        if (++saves === 2) return Promise.reject(new Error("The disk is full."));
+        texts.set(name, text);
+        return Promise.resolve();
+      },
+    };
+    const failed = await mintAll(client, "readme", items, store).catch((error: unknown) => error);
+    expect(failed).to.have.property("message", "The disk is full.");
+    const { result, output } = await printedBy(() => mintAll(client, "readme", items, store));
+    expect(result.map(({ is }) => is)).to.deep.equal(["completed", "completed", "failed"]);
+    expect(output).to.match(/^Item 2 was not minted: /);
   });
 
   it("accept a genuine webhook and refuse another", async () => {
