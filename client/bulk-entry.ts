@@ -1,5 +1,4 @@
-// The entry `@moneta/client/bulk` of the package. It is apart from the other one, so that pages that mint single tokens do not
-// load it.
+// The entry `@moneta/client/bulk` of the package. It is separate, so that pages without bulk mints do not load it.
 export { BulkMint, type BulkCall, type BulkItems, bulkMint, type BulkOptions, BulkStopped } from "./bulk.ts";
 export {
   advance,

@@ -102,7 +102,7 @@ export class BulkStopped extends Error {
 /**
  * Mints any number of tokens with batches, and waits until each is final. Each item is minted once, also when the run is
  * interrupted and continued: call again with the progress that `keep` has stored, and the same items.
- * @param items bodies of mints, at best read or made one by one: only those of a few batches are in memory
+ * @param items bodies of mints. A generator may make them one by one: only those of a few batches are in memory
  * @returns what became of each item, in their order
  * @throws {BulkStopped} when the service has no room for more tokens, or cannot say whether it has taken a batch
  * @throws {ApiRefusal} when it refuses a call for another reason than its items, or is busy for longer than the patience
@@ -159,7 +159,10 @@ export class BulkMint {
   async send(items: BulkItems): Promise<void> {
     const [old] = oldBatches(this.progress, Date.now());
     if (old !== undefined && this.#options.sendOld !== true) throw tooOld(old);
-    for (const batch of [...this.progress.open]) await this.#deliver(batch, true);
+    for (const batch of [...this.progress.open]) {
+      this.#signal.throwIfAborted();
+      await this.#deliver(batch, true);
+    }
     const queue = new Queue(items, this.progress);
     let failed = false;
     // One worker at a time reads items, so that the batches have the order of the items.

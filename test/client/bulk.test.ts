@@ -192,6 +192,23 @@ describe("a bulk mint", () => {
       });
     }
 
+    it("sends what it has put back before what it has not sent", async () => {
+      // The third item is read, and does not fit into the first batch.
+      const service = fakeService({
+        intercept: (call) => (call === 1 ? refusal(413, "payload_too_large") : undefined),
+      });
+      await send(service, bodies(3, { description: "x".repeat(1_900_000) }));
+      expect(service.seen.minted).to.deep.equal([0, 1, 2]);
+    });
+
+    it("knows that a call that was rate limited was not taken", async () => {
+      const answers = [answer(429, {}, { "Retry-After": "0" }), refusal(413, "payload_too_large")];
+      const service = fakeService({ intercept: () => answers.shift() });
+      await send(service, bodies(2), { maxRetries: 1 });
+      expect(service.seen.sizes).to.deep.equal([2, 2, 1, 1]);
+      expect(service.seen.minted).to.deep.equal([0, 1]);
+    });
+
     it("keeps a batch whose answer was lost when its repetition is too large, and mints it once", async () => {
       let proxyRefuses = true;
       const service = fakeService({
@@ -287,7 +304,11 @@ describe("a bulk mint", () => {
       items[1] = { ...items[1]!, image: "no URI" };
       items[3] = { ...items[3]!, image: "http://192.168.1.1/picture.png", copy_media: true };
       const client = clientWith(checkedFetch(moneta.baseUrl));
-      const found = await bulkMint(client, items, { progress: newProgress("outcomes"), batchItems: 2 });
+      const settled: number[] = [];
+      const keep = (_progress: BulkProgress, step: BulkStep) => {
+        if (step.step === "settle") settled.push(...step.outcomes.map(({ index }) => index));
+      };
+      const found = await bulkMint(client, items, { progress: newProgress("outcomes"), batchItems: 2, keep });
       expect(found.map((item) => (item.is === "completed" ? item.tokenId : item.is))).to.deep.equal([
         ...["1", "failed", "2", "failed", "3"],
       ]);
@@ -296,6 +317,7 @@ describe("a bulk mint", () => {
       expect(refused!.errors.map(({ field }) => field)).to.deep.equal(["image"]);
       expect(failed).to.have.property("code", "media_blocked");
       expect(failed!.requestId).to.match(/^[0-9a-f]{64}$/);
+      expect(settled.toSorted()).to.deep.equal([0, 2, 3, 4]);
       expect(await mintedNames(collection_address)).to.have.members(["0", "2", "4"]);
     });
 

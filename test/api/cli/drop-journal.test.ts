@@ -1,0 +1,113 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+
+import { expect } from "chai";
+
+import { JOURNAL, readJournal } from "../../../api/cli/drop/journal.ts";
+import type { Plan } from "../../../api/cli/drop/plan.ts";
+import { writeReport } from "../../../api/cli/drop/report.ts";
+import { DropState, entryOf } from "../../../api/cli/drop/state.ts";
+import { advance, type BulkStep } from "../../../client/bulk-progress.ts";
+import { useFolder } from "../../support/use-folder.ts";
+
+const ADDRESS = "0x00000000000000000000000000000000000A11cE";
+const NOT_KNOWN =
+  "The service does not know this request, as after its restore from a backup. Look whether the collection has the token.";
+
+function body(n: number) {
+  return { collection_address: ADDRESS, to_address: ADDRESS, name: `Cat ${n.toString()}` };
+}
+
+/** As 0.3.0 writes it. */
+const LINES = [
+  { entry: "start", version: 1, id: "a1", fingerprint: "f", url: "http://localhost:3000", to: ADDRESS },
+  { entry: "upload", sha256: "00", uri: "ipfs://cat", at: 1 },
+  { entry: "batch", key: "drop-a1-0", tokens: [0, 1, 2, 3, 4], body: { items: [0, 1, 2, 3, 4].map(body) }, at: 2 },
+  { entry: "refused", key: "drop-a1-0", message: "413 payload_too_large: Too large." },
+  { entry: "batch", key: "drop-a1-1", tokens: [0, 1], body: { items: [0, 1].map(body) }, at: 3 },
+  { entry: "results", key: "drop-a1-1", results: [{ request_id: "r0" }, { request_id: "r1" }] },
+  { entry: "batch", key: "drop-a1-2", tokens: [2, 3], body: { items: [2, 3].map(body) }, at: 4 },
+  {
+    entry: "results",
+    key: "drop-a1-2",
+    results: [{ request_id: "r2" }, { error_code: "supply_exceeded", message: "It is full.", errors: null }],
+  },
+  { entry: "batch", key: "drop-a1-3", tokens: [4], body: { items: [body(4)] }, at: 5 },
+  { entry: "refused", key: "drop-a1-3", message: "413 payload_too_large: Too large." },
+  {
+    entry: "outcomes",
+    outcomes: [
+      { token: 0, status: "completed", token_id: "7", error: null },
+      { token: 1, status: "failed", token_id: null, error: "media_blocked image: Blocked." },
+      { token: 2, status: "unknown", token_id: null, error: NOT_KNOWN },
+    ],
+  },
+  { entry: "batch", key: "drop-a1-4", tokens: [5], body: { items: [body(5)] }, at: 6 },
+];
+
+const REPORT = [
+  "file,token_id,request_id,status,error",
+  "0.json,7,r0,completed,",
+  "1.json,,r1,failed,media_blocked image: Blocked.",
+  `2.json,,r2,unknown,"${NOT_KNOWN}"`,
+  "3.json,,,refused,supply_exceeded: It is full.",
+  "4.json,,,refused,413 payload_too_large: Too large.",
+  "5.json,,,unknown,The answer of the service is not known yet.",
+  "6.json,,,waiting,",
+  "",
+].join("\r\n");
+
+describe("the journal of a drop", () => {
+  const place = useFolder();
+  const reportOf = async (state: DropState) => {
+    const tokens = state.minting.items.map((_item, index) => ({ source: `${index.toString()}.json`, tokenId: null }));
+    return readFile(await writeReport(place.path, { tokens } as unknown as Plan, state), "utf8");
+  };
+
+  it("of 0.3.0 is read, and continued with the next key and the same open batch", async () => {
+    await writeFile(join(place.path, JOURNAL), LINES.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    const state = new DropState(7, await readJournal(place.path));
+    expect(await reportOf(state)).to.equal(REPORT);
+    expect(state.minting).to.deep.include({ name: "drop-a1", batches: 5 });
+    expect(state.minting.open).to.deep.equal([{ key: "drop-a1-4", items: [5], bodies: [body(5)], at: 6 }]);
+    expect(state.uploads.get("00")).to.include({ uri: "ipfs://cat" });
+    expect(state.finished).to.equal(false);
+  });
+
+  it("has the same entries for the steps of the bulk mint, and reads them as the run had them", async () => {
+    const failure = { code: "payload_too_large", message: "Too large.", errors: [], status: 413 };
+    const errors = [{ field: "image", code: "blocked", message: "Blocked." }];
+    const media = { code: "media_blocked", message: "The media is blocked.", errors, status: null };
+    const send = (key: string, ...items: number[]): BulkStep => {
+      return { step: "send", key, items, bodies: items.map(body), at: Number(key.slice(-1)) + 2 };
+    };
+    const full = { error_code: "supply_exceeded", message: "It is full.", errors: null };
+    const steps: BulkStep[] = [
+      send("drop-a1-0", 0, 1, 2, 3, 4),
+      { step: "refuse", key: "drop-a1-0", failure },
+      send("drop-a1-1", 0, 1),
+      { step: "answer", key: "drop-a1-1", results: [{ request_id: "r0" }, { request_id: "r1" }] },
+      send("drop-a1-2", 2, 3),
+      { step: "answer", key: "drop-a1-2", results: [{ request_id: "r2" }, full] },
+      send("drop-a1-3", 4),
+      { step: "refuse", key: "drop-a1-3", failure },
+      {
+        step: "settle",
+        outcomes: [
+          { index: 0, outcome: { is: "completed", requestId: "r0", tokenId: "7" } },
+          { index: 1, outcome: { is: "failed", requestId: "r1", ...media } },
+          { index: 2, outcome: { is: "unknown", requestId: "r2" } },
+        ],
+      },
+      send("drop-a1-4", 5),
+    ];
+    expect(steps.map(entryOf)).to.deep.equal(LINES.slice(2));
+    const running = new DropState(7);
+    for (const step of steps) advance(running.minting, step);
+    const read = new DropState(7);
+    for (const step of steps) read.apply(entryOf(step));
+    expect(await reportOf(running)).to.equal(await reportOf(read));
+    read.apply(entryOf({ step: "again", items: [3, 4] }));
+    expect(read.in("waiting")).to.deep.equal([3, 4, 6]);
+  });
+});
