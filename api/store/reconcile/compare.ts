@@ -7,7 +7,7 @@ import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schem
 import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
-import { storeTraits } from "../listings/traits.ts";
+import { storeTraits } from "../listings/search.ts";
 import { FREEZING } from "../requests/freezing.ts";
 
 const COLLECTION_COLUMNS = [
