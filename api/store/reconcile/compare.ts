@@ -326,7 +326,7 @@ function holdings(db: Db, contract: string) {
   };
 }
 
-export interface StoredForeignHolding {
+interface StoredForeignHolding {
   seq: number;
   contract: string;
   type: CollectionType;
@@ -383,7 +383,7 @@ type Key = (string | number)[];
  * Walks two ordered sides at once, with one page of each in memory. Rows with the same key come as a pair; a row that the
  * other side lacks comes alone.
  */
-export async function* pairs<Row>(
+async function* pairs<Row>(
   left: Pages<Row>,
   right: Pages<Row>,
   keyOf: (row: Row) => Key,

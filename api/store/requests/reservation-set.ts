@@ -203,7 +203,7 @@ function tokenOf(command: ReservingCommand): { contract: string; token_id: strin
 
 /* The rows that a group of requests reserves from, and the statements that store the changes. */
 
-export interface CollectionState {
+interface CollectionState {
   max_supply: number | null;
   minted: number;
   reserved: number;
