@@ -215,7 +215,7 @@ function isBacklogRefusal(code: string): code is BacklogRefusal {
 }
 
 /** What an item is answered with: the id of its request, or its error. */
-export type Result = string | ApiError;
+type Result = string | ApiError;
 
 /** Writes the results of a call's items as JSON text. */
 export type AnswerForm = (results: readonly Result[]) => string;
@@ -257,7 +257,7 @@ function isUnavailable(result: Result): boolean {
   return result instanceof ApiError && result.errorCode === "unavailable";
 }
 
-export function answerOf(form: AnswerForm, results: readonly Result[]): Answer {
+function answerOf(form: AnswerForm, results: readonly Result[]): Answer {
   return { json: form(results), retryAfter: longestWait(results) };
 }
 

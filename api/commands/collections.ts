@@ -18,7 +18,7 @@ import { refuseRelayIn } from "./refuse-relay.ts";
 import { Room } from "./request-quotas.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
-export type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
+type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };
 
 interface Referred {
   /** The app's own text for the request. */

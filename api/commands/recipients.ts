@@ -40,7 +40,7 @@ export async function recipientsOf(
 /** The fields that name who gets a token by address. */
 export type AddressField = "to_address" | "initial_owner";
 
-export type Destination = { [F in AddressField | "to_user"]?: string | undefined };
+type Destination = { [F in AddressField | "to_user"]?: string | undefined };
 
 /** What is wrong with the destination: exactly one of the two fields must be given. */
 export function destinationErrors(fields: { [F in keyof Destination]?: unknown }, field: AddressField): FieldError[] {

@@ -1,8 +1,7 @@
 import { type Limits, UPLOADS } from "../config/limits.ts";
-import { type BlockStore, BlockStoreUnavailable } from "../content/block-store.ts";
+import { type BlockStore, BlockStoreUnavailable, isStorageFault } from "../content/block-store.ts";
 import { type StoredFile, storeFile } from "../content/content.ts";
 import { UNKNOWN_TYPE } from "../content/media-type.ts";
-import { isStorageFault } from "../content/storage-fault.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { FairSlots } from "../shared/fair-slots.ts";
 import { holdApps } from "../store/apps/apps.ts";

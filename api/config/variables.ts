@@ -228,7 +228,7 @@ export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] 
 export type Role = (typeof ROLES)[number];
 
 /** Who verifies collections. */
-export const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
+const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
 export type VerifyCollections = (typeof VERIFY_COLLECTIONS)[number];
 
 export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;

@@ -31,6 +31,22 @@ export class BlockStoreUnavailable extends Error {
   override readonly name = "BlockStoreUnavailable";
 }
 
+/** Whether the service could not store or read blocks: its disk or its media store is at fault, not the content. */
+export function isStorageFault(error: unknown): boolean {
+  return error instanceof BlockStoreUnavailable || isSystemError(error);
+}
+
+/** The same fault has the same key, whatever file it names. */
+export function storageFaultKey(error: unknown): string {
+  if (isSystemError(error)) return error.code ?? error.message;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** An error of the operating system, such as ENOSPC, EIO, EACCES or EROFS. Errors of downloads are `MediaError`s. */
+function isSystemError(error: unknown): error is NodeJS.ErrnoException {
+  return error instanceof Error && "errno" in error && "syscall" in error;
+}
+
 /** Thrown when another process has restored the blocks of a quarantine. */
 export class QuarantineTakenOver extends Error {
   override readonly name = "QuarantineTakenOver";

@@ -14,7 +14,7 @@ export function loadExporter() {
 }
 
 /** Thrown when the blocks match their CIDs but do not form a valid file. */
-export class MalformedContent extends Error {
+class MalformedContent extends Error {
   override readonly name = "MalformedContent";
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { LOCAL_CHAIN_ID, prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
+import { prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import { readDeploymentLinks } from "../chain/reads.ts";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
@@ -15,7 +15,7 @@ import type { Database } from "../store/db/database.ts";
 import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { allLanes, readLane } from "../store/sending/lanes.ts";
-import { type ChainIdentity, establishIdentity } from "./chain-identity.ts";
+import type { ChainIdentity } from "./chain-identity.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
 import { hostedBaseOf } from "./workplace.ts";
@@ -40,47 +40,57 @@ export function blockPollOf(settings: Pick<Settings, "blockPollSeconds">, local:
   return 1000 * (settings.blockPollSeconds ?? (local ? BLOCK_POLL_LOCAL : BLOCK_POLL));
 }
 
+/** The chain that the database belongs to. */
 export interface Chain {
   identity: ChainIdentity;
-  keys: Keys;
+  /** Whether it is a local one. */
   local: boolean;
+}
+
+/** What this process's roles sign and encrypt with. It belongs to the database and to the chain. */
+export interface CheckedKeys {
+  keys: Keys;
   /** What the relayer signs with; null without that role. */
   signing: { keyring: Keyring; lanes: number[] } | null;
 }
 
+interface Place {
+  database: Database;
+  client: ChainClient;
+  logger: Logger;
+}
+
 /**
- * Checks that chain, database and keys belong together. On a local chain it also funds the lanes.
+ * Loads the keys, and checks that they belong to the database and that it knows all that the lanes have sent.
  * @param seedPhrase what another thread of this process has decrypted; null: nothing.
- * @throws StartupError
+ * @throws StartupError, SeedFileError
  */
-export async function connectChain(
+export async function loadCheckedKeys(
   settings: Settings,
-  {
-    database,
-    client,
-    logger,
-    seedPhrase,
-  }: { database: Database; client: ChainClient; logger: Logger; seedPhrase: string | null },
-): Promise<Chain> {
-  const hostedBase = hostedBaseOf(settings);
-  const identity = await establishIdentity(database, client, { ...settings, hostedBase });
-  const local = identity.chainId === LOCAL_CHAIN_ID;
+  { local }: Chain,
+  { database, client, logger }: Place,
+  seedPhrase: string | null,
+): Promise<CheckedKeys> {
   const keys = await loadKeys(settings, local, seedPhrase);
   await checkSeed(database, keys);
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
-  const signing = settings.roles.includes("relayer")
-    ? { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) }
-    : null;
-  if (signing !== null) await checkLanes(database, client, signing.keyring, signing.lanes);
-  if (local) {
-    const addresses = keys.keyring === null ? [] : laneAddresses(keys.keyring, settings.lanes);
-    await withLocalOwner(settings.rpcUrl, (owner) =>
-      prepareLocally(owner, identity.contracts, { lanes: addresses, hostedBase }),
-    );
-  } else {
-    await warnOfWrongBase(client, identity.contracts, { hostedBase, logger });
-  }
-  return { identity, keys, local, signing };
+  if (!settings.roles.includes("relayer")) return { keys, signing: null };
+  const signing = { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) };
+  await checkLanes(database, client, signing.keyring, signing.lanes);
+  return { keys, signing };
+}
+
+/** On a local chain, funds the lanes and prepares the contracts. On another one, says what its operator should change. */
+export async function prepareChain(
+  settings: Settings,
+  { identity: { contracts }, local }: Chain,
+  { keyring }: Keys,
+  { client, logger }: Pick<Place, "client" | "logger">,
+): Promise<void> {
+  const hostedBase = hostedBaseOf(settings);
+  if (!local) return warnOfWrongBase(client, contracts, { hostedBase, logger });
+  const lanes = keyring === null ? [] : laneAddresses(keyring, settings.lanes);
+  await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
 }
 
 /** Tokens of a wrong base are served by nobody, and only marketplaces notice. */

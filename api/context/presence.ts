@@ -37,7 +37,7 @@ export async function joinOthers(
   await join(new Presence("other", { ...deps, times: leaseTimes(leaseSeconds) }), opened);
 }
 
-export async function join(presence: Presence, opened: AsyncDisposableStack): Promise<Presence> {
+async function join(presence: Presence, opened: AsyncDisposableStack): Promise<Presence> {
   await presence.start();
   opened.defer(() => presence.stop());
   return presence;

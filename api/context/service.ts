@@ -1,21 +1,26 @@
 import type { Logger } from "pino";
 
+import type { ChainClient } from "../chain/client.ts";
+import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
-import type { Measurements } from "../metrics/meter.ts";
+import type { Measurements, Meter } from "../metrics/meter.ts";
+import type { AddressPolicy } from "../outbound/addresses.ts";
 import { cryptoProblem } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
-import { type ChainIdentity, guardChain } from "./chain-identity.ts";
-import { connectNodes } from "./chain-link.ts";
-import { connectChain } from "./connect-chain.ts";
-import { openContent } from "./content.ts";
+import type { EventStreams } from "../v1/streams/event-streams.ts";
+import { type ChainIdentity, establishIdentity, guardChain } from "./chain-identity.ts";
+import { type ChainLink, type ChainProblem, connectNodes } from "./chain-link.ts";
+import { type Chain, type CheckedKeys, loadCheckedKeys, prepareChain } from "./connect-chain.ts";
+import { type Content, openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
-import { joinOthers } from "./presence.ts";
+import { joinOthers, type PresenceParts } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
+import { hostedBaseOf } from "./workplace.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;
@@ -72,7 +77,7 @@ interface OtherThreads {
 }
 
 /**
- * Builds and starts everything that the settings ask for. No other file does.
+ * Builds and starts everything that the settings ask for, in five steps. No other file does.
  * @param shared when the roles of this process are split over threads.
  * @throws StartupError, SeedFileError, DatabaseError. Everything that was opened before the error is closed again.
  */
@@ -86,20 +91,104 @@ export async function startService(
   reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
+  const setup: Setup = { settings, logger, shared, code, now: () => Date.now(), opened };
+
+  const open = await openConnections(setup);
+  const chain = await findChain(setup, open);
+  const keys = await checkKeys(setup, { ...open, ...chain }, seedPhrase);
+  // What only one thread may do is done. Awaited below; until then a failure is not forgotten.
+  const others = shared?.others?.start({ seedPhrase: keys.keys.seedPhrase });
+  others?.catch(() => undefined);
+  const work = await startWork(setup, { ...open, ...chain, ...keys });
+  const ports = await serve(setup, { ...open, ...chain, ...keys, ...work });
+  await others;
+
+  const running = opened.move();
+  let stopped: Promise<void> | null = null;
+  return {
+    ...chain.identity,
+    ...ports,
+    database: open.database,
+    ipfsNode: work.content.ipfsNode,
+    health: work.health,
+    measurements: () => open.meter.read(),
+    outdated: work.outdated,
+    stop: () => (stopped ??= running.disposeAsync()),
+  };
+}
+
+/** What every step gets. */
+interface Setup {
+  settings: Settings;
+  logger: Logger;
+  shared: SharedByThreads | null;
+  /** The code of this process's roles. */
+  code: Awaited<ReturnType<typeof loadRoles>>;
+  now: () => number;
+  /** Closes what a step has opened. */
+  opened: AsyncDisposableStack;
+}
+
+interface Open {
+  meter: Meter;
+  metrics: Metrics;
+  database: Database;
+  link: ChainLink;
+  client: ChainClient;
+}
+
+/** Step 1: the measurements, the database, and the connection to the nodes of the chain. */
+async function openConnections({ settings, logger, shared, opened }: Setup): Promise<Open> {
   const meter = await openMeter(settings, { shared, logger }, opened);
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
   opened.defer(() => database.close());
   const link = await connectNodes(settings, { database, maxWait: WORKER_WAIT, shared, metrics, logger }, opened);
-  const { client, nodes } = link;
-  const chain = await connectChain({ ...settings, rpcUrl: link.url() }, { database, client, logger, seedPhrase });
-  const { identity, local } = chain;
-  const others = shared?.others?.start({ seedPhrase: chain.keys.seedPhrase });
-  // Awaited below. Until then a failure is not forgotten.
-  others?.catch(() => undefined);
+  return { meter, metrics, database, link, client: link.client };
+}
+
+type FoundChain = Chain & { guard: ChainProblem };
+
+/** Step 2: which chain it is, and the contracts there. A new database is bound to the chain; a known one accepts no other. */
+async function findChain(
+  { settings, opened }: Setup,
+  { database, link, client }: Pick<Open, "database" | "link" | "client">,
+): Promise<FoundChain> {
+  const place = { ...settings, rpcUrl: link.url(), hostedBase: hostedBaseOf(settings) };
+  const identity = await establishIdentity(database, client, place);
   const guard = await guardChain(link, database, opened);
+  return { identity, local: identity.chainId === LOCAL_CHAIN_ID, guard };
+}
+
+/** Step 3: the keys, which must belong to this database and this chain. On a local chain, the lanes of the keys get funds. */
+async function checkKeys(
+  { settings, logger }: Setup,
+  { link, ...found }: Open & Chain,
+  seedPhrase: string | null,
+): Promise<CheckedKeys> {
+  const checked = await loadCheckedKeys(settings, found, { ...found, logger }, seedPhrase);
+  await prepareChain({ ...settings, rpcUrl: link.url() }, found, checked.keys, { ...found, logger });
+  return checked;
+}
+
+interface Work {
+  content: Content;
+  addressPolicy: AddressPolicy;
+  signals: Signals;
+  /** null without the role `api`. */
+  streams: EventStreams | null;
+  health: Service["health"];
+  outdated: Service["outdated"];
+  present: PresenceParts;
+}
+
+/** Step 4: the workers of this process's roles, and what they work with. */
+async function startWork(
+  { settings, logger, shared, code, now, opened }: Setup,
+  found: Open & Chain & CheckedKeys,
+): Promise<Work> {
+  const { database, client, metrics, identity, local } = found;
   const signals = shared?.signals ?? createSignals();
-  const now = () => Date.now();
   const addressPolicy = {
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
     allowLoopback: local,
@@ -108,33 +197,32 @@ export async function startService(
   const { promise: outdated, resolve: onNewerSchema } = Promise.withResolvers<SchemaError>();
   const present = { database, logger, now, onNewerSchema };
   const signing =
-    code.relayer === null || chain.signing === null
+    code.relayer === null || found.signing === null
       ? null
-      : await code.relayer.withRelayers(settings, chain.signing, { identity, client, ...present }, opened);
+      : await code.relayer.withRelayers(settings, found.signing, { identity, client, ...present }, opened);
   if (shared === null && signing === null && !settings.roles.includes("api"))
     await joinOthers(settings, present, opened);
   const working = { database, client, content, signals, logger, metrics, now };
   const streams = code.api?.createStreams(settings, working) ?? null;
-  const workers = createWorkers(settings, code, { ...chain, ...working, streams, signing });
+  const workers = createWorkers(settings, code, { ...found, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  const common = { ...present, client, nodes, isLimited: link.isLimited, relay: identity.contracts.relay };
+  return { content, addressPolicy, signals, streams, health, outdated, present };
+}
+
+/** Step 5: the API and `/metrics` listen. */
+async function serve(
+  { settings, shared, code, opened }: Setup,
+  found: Open & FoundChain & CheckedKeys & Work,
+): Promise<Pick<Service, "port" | "metricsPort">> {
+  const { link, streams, present, meter } = found;
+  const common = { ...present, client: link.client, nodes: link.nodes, isLimited: link.isLimited };
+  const relay = found.identity.contracts.relay;
   const port =
     code.api === null || streams === null
       ? null
-      : await code.api.serveApi(
-          settings,
-          { ...working, ...chain, ...common, streams, addressPolicy, guard, health },
-          opened,
-        );
-  const metricsPort = await exportMetrics(settings, { ...common, meter, shared }, opened);
-  await others;
-  const running = opened.move();
-  let stopped: Promise<void> | null = null;
-  const stop = () => (stopped ??= running.disposeAsync());
-  const measurements = () => meter.read();
-  const { ipfsNode } = content;
-  return { ...identity, database, port, metricsPort, ipfsNode, health, measurements, outdated, stop };
+      : await code.api.serveApi(settings, { ...found, ...common, relay, streams }, opened);
+  return { port, metricsPort: await exportMetrics(settings, { ...common, relay, meter, shared }, opened) };
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

@@ -32,7 +32,7 @@ export async function loadRoles(roles: readonly Role[]) {
 }
 
 /** A background worker: it runs until it is stopped. */
-export interface Worker {
+interface Worker {
   run(abort: AbortSignal): Promise<void>;
   /** Why it cannot work now; null when it can. */
   readonly lastError: string | null;

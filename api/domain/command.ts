@@ -36,7 +36,7 @@ export const METADATA_FIELDS = [
 ] as const;
 export type MetadataField = (typeof METADATA_FIELDS)[number];
 /** All of them but `attributes` are texts. */
-export type MetadataText = Exclude<MetadataField, "attributes">;
+type MetadataText = Exclude<MetadataField, "attributes">;
 
 /** Metadata of a hosted token. Absent fields are left out. */
 export type TokenMetadata = Partial<Record<MetadataText, string>> & { attributes?: unknown[] };

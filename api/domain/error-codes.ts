@@ -245,7 +245,7 @@ export interface FieldError {
 }
 
 /** The body of every error. */
-export interface ErrorBody {
+interface ErrorBody {
   error_code: HttpErrorCode;
   message: string;
   errors: FieldError[] | null;

@@ -26,7 +26,7 @@ export interface Keyring {
   lane(index: number): Signer;
 }
 
-export interface Signer {
+interface Signer {
   /** EIP-55. */
   address: string;
   key: SigningKey;

@@ -16,7 +16,7 @@ export interface WalletDeriver {
   derive(appId: string, userIdentifier: string | null): DerivedWallet;
 }
 
-export interface DerivedWallet {
+interface DerivedWallet {
   address: string;
   path: string;
 }

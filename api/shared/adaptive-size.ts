@@ -1,5 +1,5 @@
 /** How a size grows again after it became smaller. */
-export interface Growth {
+interface Growth {
   factor: number;
   /** Successes at the full size before a larger one is tried; doubled each time that the larger one fails, up to `most`. */
   after: number;

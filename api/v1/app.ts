@@ -106,7 +106,7 @@ function headersOfHelmet(): [name: string, value: string][] {
 }
 
 /** `/healthz`: the process runs. `/readyz`: the process can serve calls. Its checks are fixed words, because anybody may ask. */
-export function health(deps: Pick<HttpDeps, "readiness">): Router {
+function health(deps: Pick<HttpDeps, "readiness">): Router {
   const router = Router();
   router.get("/healthz", (_request, response) => {
     response.set("Cache-Control", "no-store").json({ status: "ok" });

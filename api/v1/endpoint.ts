@@ -23,7 +23,7 @@ export interface Call<P, Q, B> extends Caller {
 }
 
 /** A call that concerns no single app. */
-export type ServiceCall<P, Q, B> = Omit<Call<P, Q, B>, "appId">;
+type ServiceCall<P, Q, B> = Omit<Call<P, Q, B>, "appId">;
 
 /** Who may call an endpoint: every token and session, every console session, only the operator's, or everybody. */
 type AllowedCaller = "any" | "session" | "operator" | "public";

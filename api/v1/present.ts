@@ -180,7 +180,7 @@ export function presentApiToken(
 }
 
 /** The start of hosted URIs: the service's public URL and its chain. */
-export interface Place {
+interface Place {
   publicUrl: string;
   chainId: number;
 }

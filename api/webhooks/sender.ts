@@ -76,7 +76,7 @@ function describeFailure(error: unknown): string {
 }
 
 /** What came of a call: the status of the answer and how its body begins, or why there is none. */
-export type Answer = { status: number; body: string | null } | { error: unknown };
+type Answer = { status: number; body: string | null } | { error: unknown };
 
 /** Thrown when the receiver did not answer in time. */
 export class NoAnswerInTime extends Error {

@@ -7,7 +7,7 @@ import { getAddress } from "ethers";
 import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
-import { FileLockError, lockFile } from "../../store/db/sqlite/sqlite.ts";
+import { lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "../options.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { readFolder, REPORT } from "./folder.ts";
@@ -238,7 +238,7 @@ export const LOCK = ".moneta-drop.lock";
 
 /** Runs the work while no other process drops the same folder. @throws OperatorError when one does. */
 export async function locked<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const release = take(join(folder, LOCK));
+  const release = lockFile(join(folder, LOCK));
   if (release === null) {
     throw new OperatorError(`Another process drops ${folder}. Wait until it has ended, or end it.`);
   }
@@ -246,14 +246,5 @@ export async function locked<T>(folder: string, work: () => Promise<T>): Promise
     return await work();
   } finally {
     release();
-  }
-}
-
-function take(path: string): (() => void) | null {
-  try {
-    return lockFile(path);
-  } catch (error) {
-    if (error instanceof FileLockError) throw new OperatorError(error.message, { cause: error });
-    throw error;
   }
 }

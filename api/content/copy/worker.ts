@@ -24,7 +24,7 @@ import {
   takeMediaJobs,
 } from "../../store/media/media-jobs.ts";
 import { finalChanges } from "../../store/requests/requests.ts";
-import { isStorageFault, storageFaultKey } from "../storage-fault.ts";
+import { isStorageFault, storageFaultKey } from "../block-store.ts";
 import type { CopyDeps } from "./copy-media.ts";
 import {
   explainTooLarge,

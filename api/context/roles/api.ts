@@ -24,7 +24,7 @@ import type { AppDeps } from "../../v1/deps.ts";
 import { createHttpServer, listen, stopHttpServer } from "../../v1/server.ts";
 import { EventStreams } from "../../v1/streams/event-streams.ts";
 import type { ChainProblem } from "../chain-link.ts";
-import type { Chain } from "../connect-chain.ts";
+import type { Chain, CheckedKeys } from "../connect-chain.ts";
 import type { Content } from "../content.ts";
 import { needed } from "../keys.ts";
 import { createOperatorReads } from "../operator-reads.ts";
@@ -47,7 +47,7 @@ export function apiWorkers({ database, logger, now }: WorkerDeps, streams: Event
   ];
 }
 
-interface ApiParts extends Chain, PresenceParts {
+interface ApiParts extends Chain, CheckedKeys, PresenceParts {
   client: ChainClient;
   relay: string;
   content: Content;

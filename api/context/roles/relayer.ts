@@ -7,7 +7,7 @@ import { Lane } from "../../relayer/lane.ts";
 import { ForeignSimulations } from "../../relayer/simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
-import type { Chain } from "../connect-chain.ts";
+import type { CheckedKeys } from "../connect-chain.ts";
 import { joinRelayers, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
@@ -27,7 +27,7 @@ export interface Signing {
 /** Adds the other relayers, and the meter that knows what calls cost. It measures once before the lanes start. */
 export async function withRelayers(
   settings: Settings,
-  signing: NonNullable<Chain["signing"]>,
+  signing: NonNullable<CheckedKeys["signing"]>,
   deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },
   opened: AsyncDisposableStack,
 ): Promise<Signing> {

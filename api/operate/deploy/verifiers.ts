@@ -29,7 +29,7 @@ export interface Verifier {
 }
 
 /** Limits of the exchange with a verifier. Times are in milliseconds. */
-export interface Patience {
+interface Patience {
   /** The whole of one HTTP exchange. */
   timeout: number;
   /** Tries of one exchange. */

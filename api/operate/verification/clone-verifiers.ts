@@ -25,7 +25,7 @@ import {
  */
 
 /** A collection's contract, as the chain has it. */
-export interface Clone {
+interface Clone {
   address: string;
   /** The contract whose code it runs. */
   implementation: string;

@@ -34,7 +34,7 @@ interface CollectionVerifierDeps {
 }
 
 /** In milliseconds. */
-export interface VerifierTimes {
+interface VerifierTimes {
   /** Between two looks for collections that are due. */
   poll: number;
   /** From one collection to the next. The verifier also limits its callers. */

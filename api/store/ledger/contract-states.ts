@@ -194,7 +194,7 @@ export async function inspectAt(
 }
 
 /** A contract, for one app that follows it. */
-export interface Follow {
+interface Follow {
   appId: string;
   contract: string;
 }

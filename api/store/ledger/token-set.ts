@@ -4,8 +4,7 @@ import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type TokenKey, tokenKey } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
-import { searchName } from "../listings/search-name.ts";
-import { insertTraits, storeTraits, traitKeys } from "../listings/traits.ts";
+import { insertTraits, searchName, storeTraits, traitKeys } from "../listings/search.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */

@@ -160,19 +160,6 @@ export async function listHolders(db: Db, contract: string, tokenId: string, pag
   return pageOf(rows, await readCounter(db, counterKeys.owners(contract, tokenId)), page, (row) => row.seq);
 }
 
-/** Ids of a contract's tokens that the wallet holds, as far as they are stored. */
-export async function heldTokenIds(db: Db, owner: string, contract: string): Promise<Set<string>> {
-  const rows = await db
-    .selectFrom("holdings")
-    .select("token_id")
-    .where("owner", "=", owner)
-    .where("contract", "=", contract)
-    // In this order, the index of the wallet's holdings in the contract is used, instead of one of the whole contract.
-    .orderBy("seq")
-    .execute();
-  return new Set(rows.map((row) => row.token_id));
-}
-
 /** Those of the tokens for which a holding of the wallet is stored. */
 export async function heldAmong<T extends HoldingKey>(db: Db, tokens: readonly T[]): Promise<T[]> {
   if (tokens.length === 0) return [];

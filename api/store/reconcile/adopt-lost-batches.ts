@@ -8,7 +8,7 @@ import { isFinal, type RequestType } from "../../domain/request.ts";
 import type { LaneRow } from "../db/schema.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import { endMediaJobsOf } from "../media/media-jobs.ts";
-import { searchName } from "../listings/search-name.ts";
+import { searchName } from "../listings/search.ts";
 import { failWithoutEffect, markProcessing } from "../requests/request-state.ts";
 import { insertRequest, type StoredRequest, toRequest } from "../requests/requests.ts";
 import { reserveAgain } from "../requests/reservations.ts";

@@ -7,7 +7,7 @@ import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schem
 import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
-import { storeTraits } from "../listings/traits.ts";
+import { storeTraits } from "../listings/search.ts";
 import { FREEZING } from "../requests/freezing.ts";
 
 const COLLECTION_COLUMNS = [
@@ -326,7 +326,7 @@ function holdings(db: Db, contract: string) {
   };
 }
 
-export interface StoredForeignHolding {
+interface StoredForeignHolding {
   seq: number;
   contract: string;
   type: CollectionType;
@@ -383,7 +383,7 @@ type Key = (string | number)[];
  * Walks two ordered sides at once, with one page of each in memory. Rows with the same key come as a pair; a row that the
  * other side lacks comes alone.
  */
-export async function* pairs<Row>(
+async function* pairs<Row>(
   left: Pages<Row>,
   right: Pages<Row>,
   keyOf: (row: Row) => Key,

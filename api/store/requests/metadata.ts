@@ -6,8 +6,7 @@ import type { RequestStatus } from "../../domain/request.ts";
 import { addToCounter, counterKeys } from "../db/counters.ts";
 import { forUpdate, type Trx } from "../db/sql.ts";
 import type { CollectionRow, NftRow } from "../db/schema.ts";
-import { searchName } from "../listings/search-name.ts";
-import { storeTraits } from "../listings/traits.ts";
+import { searchName, storeTraits } from "../listings/search.ts";
 import { toCommand } from "./requests.ts";
 
 /*

@@ -9,7 +9,7 @@ import {
 } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/token.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
-import { searchName } from "../listings/search-name.ts";
+import { searchName } from "../listings/search.ts";
 import { type HoldingKey, holdingKey, tokenKey } from "../../domain/token.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
@@ -203,7 +203,7 @@ function tokenOf(command: ReservingCommand): { contract: string; token_id: strin
 
 /* The rows that a group of requests reserves from, and the statements that store the changes. */
 
-export interface CollectionState {
+interface CollectionState {
   max_supply: number | null;
   minted: number;
   reserved: number;

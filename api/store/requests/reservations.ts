@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { holdingKey, tokenKey } from "../../domain/token.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
-import { searchName } from "../listings/search-name.ts";
+import { searchName } from "../listings/search.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import type { StoredRequest } from "./requests.ts";

@@ -249,6 +249,6 @@ const user = z
   .nullable()
   .meta({ description: "The app's own name for the user. null for a wallet without one." });
 
-export const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
+const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
 
 const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });

@@ -15,7 +15,7 @@ import { listCollections as storedCollections, searchCollections } from "../../s
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
 import { findMintedNft, findNft, listNfts as storedNfts, listSomeNfts, searchNfts } from "../../store/listings/nfts.ts";
-import { traitKey } from "../../store/listings/traits.ts";
+import { traitKey } from "../../store/listings/search.ts";
 import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import {
@@ -53,7 +53,7 @@ import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
 import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
-import { walletOf } from "../wallet-of.ts";
+import { walletOf } from "../by-user.ts";
 
 export function createCollection(limits: Limits) {
   return defineEndpoint({

@@ -7,7 +7,7 @@ import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from
 import { mintBody } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
-import { requireScopeFor, withScope } from "../to-user.ts";
+import { requireScopeFor, withScope } from "../by-user.ts";
 
 export function mintNft(limits: Limits) {
   return defineEndpoint({

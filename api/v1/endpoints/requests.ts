@@ -5,7 +5,7 @@ import { pageExample, requestExample } from "../examples.ts";
 import { found, presentRequest } from "../present.ts";
 import { listingOf, pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
 import { none, noQuery, requestParams } from "../schemas/params.ts";
-import { walletOf } from "../wallet-of.ts";
+import { walletOf } from "../by-user.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
 
 export function getRequest() {

@@ -20,7 +20,7 @@ import {
 } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { none, noQuery } from "../schemas/params.ts";
-import { requireScopeFor, withScope } from "../to-user.ts";
+import { requireScopeFor, withScope } from "../by-user.ts";
 
 export function transferNft(limits: Limits) {
   return defineEndpoint({

@@ -265,7 +265,7 @@ export const PUBLIC_ERRORS = {
   ready: ["payload_too_large", "internal_error", "unavailable"],
 } as const satisfies Record<string, readonly HttpErrorCode[]>;
 
-export type Parameter = ReturnType<typeof pathParameter>;
+type Parameter = ReturnType<typeof pathParameter>;
 
 /** @param form of the values that exist. Any other value is not found. */
 function pathParameter(of: string, words: string, example: string, form: { pattern: string } | { maxLength: number }) {
@@ -279,7 +279,7 @@ function pathParameter(of: string, words: string, example: string, form: { patte
   };
 }
 
-export function operation(
+function operation(
   operationId: string,
   summary: string,
   errors: readonly HttpErrorCode[],

@@ -161,7 +161,7 @@ function matches(header: string | undefined, tag: string): boolean {
 }
 
 /** A part of some content: its first byte and its length. */
-export interface Range {
+interface Range {
   offset: number;
   length: number;
 }

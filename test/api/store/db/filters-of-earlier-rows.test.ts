@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { searchName } from "../../../../api/store/listings/search-name.ts";
-import { traitKey } from "../../../../api/store/listings/traits.ts";
+import { searchName, traitKey } from "../../../../api/store/listings/search.ts";
 import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
 import { rawSql } from "../../../support/raw-sql.ts";

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { storeTraits } from "../../../../api/store/listings/traits.ts";
+import { storeTraits } from "../../../../api/store/listings/search.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 
 const CATS = "0x00000000000000000000000000000000000000C1";

@@ -9,7 +9,7 @@ import {
   searchCollections,
 } from "../../../../api/store/listings/collections.ts";
 import { listTokenHistory, listWalletHistory } from "../../../../api/store/listings/history.ts";
-import { heldTokenIds, isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
+import { isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import {
   findMintedNft,
   findNft,
@@ -146,7 +146,6 @@ export async function runListings(tour: Tour): Promise<void> {
   await findNft(read, collection, "7");
   await findMintedNft(read, collection, "7");
   await findTransferSources(read, [{ appId: app, wallet, contract: collection }]);
-  await heldTokenIds(read, "nobody", collection);
   await isHeld(read, wallet, collection, "7");
   for (const owner of [null, app]) {
     await findRequest(read, owner, "request-1");

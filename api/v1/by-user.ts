@@ -1,4 +1,5 @@
 import { type Checked, checked, isError } from "../commands/accept-request.ts";
+import type { LookUps } from "../commands/look-ups.ts";
 import { requireScope } from "./authenticate.ts";
 import type { Call } from "./endpoint.ts";
 
@@ -23,4 +24,19 @@ export function withScope<I extends Item>(caller: Caller, items: readonly Checke
           return item;
         }),
   );
+}
+
+/**
+ * The address that a filter names, by itself or by the app's user who has the wallet there.
+ * @returns null: the filter is not set. undefined: the user has no wallet.
+ */
+export async function walletOf(
+  lookUps: LookUps,
+  appId: string,
+  wallet: string | undefined,
+  user: string | undefined,
+): Promise<string | null | undefined> {
+  if (user === undefined) return wallet ?? null;
+  const [found] = await lookUps.walletsOfUsers([{ appId, userIdentifier: user }]);
+  return found?.address;
 }

@@ -3,15 +3,33 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 
 import type { TokenMetadata } from "../../domain/command.ts";
-import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
+import { MAX_INDEXED_TRAITS, MAX_SEARCH_LENGTH, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { isRawNumber } from "../../shared/exact-json.ts";
+import { isStorable } from "../../shared/storable.ts";
 import { rowSet, type Trx } from "../db/sql.ts";
 import { toTokenMetadata } from "./nfts.ts";
 
 /*
- * The traits of a token by which it can be found: the first attributes that have a `trait_type` and a plain `value`. Apps may
- * store any JSON there, in any amount, so everything else is passed over.
+ * By what a token can be found: the beginning of its name, and its traits. These are the first attributes that have a
+ * `trait_type` and a plain `value`. Apps may store any JSON there, in any amount, so everything else is passed over.
  */
+
+/** Of so many characters, each of which may be two units or a part of `{token_id}`, the first ones are left. */
+const READ = 20 * MAX_SEARCH_LENGTH;
+
+/**
+ * How the name of a token begins, as its page shows it: by this it is found. It is stored with the metadata, by each statement
+ * that stores these. Metadata of 0.2.0 may have anything as a name. null: there is nothing to search.
+ */
+export function searchName(metadata: TokenMetadata | null, tokenId: string): string | null {
+  const name: unknown = metadata?.name;
+  if (typeof name !== "string") return null;
+  const shown = name.slice(0, READ).replaceAll("{token_id}", tokenId);
+  const beginning = Array.from(shown.slice(0, 2 * MAX_SEARCH_LENGTH))
+    .slice(0, MAX_SEARCH_LENGTH)
+    .join("");
+  return beginning !== "" && isStorable(beginning) ? beginning : null;
+}
 
 /** Hex digits of a key. Whoever makes two traits with the same key mixes up only the tokens of a collection of its own. */
 const KEY_LENGTH = 32;
