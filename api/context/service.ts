@@ -147,17 +147,14 @@ async function openConnections({ settings, logger, shared, opened }: Setup): Pro
   return { meter, metrics, database, link, client: link.client };
 }
 
-type FoundChain = Chain & { guard: ChainProblem };
-
 /** Step 2: which chain it is, and the contracts there. A new database is bound to the chain; a known one accepts no other. */
 async function findChain(
-  { settings, opened }: Setup,
+  { settings }: Setup,
   { database, link, client }: Pick<Open, "database" | "link" | "client">,
-): Promise<FoundChain> {
+): Promise<Chain> {
   const place = { ...settings, rpcUrl: link.url(), hostedBase: hostedBaseOf(settings) };
   const identity = await establishIdentity(database, client, place);
-  const guard = await guardChain(link, database, opened);
-  return { identity, local: identity.chainId === LOCAL_CHAIN_ID, guard };
+  return { identity, local: identity.chainId === LOCAL_CHAIN_ID };
 }
 
 /** Step 3: the keys, which must belong to this database and this chain. On a local chain, the lanes of the keys get funds. */
@@ -172,6 +169,7 @@ async function checkKeys(
 }
 
 interface Work {
+  guard: ChainProblem;
   content: Content;
   addressPolicy: AddressPolicy;
   signals: Signals;
@@ -187,7 +185,8 @@ async function startWork(
   { settings, logger, shared, code, now, opened }: Setup,
   found: Open & Chain & CheckedKeys,
 ): Promise<Work> {
-  const { database, client, metrics, identity, local } = found;
+  const { database, link, client, metrics, identity, local } = found;
+  const guard = await guardChain(link, database, opened);
   const signals = shared?.signals ?? createSignals();
   const addressPolicy = {
     allowedHosts: new Set(settings.allowedPrivateHosts.map((host) => host.toLowerCase())),
@@ -207,13 +206,13 @@ async function startWork(
   const workers = createWorkers(settings, code, { ...found, ...working, streams, signing });
   runWorkers(workers, opened);
   const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
-  return { content, addressPolicy, signals, streams, health, outdated, present };
+  return { guard, content, addressPolicy, signals, streams, health, outdated, present };
 }
 
 /** Step 5: the API and `/metrics` listen. */
 async function serve(
   { settings, shared, code, opened }: Setup,
-  found: Open & FoundChain & CheckedKeys & Work,
+  found: Open & Chain & CheckedKeys & Work,
 ): Promise<Pick<Service, "port" | "metricsPort">> {
   const { link, streams, present, meter } = found;
   const common = { ...present, client: link.client, nodes: link.nodes, isLimited: link.isLimited };
