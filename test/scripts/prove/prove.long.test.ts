@@ -13,7 +13,7 @@ import { type Answer, startSolver } from "../../../scripts/prove/solver.ts";
 import { SLOTS } from "../../contracts/support/compact-layout.ts";
 
 /**
- * The whole proofs take about a minute each, so they run here at each change, and not only when the bytecode changed. The
+ * The whole proofs run here at each change of the project, and not only when the bytecode changed. The
  * planted defects show that the prover sees what it must see: each is a contract with one error.
  */
 
