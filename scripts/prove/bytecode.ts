@@ -49,7 +49,7 @@ export function runtimeOf(contract: Contract): Code {
       found.set([Buffer.from(code.bytes).toString("hex"), ...code.immutables.keys()].join(" "), code);
     },
   };
-  new Explorer(creation, [], new Map()).follow(rules, { ghosts: {}, storage: new Map() });
+  new Explorer(creation, [], new Map(), { joins: true }).follow(rules, { ghosts: {}, storage: new Map() });
   const [code] = found.values();
   if (code === undefined || found.size !== 1)
     throw new NotSupported("the deployment leaves no code, or different ones");

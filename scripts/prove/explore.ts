@@ -1,6 +1,6 @@
 import { type Code, copyOf, jumpDestinations, NotSupported, type Rules, type State, step } from "./machine.ts";
 import type { Claim, Solver } from "./solver.ts";
-import { apply, fresh, isConst, shiftRight, type Term, TRUE, word, ZERO } from "./terms.ts";
+import { and, apply, fresh, isConst, or, same, shiftRight, type Term, TRUE, word, ZERO } from "./terms.ts";
 
 /** What a state has where paths are cut. */
 export type Snapshot = Pick<State, "stack" | "ghosts">;
@@ -45,7 +45,19 @@ export interface Start {
   storage: ReadonlyMap<Term, Term>;
 }
 
+export interface Options {
+  /**
+   * Whether paths that meet again are joined into one. Code with many branches needs it: without, each branch doubles the
+   * paths. But where their memory differs, a joined path knows nothing of it, and its questions are harder.
+   */
+  joins?: boolean;
+  /** The functions to follow; all if there is no list. */
+  only?: readonly string[] | undefined;
+}
+
 const SELECTOR = shiftRight(apply("calldata", ZERO), word(224));
+
+const NO_FUNCTION = "no function";
 
 /** Steps of all paths together. Code that needs more is refused. */
 const MAX_STEPS = 3_000_000;
@@ -63,15 +75,24 @@ export class Explorer {
   /** Counts what was learnt about the loops. */
   #changes = 0;
   #paths = 0;
+  #arrivals = 0;
   /** Statements to try at each loop. */
   readonly #everywhere: readonly Candidate[];
 
   /** Names of functions by selector. */
   readonly #functions: ReadonlyMap<bigint, string>;
 
-  constructor(code: Code, everywhere: readonly Candidate[], functions: ReadonlyMap<bigint, string>) {
+  readonly #options: Options;
+
+  constructor(
+    code: Code,
+    everywhere: readonly Candidate[],
+    functions: ReadonlyMap<bigint, string>,
+    options: Options = {},
+  ) {
     this.#code = code;
     this.#functions = functions;
+    this.#options = options;
     this.#destinations = jumpDestinations(code.bytes);
     this.#everywhere = everywhere;
   }
@@ -149,20 +170,22 @@ export class Explorer {
         path: [],
       },
     ];
+    const waiting = new Waiting();
     const cuts = this.#cuts.size;
     // With a new cut all begins again: paths that passed the place without it would find more cuts than there are loops.
-    for (
-      let steps = 0, state = work.pop();
-      state !== undefined && this.#cuts.size === cuts;
-      state = work.pop(), steps += 1
-    ) {
+    for (let steps = 0; this.#cuts.size === cuts; steps += 1) {
       if (steps > MAX_STEPS) throw new NotSupported("too many paths");
+      const running = work.pop();
+      const state = running ?? waiting.take();
+      if (state === undefined) return;
       try {
-        const { pc } = state;
-        const next = this.#code.bytes[pc] === 0x5b ? this.#arrive(state) : state;
-        if (next === undefined) this.#paths += 1;
-        else {
-          const after = step(this.#code, next, rules);
+        const isPlace = this.#code.bytes[state.pc] === 0x5b;
+        if (isPlace && running !== undefined && this.#isRoundEnd(state)) this.#paths += 1;
+        else if (isPlace && running !== undefined && !this.#isWanted(state)) this.#paths += 1;
+        else if (isPlace && running !== undefined && this.#options.joins === true) {
+          waiting.add(this.#placeOf(state), state);
+        } else {
+          const after = step(this.#code, isPlace ? this.#begin(state) : state, rules);
           if (after.length === 0) this.#paths += 1;
           work.push(...after);
         }
@@ -173,9 +196,9 @@ export class Explorer {
     }
   }
 
-  /** @returns the state to go on with; nothing if the path ends at a cut. */
-  #arrive(state: State): State | undefined {
-    const key = `${state.pc.toString(16)}/${state.stack.length}`;
+  /** Whether a path ends here because it has come round a loop. */
+  #isRoundEnd(state: State): boolean {
+    const key = keyOf(state);
     const last = state.arrivals.findLast(
       (arrival) => arrival.key === key && this.#isRepeated(arrival.stack, state.stack),
     );
@@ -187,21 +210,33 @@ export class Explorer {
         this.#changes += 1;
       }
       this.#try(cut, state, "a round keeps");
-      return undefined;
+      return true;
     }
+    if (cut !== undefined || !state.passed.get(key)?.some((stack) => this.#isRepeated(stack, state.stack)))
+      return false;
+    this.#cuts.set(key, {
+      varying: new Set(),
+      candidates: new Map(this.#everywhere.map((candidate) => [candidate.name, candidate])),
+      dropped: new Set(),
+    });
+    this.#changes += 1;
+    return true;
+  }
+
+  /** @returns the state to go on with at a jump destination. */
+  #begin(state: State): State {
+    const key = keyOf(state);
+    const cut = this.#cuts.get(key);
     if (cut !== undefined) return this.#enter(key, cut, state);
-    const earlier = state.passed.get(key) ?? [];
-    if (earlier.some((stack) => this.#isRepeated(stack, state.stack))) {
-      this.#cuts.set(key, {
-        varying: new Set(),
-        candidates: new Map(this.#everywhere.map((candidate) => [candidate.name, candidate])),
-        dropped: new Set(),
-      });
-      this.#changes += 1;
-      return undefined;
-    }
-    state.passed.set(key, [...earlier, [...state.stack]]);
+    state.passed.set(key, [...(state.passed.get(key) ?? []), [...state.stack]]);
     return state;
+  }
+
+  /** States of one place can be joined: they are in the same function, return to the same places, and are in the same loops. */
+  #placeOf(state: State): string {
+    const returns = state.stack.map((term) => (this.#isReturn(term) ? term.value : ""));
+    const loops = state.arrivals.map(({ id }) => id);
+    return [keyOf(state), this.#functionOf(state), ...loops, ...returns].join(" ");
   }
 
   #enter(key: string, cut: Cut, state: State): State {
@@ -214,7 +249,8 @@ export class Explorer {
     next.memory = undefined;
     next.isMemoryKnown = false;
     next.storage = new Map();
-    next.arrivals.push({ key, stack: [...next.stack], ghosts: { ...next.ghosts } });
+    this.#arrivals += 1;
+    next.arrivals.push({ id: this.#arrivals, key, stack: [...next.stack], ghosts: { ...next.ghosts } });
     next.path.push(`the loop at ${state.pc.toString(16)}`);
     for (const { holds } of cut.candidates.values()) {
       const condition = holds(next);
@@ -238,12 +274,24 @@ export class Explorer {
   }
 
   /** The path for a reader: the function, the loops, and the places of the branches in hexadecimal. */
-  #pathOf({ conditions, path }: State): string {
-    const selectors = conditions
-      .filter(({ op, args }) => op === "=" && args.includes(SELECTOR))
-      .map(({ args }) => args.find(isConst)?.value ?? -1n);
-    const name = selectors.map((selector) => this.#functions.get(selector)).find((found) => found !== undefined);
-    return [name ?? "no function", ...path].join(" ");
+  #pathOf(state: State): string {
+    return [this.#functionOf(state), ...state.path].join(" ");
+  }
+
+  #functionOf({ conditions }: State): string {
+    for (const { op, args } of conditions) {
+      if (op !== "=" || !args.includes(SELECTOR)) continue;
+      const name = this.#functions.get(args.find(isConst)?.value ?? -1n);
+      if (name !== undefined) return name;
+    }
+    return NO_FUNCTION;
+  }
+
+  #isWanted(state: State): boolean {
+    const { only } = this.#options;
+    if (only === undefined) return true;
+    const name = this.#functionOf(state);
+    return name === NO_FUNCTION || only.includes(name);
   }
 
   /** Whether two stacks at one place belong to one loop: they return to the same places. */
@@ -257,6 +305,80 @@ export class Explorer {
   #isReturn(term: Term): boolean {
     return isConst(term) && this.#destinations.has(Number(term.value));
   }
+}
+
+/** A place of the code where paths can be cut. */
+function keyOf({ pc, stack }: State): string {
+  return `${pc.toString(16)}/${stack.length}`;
+}
+
+/** States that wait at jump destinations for others that reach the same place. */
+class Waiting {
+  readonly #places = new Map<string, State[]>();
+
+  add(place: string, state: State): void {
+    const others = this.#places.get(place);
+    if (others === undefined) this.#places.set(place, [state]);
+    else others.push(state);
+  }
+
+  /** @returns the states of one place, joined. It should be one that no other waiting state can reach. Code runs forward, and
+   * has more on the stack inside of functions and branches; where that is not so, paths are only joined less often. */
+  take(): State | undefined {
+    let best: [string, State[]] | undefined;
+    for (const entry of this.#places) if (best === undefined || isBefore(entry[1][0], best[1][0])) best = entry;
+    if (best === undefined) return undefined;
+    this.#places.delete(best[0]);
+    return joined(best[1]);
+  }
+}
+
+function isBefore(a: State | undefined, b: State | undefined): boolean {
+  if (a === undefined || b === undefined) return false;
+  return a.stack.length === b.stack.length ? a.pc < b.pc : a.stack.length > b.stack.length;
+}
+
+/** One state for all executions of the given ones. Where their words differ, it has a new one that is equal to one of them. */
+function joined(states: readonly State[]): State | undefined {
+  const [first, ...others] = states;
+  if (first === undefined || others.length === 0) return first;
+  const next = copyOf(first);
+  const isCommon = (condition: Term) => others.every(({ conditions }) => conditions.includes(condition));
+  next.conditions = first.conditions.filter(isCommon);
+  const own = states.map(({ conditions }) => conditions.filter((condition) => !next.conditions.includes(condition)));
+  const join = (name: string, terms: readonly (Term | undefined)[]): Term => {
+    const [term] = terms;
+    if (term === undefined) throw new Error("States of one place differ in what they have.");
+    if (terms.every((other) => other === term)) return term;
+    const either = fresh(name, term.sort);
+    // How many writes there were is of no use, and would make most questions larger.
+    if (name !== "writes") terms.forEach((other, index) => own[index]?.push(same(either, other ?? term)));
+    return either;
+  };
+  next.stack = first.stack.map((_, index) =>
+    join(
+      "joined",
+      states.map(({ stack }) => stack[index]),
+    ),
+  );
+  for (const name of Object.keys(first.ghosts))
+    next.ghosts[name] = join(
+      name,
+      states.map(({ ghosts }) => ghosts[name]),
+    );
+  const either = or(...own.map((conditions) => and(...conditions)));
+  if (either !== TRUE) next.conditions.push(either);
+  if (others.some(({ memory }) => memory !== first.memory)) {
+    next.memory = undefined;
+    next.isMemoryKnown = false;
+  }
+  next.storage = new Map(
+    [...first.storage].filter(([slot, value]) => others.every((s) => s.storage.get(slot) === value)),
+  );
+  next.passed = new Map([...first.passed].filter(([key]) => others.every(({ passed }) => passed.has(key))));
+  const branch = first.path.findIndex((part, index) => others.some(({ path }) => path[index] !== part));
+  if (branch >= 0) next.path = first.path.slice(0, branch);
+  return next;
 }
 
 function changes(

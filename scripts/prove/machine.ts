@@ -54,6 +54,7 @@ export interface Memory {
 
 /** A place of the code where paths are cut, in one context. */
 interface Arrival {
+  id: number;
   key: string;
   stack: readonly Term[];
   ghosts: Readonly<Record<string, Term>>;

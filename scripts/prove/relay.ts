@@ -1,9 +1,8 @@
-import { keccak256, toBeHex } from "ethers";
-
 import { type Contract, creationOf, functionsOf, runtimeOf, topicOf } from "./bytecode.ts";
 import { type Candidate, Explorer, type Outcome, type Snapshot } from "./explore.ts";
 import { type Call, NotSupported, read, type Rules, type State } from "./machine.ts";
 import type { Solver } from "./solver.ts";
+import { stringRules } from "./strings.ts";
 import {
   add,
   and,
@@ -52,13 +51,6 @@ export const RELAY_THEOREMS = {
   empty: "A deployment consumes no number",
 } as const;
 
-const LIMIT = word(1n << 64n);
-const HOSTED_BASE = word(SLOTS.hostedBaseURI);
-/** No transaction has the gas for so many writes. */
-const MOST_WRITES = word(1n << 63n);
-/** Where the words of the hosted base begin. */
-const STRING_START = word(BigInt(keccak256(toBeHex(SLOTS.hostedBaseURI, 32))));
-
 // Any number. It is the same in the whole proof, and nothing is known about it, so the theorems hold for each number.
 const number = variable("number");
 const bucket = shiftRight(number, word(8));
@@ -94,10 +86,7 @@ function statements(name: string, bits: (state: Snapshot) => Term): Candidate[] 
   return all.map(([what, holds]) => ({ name: `${what} in ${name}`, holds }));
 }
 
-const IN_STORAGE = [
-  ...statements("the bitmap", (state) => ghost(state, "bitmap")),
-  { name: "the writes are few", holds: (state: Snapshot) => below(ghost(state, "writes"), MOST_WRITES) },
-];
+const IN_STORAGE = statements("the bitmap", (state) => ghost(state, "bitmap"));
 
 /** For code that keeps a word of the bitmap on the stack: the word, where its bucket is that of the number, else storage. */
 function onStack(key: number, value: number): Candidate[] {
@@ -106,13 +95,17 @@ function onStack(key: number, value: number): Candidate[] {
   );
 }
 
-/** @param theorems the texts of those to prove. */
+/**
+ * @param theorems the texts of those to prove.
+ * @param only the functions to prove them for; all if there is no list.
+ */
 export async function proveRelay(
   contract: Contract,
   solver: Solver,
   theorems: readonly string[] = Object.values(RELAY_THEOREMS),
+  only?: readonly string[],
 ): Promise<Outcome[]> {
-  const runtime = new Explorer(runtimeOf(contract), IN_STORAGE, functionsOf(contract));
+  const runtime = new Explorer(runtimeOf(contract), IN_STORAGE, functionsOf(contract), { only });
   const ghosts = { bitmap: bitmapBefore, called: FALSE, named: FALSE, guard: guardBefore, writes: ZERO };
   const storage = new Map([
     [word(SLOTS.owner), ownerBefore],
@@ -152,18 +145,18 @@ function rulesOf(explorer: Explorer, contract: Contract): Rules {
   const claim: ClaimOf = (state, theorem, conclusion) => {
     explorer.claim(state, RELAY_THEOREMS[theorem], conclusion);
   };
+  const strings = stringRules(explorer, [SLOTS.hostedBaseURI], (state, conclusion) => {
+    claim(state, "strings", conclusion);
+  });
   return {
     read: (state, slot) => {
       const key = keyOf(slot);
-      if (key !== undefined) return ite(same(key, bucket), ghost(state, "bitmap"), fresh("bitmap_elsewhere"));
-      if (slot !== HOSTED_BASE) return undefined;
-      const value = state.storage.get(slot) ?? fresh("string");
-      state.conditions.push(isShort(value));
-      return value;
+      if (key === undefined) return strings.read(state, slot);
+      return ite(same(key, bucket), ghost(state, "bitmap"), fresh("bitmap_elsewhere"));
     },
     write: (state, slot, value) => {
       const key = keyOf(slot);
-      if (key === undefined) writeElsewhere(explorer, claim, state, slot, value);
+      if (key === undefined) strings.write(state, slot, value);
       else writeBitmap(explorer, claim, state, key, value);
     },
     ...guardRules(claim),
@@ -197,18 +190,6 @@ function writeBitmap(explorer: Explorer, claim: ClaimOf, state: State, key: Term
     if (at < 0 || valueAt < 0) continue;
     for (const candidate of onStack(at, valueAt)) explorer.propose(arrival.key, candidate);
   }
-}
-
-function writeElsewhere(explorer: Explorer, claim: ClaimOf, state: State, slot: Term, value: Term): void {
-  const writes = add(ghost(state, "writes"), ONE);
-  state.conditions.push(below(writes, MOST_WRITES));
-  claim(state, "strings", below(offsetIn(slot), LIMIT));
-  if (slot === HOSTED_BASE) claim(state, "strings", isShort(value));
-  for (const arrival of state.arrivals) {
-    const at = arrival.stack.indexOf(slot);
-    if (at >= 0) explorer.propose(arrival.key, nearStart(at));
-  }
-  state.ghosts["writes"] = writes;
 }
 
 /** The reentrancy guard is the only transient slot. */
@@ -247,23 +228,3 @@ function claimCall(claim: ClaimOf, state: State, { kind, inputStart, inputSize }
 
 const isOperator = isTrue(bitAnd(operatorBefore, word(255)));
 const isPaused = isTrue(bitAnd(shiftRight(pausedBefore, word(160)), word(255)));
-
-/** Of the first word of a stored string: the length is odd for a long one, twice the length plus 1. */
-function isShort(value: Term): Term {
-  return implies(same(bitAnd(value, ONE), ONE), below(shiftRight(value, ONE), LIMIT));
-}
-
-/** How far a slot is behind the start of its variable: 0 for those with a number, and for words of mappings. */
-function offsetIn(slot: Term): Term {
-  if (slot.op === "apply" && slot.name === "hash2" && slot.args[1] !== undefined && isConst(slot.args[1])) return ZERO;
-  if (isConst(slot) && slot.value < 1n << 64n) return ZERO;
-  return sub(slot, STRING_START);
-}
-
-/** A position of the stack that goes through the words of the hosted base goes on by one word with each write. */
-function nearStart(at: number): Candidate {
-  return {
-    name: `the slot at ${at} of the stack is in the hosted base`,
-    holds: (state) => below(sub(state.stack[at] ?? ZERO, STRING_START), add(word(1n << 61n), ghost(state, "writes"))),
-  };
-}

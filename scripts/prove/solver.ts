@@ -27,6 +27,8 @@ export interface Claim {
 const TOGETHER = 40;
 /** Steps from what a claim says to the conditions that are tried first. */
 const NEAR = 2;
+/** Variables in a simple condition. */
+const SIMPLE = 8;
 /** Milliseconds for one question. */
 const QUESTION_TIMEOUT = 120_000;
 /** Bytes of the questions in one call of z3. */
@@ -87,11 +89,12 @@ export async function startSolver(until = Infinity, answers = new Map<string, An
 
   // Few conditions often suffice, and are faster. What follows from some of them follows from all.
   async function follow(claims: readonly Claim[], isQuick = false): Promise<Answer[]> {
-    const found = await answer(claims.map((claim) => textOf(near(claim))));
-    if (isQuick) return found;
-    const open = claims.flatMap((claim, index) => (found[index] === "proved" ? [] : [{ claim, index }]));
-    const again = await answer(open.map(({ claim }) => textOf(claim)));
-    open.forEach(({ index }, at) => (found[index] = again[at] ?? "undecided"));
+    const found: Answer[] = claims.map(() => "undecided");
+    for (const choose of isQuick ? [near] : [simple, near, (claim: Claim) => claim]) {
+      const open = claims.flatMap((claim, index) => (found[index] === "proved" ? [] : [{ claim, index }]));
+      const answers = await answer(open.map(({ claim }) => textOf(choose(claim))));
+      open.forEach(({ index }, at) => (found[index] = answers[at] ?? "undecided"));
+    }
     return found;
   }
 
@@ -99,6 +102,11 @@ export async function startSolver(until = Infinity, answers = new Map<string, An
     z3.PThread.terminateAllThreads();
   };
   return { follow, asked: () => asked, stop };
+}
+
+/** The claim without the conditions of paths that were joined: they are large. */
+function simple({ conditions, conclusion }: Claim): Claim {
+  return near({ conditions: conditions.filter((condition) => leavesOf(condition).size <= SIMPLE), conclusion });
 }
 
 /** The claim with those conditions only that have something in common with it, or with such a condition. */

@@ -350,7 +350,7 @@ const SORT = { word: "(_ BitVec 256)", bool: "Bool" };
 
 /**
  * Writes the question whether all terms can be true at once, in SMT-LIB. The result of a function is a word of which nothing is
- * known, not even that other arguments with the same value give the same: what holds for it holds for the function too.
+ * known but the range of a remainder, not even that other arguments with the same value give the same: what holds for it holds for the function too.
  */
 export function question(terms: readonly Term[]): string {
   const lines: string[] = [];
@@ -363,12 +363,18 @@ export function question(terms: readonly Term[]): string {
     const args = isUnknown ? [] : term.args.map(write);
     const name = `t${written.size}`;
     written.set(term, name);
-    if (isUnknown) lines.push(`(declare-const ${name} ${SORT[term.sort]})`);
+    if (isUnknown) lines.push(`(declare-const ${name} ${SORT[term.sort]})`, ...knownOf(term, name));
     else lines.push(`(define-fun ${name} () ${SORT[term.sort]} ${expression(term, args)})`);
     return name;
   };
   const asserted = terms.map((term) => `(assert ${write(term)})`);
   return [...lines, ...asserted].join("\n");
+}
+
+/** A remainder is below its divisor, if that is a constant. */
+function knownOf({ name, args: [, divisor] }: Term, written: string): string[] {
+  if (name !== "mod" || divisor === undefined || !isConst(divisor)) return [];
+  return [`(assert (bvult ${written} ${literal(divisor.value)}))`];
 }
 
 function expression(term: Term, args: readonly string[]): string {
