@@ -349,8 +349,9 @@ export function leavesOf(term: Term): ReadonlySet<Term> {
 const SORT = { word: "(_ BitVec 256)", bool: "Bool" };
 
 /**
- * Writes the question whether all terms can be true at once, in SMT-LIB. The result of a function is a word of which nothing is
- * known but the range of a remainder, not even that other arguments with the same value give the same: what holds for it holds for the function too.
+ * Writes the question whether all terms can be true at once, in SMT-LIB. The result of a function is a word of which nothing
+ * is known but the range of a remainder, not even that other arguments with the same value give the same: what holds for it
+ * holds for the function too.
  */
 export function question(terms: readonly Term[]): string {
   const lines: string[] = [];
@@ -371,9 +372,9 @@ export function question(terms: readonly Term[]): string {
   return [...lines, ...asserted].join("\n");
 }
 
-/** A remainder is below its divisor, if that is a constant. */
+/** A remainder is below its divisor, if that is a constant. Only the remainder of a division by 0 is not: it is 0. */
 function knownOf({ name, args: [, divisor] }: Term, written: string): string[] {
-  if (name !== "mod" || divisor === undefined || !isConst(divisor)) return [];
+  if (name !== "mod" || divisor === undefined || !isConst(divisor) || divisor.value === 0n) return [];
   return [`(assert (bvult ${written} ${literal(divisor.value)}))`];
 }
 
