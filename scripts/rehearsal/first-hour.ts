@@ -173,6 +173,16 @@ function leaveNothing(folder: string): void {
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(1));
 }
 
+/** Without these, npm does not reach its registry on a machine behind a proxy. */
+function network(): Record<string, string> {
+  const names = /^(?:NODE_EXTRA_CA_CERTS|SSL_CERT_(?:FILE|DIR)|(?:https?|no)_proxy)$/i;
+  return Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      value !== undefined && names.test(name) ? [[name, value]] : [],
+    ),
+  );
+}
+
 /** A user's shell: it remembers its folder and its variables from one block of commands to the next. */
 class Shell {
   #folder: string;
@@ -183,7 +193,7 @@ class Shell {
     const { PATH = "", HOME = "" } = process.env;
     const own = PATH.split(delimiter).filter((path) => !path.startsWith(ROOT));
     this.#folder = folder;
-    this.#env = { PATH: own.join(delimiter), HOME, ...env };
+    this.#env = { PATH: own.join(delimiter), HOME, ...network(), ...env };
   }
 
   set(name: string, value: string): void {
