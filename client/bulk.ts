@@ -33,7 +33,7 @@ export interface BulkOptions {
    * that was interrupted cannot be continued safely.
    */
   keep?: (progress: BulkProgress, step: BulkStep) => void | Promise<void>;
-  /** Batches under way at a time. Default: 1, so that an ERC721 collection numbers the tokens in the order of the items. */
+  /** Batches under way at a time, 1 to 16. Default: 1, so that an ERC721 collection numbers the tokens in the order of the items. */
   atOnce?: number;
   /** Most items of a batch, 1 to 1,000. Default: 250, so that progress is visible. */
   batchItems?: number;
@@ -49,6 +49,8 @@ export interface BulkOptions {
   call?: BulkCall;
 }
 
+const MOST_AT_ONCE = 16;
+const MOST_BATCH_ITEMS = 1_000;
 /** Items, bytes and JSON values of a batch. At most half of what the service allows by default. */
 export const BATCH_ITEMS = 250;
 const BATCH_BYTES = 4_000_000;
@@ -142,7 +144,10 @@ export class BulkMint {
   readonly #call: BulkCall;
   #kept: Promise<void> = Promise.resolve();
 
+  /** @throws {RangeError} when a number in the options is outside of its range. With 0 nothing would be sent. */
   constructor(client: Client, options: BulkOptions) {
+    within("atOnce", options.atOnce, MOST_AT_ONCE);
+    within("batchItems", options.batchItems, MOST_BATCH_ITEMS);
     const { progress, signal = new AbortController().signal, patience = PATIENCE, maxRetries = Infinity } = options;
     this.progress = progress;
     this.#client = client;
@@ -329,6 +334,11 @@ export class BulkMint {
       this.progress.items.flatMap((item, index) => (item.is === "accepted" ? [[item.requestId, index] as const] : [])),
     );
   }
+}
+
+function within(name: string, value: number | undefined, most: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= most)) return;
+  throw new RangeError(`${name} must be a whole number from 1 to ${most.toString()}.`);
 }
 
 const NO_ROOM =

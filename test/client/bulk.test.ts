@@ -96,6 +96,17 @@ describe("a bulk mint", () => {
     return progress;
   }
 
+  it("refuses numbers with which it would send nothing, or too much", () => {
+    const { client } = fakeService();
+    const made = (options: Partial<BulkOptions>) => () =>
+      new BulkMint(client, { progress: newProgress("run"), ...options });
+    for (const atOnce of [0, 17, 1.5, NaN])
+      expect(made({ atOnce })).to.throw(RangeError, "atOnce must be a whole number from 1 to 16.");
+    for (const batchItems of [0, MAX_BATCH_ITEMS + 1])
+      expect(made({ batchItems })).to.throw(RangeError, "batchItems must be a whole number from 1 to 1000.");
+    expect(made({ atOnce: 16, batchItems: MAX_BATCH_ITEMS })).not.to.throw();
+  });
+
   it("has batches that are half of what the service takes, or less", () => {
     expect(BATCH_ITEMS).to.be.at.most(MAX_BATCH_ITEMS);
     expect(BATCH_VALUES).to.equal(MAX_JSON_VALUES / 2);
