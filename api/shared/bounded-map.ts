@@ -3,7 +3,7 @@
  *
  * It has two halves. An entry that is used goes to the newer half. When that is full, it becomes the older half, and the older
  * half is dropped. Dropping the oldest entry alone would be slower: a `Map` steps over everything that was deleted before it
- * finds its first entry, which takes 40 microseconds among 20,000 entries. The halves take 2, and a hit costs one look.
+ * finds its first entry, which takes 40 microseconds among 20,000 entries. The halves take 2, and a hit costs one look-up.
  */
 export class BoundedMap<Key, Value> {
   readonly #size: number;

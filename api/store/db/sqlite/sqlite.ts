@@ -250,8 +250,8 @@ function unusable(file: string, reason: string, cause?: unknown): DatabaseError 
   );
 }
 
-/** Statements kept per connection. The service has fewer, although listings vary in their filters. */
-const STATEMENTS = 500;
+/** Statements kept per connection: at least this many, those that were used last, and at most twice as many. */
+const STATEMENTS = 250;
 
 /** A connection that prepares each statement once and uses it again: preparing costs more than running most of them. */
 export function cachingStatements(database: BetterSqlite3.Database): SqliteDatabase {

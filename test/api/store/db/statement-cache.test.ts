@@ -4,7 +4,7 @@ import { expect } from "chai";
 import { cachingStatements } from "../../../../api/store/db/sqlite/sqlite.ts";
 import { describeOn } from "../../../support/engine.ts";
 
-const KEPT = 500;
+const KEPT = 250;
 
 describeOn("sqlite", "cachingStatements", () => {
   let database: BetterSqlite3.Database;
