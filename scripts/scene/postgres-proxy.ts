@@ -27,6 +27,8 @@ export class PostgresProxy {
   readonly #target: number;
   readonly #random: Random;
   readonly #sockets = new Set<Socket>();
+  /** The clients' ends of connections that are open on both sides. */
+  readonly #open = new Set<Socket>();
   #server: Listening | null = null;
   #fault: ConnectionFault | null = null;
   /** How many connections the current fault has affected. */
@@ -59,11 +61,16 @@ export class PostgresProxy {
     return this.#server?.port ?? 0;
   }
 
+  /** How many connections are open on both sides. */
+  get connections(): number {
+    return this.#open.size;
+  }
+
   set fault(fault: ConnectionFault | null) {
     this.#fault = fault;
     this.injected = 0;
     if (fault?.kind === "stall") {
-      this.injected = this.#sockets.size / 2;
+      this.injected = this.#open.size;
       for (const socket of this.#sockets) socket.pause();
     } else {
       for (const socket of this.#sockets) socket.resume();
@@ -78,6 +85,7 @@ export class PostgresProxy {
   #handle(client: Socket, judge: (message: Buffer) => Verdict): void {
     const server = connect(this.#target, "127.0.0.1");
     let verdict: Verdict = "pass";
+    this.#open.add(client);
     const end = () => {
       client.destroy();
       server.destroy();
@@ -92,6 +100,7 @@ export class PostgresProxy {
       socket.on("error", end);
       socket.on("close", () => {
         this.#sockets.delete(socket);
+        this.#open.delete(client);
         other.end();
       });
     }

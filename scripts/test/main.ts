@@ -34,13 +34,10 @@ if (jobs.length === 0) {
 const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFiles() : 1), 0);
 const results: Result[] = [];
 const began = performance.now();
-// The tests of the contracts take longest, so they begin first. Tests wait for blocks and processes for a part of their time,
-// and those of the long tier for most of it: some workers more than the machine has cores keep them busy.
-const order = [
-  ...jobs.filter(isContracts),
-  ...jobs.filter(({ compiled }) => !compiled),
-  ...jobs.filter((job) => job.compiled && !isContracts(job)),
-];
+// What takes longest begins first, even if it must wait for the compiler; then what needs no compiler. Tests wait for blocks and
+// processes for a part of their time, and those of the long tier for most of it: some workers more than the machine has cores
+// keep them busy.
+const order = jobs.toSorted((one, other) => rank(one) - rank(other));
 await runJobs(
   order,
   availableParallelism() + (tier === "long" ? 3 : 1),
@@ -71,8 +68,9 @@ function throughPooler(): Job[] {
   return pooledJobs();
 }
 
-function isContracts({ path }: Job): boolean {
-  return path === CONTRACTS;
+function rank({ slow, compiled }: Job): number {
+  if (slow) return 0;
+  return compiled ? 2 : 1;
 }
 
 /** Compiles the contracts, if their build output is missing or old. What it says goes to stderr. */

@@ -15,6 +15,8 @@ export interface Job {
   place: Place;
   /** Whether it uses what Hardhat compiles: the contracts for tests, or the types of contracts. */
   compiled: boolean;
+  /** Whether it takes minutes. */
+  slow: boolean;
 }
 
 /** The tests of the contracts, as one job. */
@@ -34,9 +36,10 @@ const BUILT = /^types\/|\bartifacts\b/;
 const SLOWEST = [
   "test/api/pipeline/nodes-agree.long.test.ts",
   "test/api/pipeline/hard-forks.long.test.ts",
-  "test/scripts/deploy.long.test.ts",
-  "test/api/pipeline/several-nodes.long.test.ts",
   "test/scripts/start-again.long.test.ts",
+  "test/api/pipeline/several-nodes.long.test.ts",
+  "test/scripts/drill/drill.long.test.ts",
+  "test/scripts/client/package.long.test.ts",
   "test/api/store/db/query-times.long.test.ts",
   "test/api/cli/init.long.test.ts",
   "test/api/pipeline/crash.long.test.ts",
@@ -107,10 +110,10 @@ export function jobsOf(tier: Tier): Job[] {
     ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
   ];
   const on = (place: Place, paths: string[]) =>
-    slowestFirst(paths).map((path) => ({ path, place, compiled: compiled(path) }));
+    slowestFirst(paths).map((path) => ({ path, place, compiled: compiled(path), slow: SLOWEST.includes(path) }));
   if (tier === "short") {
     return [
-      { path: CONTRACTS, place: "sqlite", compiled: true },
+      { path: CONTRACTS, place: "sqlite", compiled: true, slow: true },
       ...on("postgres", byEngine.filter(onBoth)),
       ...on("sqlite", onSqlite.filter(isShort)),
     ];

@@ -4,6 +4,7 @@ import { Client } from "pg";
 import { type ConnectionFault, PostgresProxy } from "../../../scripts/scene/postgres-proxy.ts";
 import { Random } from "../../../scripts/scene/random.ts";
 import { PostgresServer } from "../../../scripts/postgres/server.ts";
+import { eventually } from "../../support/eventually.ts";
 
 describe("campaign: PostgresProxy", () => {
   let server: PostgresServer;
@@ -26,8 +27,10 @@ describe("campaign: PostgresProxy", () => {
     await server.stop();
   });
   beforeEach(() => direct.query("delete from t"));
-  afterEach(() => {
+  afterEach(async () => {
     proxy.fault = null;
+    // Only then do the tests count the connections of their own.
+    await eventually(() => Promise.resolve(proxy.connections === 0 ? true : undefined));
   });
 
   const stored = async () => (await direct.query<{ x: number }>("select x from t")).rows.map(({ x }) => x);

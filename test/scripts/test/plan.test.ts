@@ -85,11 +85,11 @@ describe("the plan of the tests", () => {
 
   describe("named", () => {
     const jobs: Job[] = [
-      { path: CONTRACTS, place: "sqlite", compiled: true },
-      { path: "test/api/relayer/lane.test.ts", place: "sqlite", compiled: false },
-      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite", compiled: false },
-      { path: "test/api/store/a.test.ts", place: "postgres", compiled: false },
-      { path: "test/api/store/a.test.ts", place: "sqlite", compiled: false },
+      { path: CONTRACTS, place: "sqlite", compiled: true, slow: false },
+      { path: "test/api/relayer/lane.test.ts", place: "sqlite", compiled: false, slow: false },
+      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite", compiled: false, slow: false },
+      { path: "test/api/store/a.test.ts", place: "postgres", compiled: false, slow: false },
+      { path: "test/api/store/a.test.ts", place: "sqlite", compiled: false, slow: false },
     ];
     const [contracts, lane, laneX, storeOnPostgres, store] = jobs;
 

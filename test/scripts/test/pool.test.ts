@@ -9,6 +9,7 @@ describe("runJobs", () => {
     path: `test/scripts/test/samples/${name}.ts`,
     place,
     compiled: false,
+    slow: false,
   });
 
   async function run(...jobs: ReturnType<typeof job>[]): Promise<Result[]> {
