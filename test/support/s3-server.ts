@@ -23,6 +23,8 @@ export class S3Server {
   readonly objects = new Map<string, Buffer>();
   /** Methods and paths of the calls, in order. */
   readonly asked: string[] = [];
+  /** The tokens of temporary credentials that the calls had, in order. */
+  readonly tokens: string[] = [];
   /** Faults of the next calls, in order. */
   faults: S3Fault[] = [];
   /** A fault of every call. */
@@ -56,6 +58,8 @@ export class S3Server {
     const body = Buffer.concat(parts);
     const { method = "", url: path = "" } = request;
     this.asked.push(`${method} ${path}`);
+    const token = request.headers["x-amz-security-token"];
+    if (typeof token === "string") this.tokens.push(token);
     await this.before(method, path);
     const fault = this.fault ?? this.faults.shift() ?? refusal(request, body) ?? this.#missingBucket(path);
     if (fault === "hang") return;
@@ -109,15 +113,23 @@ function refusal(request: IncomingMessage, body: Buffer): Exclude<S3Fault, strin
   const time = header("x-amz-date");
   const sent = Date.parse(time.replace(/^(....)(..)(..)T(..)(..)(..)Z$/, "$1-$2-$3T$4:$5:$6Z"));
   if (!(Math.abs(Date.now() - sent) < 900_000)) return { status: 403, code: "RequestTimeTooSkewed" };
-  for (const needed of ["host", "x-amz-date", "x-amz-content-sha256"])
+  const token = request.headers["x-amz-security-token"] === undefined ? [] : ["x-amz-security-token"];
+  for (const needed of ["host", "x-amz-date", "x-amz-content-sha256", ...token])
     if (!names.split(";").includes(needed)) return { status: 403, code: "AccessDenied" };
   const [path = "", query = ""] = (request.url ?? "").split("?");
   const lines = names.split(";").map((name) => `${name}:${header(name).trim()}\n`);
-  const canonical = `${request.method ?? ""}\n${path}\n${query}\n${lines.join("")}\n${names}\n${checksum}`;
+  const canonical = `${request.method ?? ""}\n${escapedOnce(path)}\n${query}\n${lines.join("")}\n${names}\n${checksum}`;
   const scope = `${day}/${region}/s3/aws4_request`;
   const hashed = createHash("sha256").update(canonical).digest("hex");
   let secret: Buffer = Buffer.from(`AWS4${S3_KEYS.secretAccessKey}`);
   for (const part of [day, region, "s3", "aws4_request", `AWS4-HMAC-SHA256\n${time}\n${scope}\n${hashed}`])
     secret = createHmac("sha256", secret).update(part).digest();
   return secret.toString("hex") === signature ? null : { status: 403, code: "SignatureDoesNotMatch" };
+}
+
+/** The path as it is signed: each character is escaped that is not unreserved (RFC 3986), also where a client need not escape it. */
+function escapedOnce(path: string): string {
+  const escape = (text: string) =>
+    encodeURIComponent(text).replace(/[!'()*]/g, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`);
+  return path.split("/").map(decodeURIComponent).map(escape).join("/");
 }

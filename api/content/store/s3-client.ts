@@ -1,4 +1,4 @@
-import { createHash, createHmac } from "node:crypto";
+import { createHash } from "node:crypto";
 
 import type { Dispatcher } from "undici";
 
@@ -16,7 +16,12 @@ export interface Bucket {
   region: string;
   /** Whether the bucket's name is a part of the path. Otherwise it is a part of the host name. */
   pathStyle: boolean;
-  credentials: Credentials;
+  credentials: {
+    accessKeyId: string;
+    secretAccessKey: string;
+    /** Of temporary credentials. */
+    sessionToken: string | null;
+  };
 }
 
 export interface S3Answer {
@@ -80,12 +85,22 @@ export class S3Client {
 
   async #once(method: "GET" | "PUT" | "DELETE", object: string, body: Uint8Array | null): Promise<S3Answer> {
     const { credentials, region } = this.#bucket;
-    const { request, agent } = await this.#http;
-    const url = this.#urlOf(object);
-    const headers = body === null ? {} : { "content-length": body.length.toString() };
+    const { AwsV4Signer, request, agent } = await this.#http;
+    const url = this.#urlOf(object).href;
+    const { headers } = await new AwsV4Signer({
+      method,
+      url,
+      service: "s3",
+      region,
+      accessKeyId: credentials.accessKeyId,
+      secretAccessKey: credentials.secretAccessKey,
+      ...(credentials.sessionToken === null ? {} : { sessionToken: credentials.sessionToken }),
+      // So the server refuses a body that was changed on the way.
+      headers: { "x-amz-content-sha256": sha256(body ?? "") },
+    }).sign();
     const response = await request(url, {
       method,
-      headers: signedHeaders({ method, url, headers, body }, { credentials, region, time: new Date() }),
+      headers: Object.fromEntries(headers),
       body,
       dispatcher: agent,
       signal: AbortSignal.timeout(TIMEOUT),
@@ -110,10 +125,10 @@ export class S3Client {
   }
 }
 
-/** Loads undici, which a service without a bucket does not need here. */
+/** Loads what a service without a bucket does not need here. */
 async function openHttp() {
-  const { Agent, request } = await import("undici");
-  return { request, agent: new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } }) };
+  const [{ Agent, request }, { AwsV4Signer }] = await Promise.all([import("undici"), import("aws4fetch")]);
+  return { AwsV4Signer, request, agent: new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } }) };
 }
 
 const NEVER = new AbortController().signal;
@@ -148,85 +163,6 @@ function first(header: string | string[] | undefined): string | null {
   return (Array.isArray(header) ? header[0] : header) ?? null;
 }
 
-/** What a request to S3 is signed with. */
-interface Credentials {
-  accessKeyId: string;
-  secretAccessKey: string;
-  /** Of temporary credentials. */
-  sessionToken: string | null;
-}
-
-interface UnsignedRequest {
-  method: string;
-  url: URL;
-  /** Other headers that are signed, by their names in lower case. */
-  headers: Readonly<Record<string, string>>;
-  body: Uint8Array | null;
-}
-
-const ALGORITHM = "AWS4-HMAC-SHA256";
-
-/**
- * Signs a request with Signature Version 4, with the checksum of the body.
- * @returns all headers to send.
- */
-export function signedHeaders(
-  request: UnsignedRequest,
-  { credentials, region, time }: { credentials: Credentials; region: string; time: Date },
-): Record<string, string> {
-  const { method, url, body } = request;
-  const timestamp = time.toISOString().replace(/[:-]|\.\d{3}/g, "");
-  const checksum = sha256(body ?? "");
-  const headers: Record<string, string> = {
-    ...request.headers,
-    host: url.host,
-    "x-amz-content-sha256": checksum,
-    "x-amz-date": timestamp,
-    ...(credentials.sessionToken === null ? {} : { "x-amz-security-token": credentials.sessionToken }),
-  };
-  const names = Object.keys(headers).sort();
-  const canonical = [
-    method,
-    canonicalPath(url),
-    canonicalQuery(url),
-    ...names.map((name) => `${name}:${(headers[name] ?? "").trim().replace(/ +/g, " ")}`),
-    "",
-    names.join(";"),
-    checksum,
-  ].join("\n");
-  const scope = `${timestamp.slice(0, 8)}/${region}/s3/aws4_request`;
-  const signature = hmac(
-    scope.split("/").reduce<Buffer | string>((key, part) => hmac(key, part), `AWS4${credentials.secretAccessKey}`),
-    [ALGORITHM, timestamp, scope, sha256(canonical)].join("\n"),
-  ).toString("hex");
-  const authorization = `${ALGORITHM} Credential=${credentials.accessKeyId}/${scope},SignedHeaders=${names.join(";")},Signature=${signature}`;
-  return { ...headers, authorization };
-}
-
-/** S3 escapes a path once. */
-function canonicalPath(url: URL): string {
-  return url.pathname.split("/").map(decodeURIComponent).map(escape).join("/");
-}
-
-function canonicalQuery(url: URL): string {
-  return [...url.searchParams]
-    .map(([name, value]) => `${escape(name)}=${escape(value)}`)
-    .sort()
-    .join("&");
-}
-
-/** `encodeURIComponent`, and the five characters that it leaves although they are reserved. */
-function escape(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
-}
-
 function sha256(data: string | Uint8Array): string {
   return createHash("sha256").update(data).digest("hex");
-}
-
-function hmac(key: string | Buffer, data: string): Buffer {
-  return createHmac("sha256", key).update(data).digest();
 }

@@ -58,6 +58,19 @@ describe("S3Objects", () => {
     expect(server.objects.size).to.equal(0);
   });
 
+  it("signs names with reserved characters", async () => {
+    const store = objects({ prefix: "a!b'c(d)e*f+g&h=i~/" });
+    await store.put("x", Buffer.from("cat"));
+    expect(Buffer.from((await store.get("x")) ?? []).toString()).to.equal("cat");
+  });
+
+  it("sends and signs the token of temporary credentials", async () => {
+    await objects().put("x", Buffer.from("cat"));
+    expect(server.tokens).to.deep.equal([]);
+    await objects({ credentials: { ...S3_KEYS, sessionToken: "session/+=" } }).put("x", Buffer.from("cat"));
+    expect(server.tokens).to.deep.equal(["session/+="]);
+  });
+
   for (const fault of [
     { status: 503, code: "SlowDown" },
     { status: 500, code: "InternalError" },
