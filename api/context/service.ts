@@ -6,7 +6,7 @@ import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements, Meter } from "../metrics/meter.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
-import { cryptoProblem } from "../shared/crypto.ts";
+import { cryptoProblem, speedUpEthers } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
@@ -88,6 +88,7 @@ export async function startService(
 ): Promise<Service> {
   const code = await loadRoles(settings.roles);
   const { seedPhrase } = (await shared?.checked) ?? { seedPhrase: null };
+  speedUpEthers();
   reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();

@@ -99,11 +99,12 @@ export async function loadCrypto(load = loadWasm): Promise<Crypto> {
   }
 }
 
-const crypto = await loadCrypto();
-// Addresses, ABI encoding and transactions of ethers hash with the fast code too.
-ethersKeccak256.register(crypto.keccak256);
+export const { curve, keccak256, problem: cryptoProblem } = await loadCrypto();
 
-export const { curve, keccak256, problem: cryptoProblem } = crypto;
+/** From now on ethers hashes with the fast code too: addresses, ABI encoding and transactions. */
+export function speedUpEthers(): void {
+  ethersKeccak256.register(keccak256);
+}
 
 /** Signs with a copy of the private key that is erased at once. @param digest 32 bytes in hex. */
 export function signDigest(key: SigningKey, digest: string): Signature {
