@@ -1,5 +1,5 @@
 import {
-  id,
+  concat,
   keccak256,
   type SigningKey,
   Transaction,
@@ -10,6 +10,7 @@ import {
 
 import type { Command, CreateCollection, WalletCommand } from "../../domain/command.ts";
 import { frozenUris } from "../../domain/metadata-files.ts";
+import { remember } from "../../shared/bounded-map.ts";
 import { signCompact } from "../../shared/crypto.ts";
 import { abi } from "../abi.ts";
 import type { ContractAddresses } from "../contracts.ts";
@@ -301,18 +302,9 @@ export function monetaDomain(chainId: bigint, verifyingContract: string): TypedD
   return { name: "Moneta", version: "1", chainId, verifyingContract };
 }
 
-const DOMAIN_TYPE = typeHash("EIP712Domain", {
-  EIP712Domain: [
-    { name: "name", type: "string" },
-    { name: "version", type: "string" },
-    { name: "chainId", type: "uint256" },
-    { name: "verifyingContract", type: "address" },
-  ],
-});
-const DOMAIN_START = DOMAIN_TYPE + hexDigits(id("Moneta")) + hexDigits(id("1"));
-const TRANSFER_AUTHORIZATION_TYPE = typeHash("TransferAuthorization", TRANSFER_AUTHORIZATION_TYPES);
-const BURN_AUTHORIZATION_TYPE = typeHash("BurnAuthorization", BURN_AUTHORIZATION_TYPES);
-const EXECUTION_TYPE = typeHash("Execution", EXECUTION_TYPES);
+const TRANSFER_AUTHORIZATION = TypedDataEncoder.from(TRANSFER_AUTHORIZATION_TYPES);
+const BURN_AUTHORIZATION = TypedDataEncoder.from(BURN_AUTHORIZATION_TYPES);
+const EXECUTION = TypedDataEncoder.from(EXECUTION_TYPES);
 
 /** The digest that a wallet signs for `transferWithAuthorization` of a collection. */
 export function transferAuthorizationDigest(
@@ -320,8 +312,7 @@ export function transferAuthorizationDigest(
   collection: string,
   { from, to, tokenId, amount, number }: TransferAuthorization,
 ): string {
-  const fields = addressWord(from) + addressWord(to) + uintWord(tokenId) + uintWord(amount) + uintWord(number);
-  return digest(chainId, collection, TRANSFER_AUTHORIZATION_TYPE + fields);
+  return digest(chainId, collection, TRANSFER_AUTHORIZATION.hash({ from, to, tokenId, amount, number }));
 }
 
 /** The digest that a wallet signs for `burnWithAuthorization` of a collection. */
@@ -330,27 +321,20 @@ export function burnAuthorizationDigest(
   collection: string,
   { from, tokenId, amount, number }: BurnAuthorization,
 ): string {
-  const fields = addressWord(from) + uintWord(tokenId) + uintWord(amount) + uintWord(number);
-  return digest(chainId, collection, BURN_AUTHORIZATION_TYPE + fields);
+  return digest(chainId, collection, BURN_AUTHORIZATION.hash({ from, tokenId, amount, number }));
 }
 
 /** The digest that a wallet signs so that its delegate executes a call. */
 export function executionDigest(chainId: bigint, wallet: string, { relay, target, data, number }: Execution): string {
-  const fields = addressWord(relay) + addressWord(target) + hashWord(hexDigits(data)) + uintWord(number);
-  return digest(chainId, wallet, EXECUTION_TYPE + fields);
+  return digest(chainId, wallet, EXECUTION.hash({ relay, target, data, number }));
 }
 
-/** EIP-712 by hand, because `TypedDataEncoder` reads the types anew for every digest. */
+/** A batch has many authorizations for a few collections. The hash of a domain takes as long as that of an authorization. */
+const domainHash = remember(1_000, (domain: string) => {
+  const [chainId = "", verifyingContract = ""] = domain.split(" ");
+  return TypedDataEncoder.hashDomain(monetaDomain(BigInt(chainId), verifyingContract));
+});
+
 function digest(chainId: bigint, verifyingContract: string, struct: string): string {
-  const domain = hashWord(DOMAIN_START + uintWord(chainId) + addressWord(verifyingContract));
-  return `0x${hashWord(`1901${domain}${hashWord(struct)}`)}`;
-}
-
-function typeHash(name: string, types: Types): string {
-  return hexDigits(id(TypedDataEncoder.from(types).encodeType(name)));
-}
-
-/** The Keccak-256 hash of bytes in hex, both without 0x. */
-function hashWord(digits: string): string {
-  return keccak256(Buffer.from(digits, "hex")).slice(2);
+  return keccak256(concat(["0x1901", domainHash(`${chainId.toString()} ${verifyingContract}`), struct]));
 }
