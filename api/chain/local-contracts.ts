@@ -13,7 +13,7 @@ import { Rpc } from "./rpc.ts";
 /** Chain id of the local nodes of Hardhat and Anvil, whose account keys are public. */
 export const LOCAL_CHAIN_ID = 31_337n;
 
-/** A local chain makes a block at once: milliseconds from one look for it to the next. */
+/** A local chain makes a block at once: milliseconds between two polls for it. */
 const LOCAL_POLL = 50;
 
 /** A lane on a local chain gets this amount when it has less than a tenth of it. */

@@ -12,7 +12,7 @@ const POLL = 1_000;
 export class RpcProvider extends JsonRpcProvider {
   readonly #rpc: RpcCalls;
 
-  /** @param pollingInterval milliseconds from one look for a new block to the next, while ethers waits for a transaction. */
+  /** @param pollingInterval milliseconds between two polls for a new block, while ethers waits for a transaction. */
   constructor(rpc: RpcCalls, chainId: bigint, pollingInterval = POLL) {
     const network = Network.from(chainId);
     // The URL is never called: `send` makes all calls.

@@ -428,7 +428,7 @@ export const VARIABLES = {
   BLOCK_POLL_SECONDS: {
     schema: wholeNumber(1, 60),
     fallback: "`1` (`0.1` on chain id 31337)",
-    description: "Seconds between two looks for new blocks. A look that finds nothing makes three RPC calls.",
+    description: "Seconds between two polls for new blocks. A poll that finds nothing makes three RPC calls.",
   },
   CONFIRMATIONS: {
     schema: wholeNumber(1, 10_000),

@@ -27,7 +27,7 @@ import { hostedBaseOf } from "./workplace.ts";
 /** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
 const CONFIRMATIONS_LOCAL = 1;
 const CONFIRMATIONS = 12;
-/** Seconds from one look for new blocks to the next, unless BLOCK_POLL_SECONDS is set. */
+/** Seconds between two polls for new blocks, unless BLOCK_POLL_SECONDS is set. */
 const BLOCK_POLL_LOCAL = 0.1;
 const BLOCK_POLL = 1;
 

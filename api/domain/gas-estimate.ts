@@ -158,7 +158,7 @@ const COUNTED = 2.08;
 const KEPT_FREE = 2_200_000;
 /** `GAS_RESERVE` of the relay. */
 export const RELAY_GAS_RESERVE = 300_000;
-/** Bytes among the arguments of a new collection that are no texts. */
+/** Bytes among the arguments of a new collection that are not texts. */
 const ARGUMENT_BYTES = 200;
 
 /** The most bytes that the texts of a new collection may have, so that its request fits into a transaction of the chain. */

@@ -6,7 +6,7 @@ import { WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { oldestUnsent } from "../store/metrics/pipeline.ts";
 
-/** Milliseconds from one look to the next. */
+/** Milliseconds between two checks. */
 const INTERVAL = 30_000;
 
 interface BacklogWatchDeps {

@@ -50,7 +50,7 @@ export interface BuiltBatch {
   /** Claimed requests that exceed the gas budget: the caller returns them. */
   left: ClaimedRequest[];
   /** Claimed requests that are simulated alone: the caller returns them, and they are looked at again later. */
-  apart: { request: ClaimedRequest; retryIn: number }[];
+  deferred: { request: ClaimedRequest; retryIn: number }[];
   /** Claimed requests that the caller ends as failed. */
   rejected: RejectedItem[];
   data: string;
@@ -89,11 +89,11 @@ export async function buildBatch(
     simulate(context, encoded, new Set(delegations.keys()), block),
   ]);
   const items: Item[] = [];
-  const apart: BuiltBatch["apart"] = [];
+  const deferred: BuiltBatch["deferred"] = [];
   for (const [index, item] of encoded.entries()) {
     const simulation = simulations[index] ?? { gas: undefined, failure: null };
     if ("retryIn" in simulation) {
-      apart.push({ request: item.request, retryIn: simulation.retryIn });
+      deferred.push({ request: item.request, retryIn: simulation.retryIn });
       continue;
     }
     const counting = { slots: slots.find(item.command), delegates: delegations.has(item.target), gasBudget };
@@ -115,7 +115,7 @@ export async function buildBatch(
     requests: taken.map((item) => item.request),
     weights: taken.map((item) => expectedOf(measured, item)),
     left: items.slice(taken.length).map((item) => item.request),
-    apart,
+    deferred,
     rejected,
     data: encodeBatch(calls),
     gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length).limit, gasBudget)),

@@ -122,7 +122,7 @@ const PLAIN_SLOT = 22_108;
 const AUTHORIZATION_SLOTS = 2.6;
 /** The relay's own work for an item: it decodes the call, makes it, and notes its number. */
 const ITEM_OVERHEAD = 700;
-/** Gas that the relay reserves to stop cleanly (GAS_RESERVE), with a margin. The words of its bitmap are counted apart. */
+/** Gas that the relay reserves to stop cleanly (GAS_RESERVE), with a margin. The words of its bitmap are counted separately. */
 export const RESERVE = 320_000;
 /** Prices of one calldata byte, and of the words that surround the data of a call: seven, most of whose bytes are zero. */
 const DATA = { zero: 4, other: 16, words: 1_300 } as const;

@@ -2,7 +2,7 @@ import type { LeaseTimes } from "../shared/lease.ts";
 
 /** The processes with the role `relayer`. */
 export interface Relayers {
-  /** How many run, this one included, as of the last look. */
+  /** How many run, this one included, as of the last check. */
   readonly count: number;
   /** Looks again. */
   look(): Promise<number>;

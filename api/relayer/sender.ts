@@ -72,14 +72,14 @@ function concernsNoRequest(error: unknown): boolean {
 }
 
 /** Returns the claimed requests that the batch does not carry. */
-async function returnUnsent(trx: Trx, lease: Lease, { left, apart }: BuiltBatch, now: number): Promise<void> {
+async function returnUnsent(trx: Trx, lease: Lease, { left, deferred }: BuiltBatch, now: number): Promise<void> {
   await returnClaims(
     trx,
     lease,
     left.map(({ id }) => id),
     AT_ONCE,
   );
-  for (const [retryIn, requests] of Map.groupBy(apart, (one) => one.retryIn)) {
+  for (const [retryIn, requests] of Map.groupBy(deferred, (one) => one.retryIn)) {
     await returnClaims(
       trx,
       lease,

@@ -9,7 +9,7 @@ import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { ClaimedRequest } from "../store/sending/claims.ts";
-import type { Apart, ForeignSimulations } from "./simulations.ts";
+import type { Deferred, ForeignSimulations } from "./simulations.ts";
 
 interface SimulationContext {
   client: ChainClient;
@@ -42,7 +42,7 @@ const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", 
 /**
  * Simulates the calls that run foreign code (a receiver's hook or a foreign contract), and checks that the relay may still
  * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint. A call whose
- * simulation takes too long is set apart.
+ * simulation takes too long is deferred.
  * @param delegating wallets that do not run the delegate's code yet.
  * @param newest the newest block that the node had a moment ago.
  */
@@ -51,7 +51,7 @@ export async function simulate(
   items: EncodedItem[],
   delegating: ReadonlySet<string>,
   newest: number,
-): Promise<(Simulation | Apart)[]> {
+): Promise<(Simulation | Deferred)[]> {
   const { client, contracts, read, simulations } = context;
   const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
   // The indexer may have processed newer blocks since the lane asked.

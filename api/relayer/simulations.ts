@@ -21,7 +21,7 @@ interface SimulationDeps {
 }
 
 /** The call is simulated alone. Its request is looked at again after this time. */
-export interface Apart {
+export interface Deferred {
   /** Milliseconds. */
   retryIn: number;
 }
@@ -38,14 +38,14 @@ const REST = 3;
 const POLL = 60_000;
 
 /**
- * Simulates calls that run foreign code, within a time budget for each batch. A call that exhausts it is set apart: it is
+ * Simulates calls that run foreign code, within a time budget for each batch. A call that exhausts it is deferred: it is
  * simulated alone, while the other requests are sent. If it is not answered even then, the request is sent without a
- * simulation. Until the calls of an app that were set apart are done, its further calls join them, so an app cannot use up
+ * simulation. Until the calls of an app that were deferred are done, its further calls join them, so an app cannot use up
  * the budget of every batch. One instance serves all lanes of a process.
  */
 export class ForeignSimulations {
   readonly #deps: SimulationDeps;
-  readonly #queue = new ApartQueue();
+  readonly #queue = new DeferredCalls();
   readonly #added = new Signal();
   readonly #loop: WorkLoop;
 
@@ -64,15 +64,15 @@ export class ForeignSimulations {
     return this.#loop.lastError;
   }
 
-  /** Simulates the calls that were set apart, one at a time, until `abort`. */
+  /** Simulates the calls that were deferred, one at a time, until `abort`. */
   async run(abort: AbortSignal): Promise<void> {
     await this.#loop.run(() => this.#step(abort), abort);
   }
 
   /** @param block the calls run on top of it. */
-  async ofBatch(calls: readonly ForeignCall[], block: number): Promise<(SimulatedCall | Apart)[]> {
+  async ofBatch(calls: readonly ForeignCall[], block: number): Promise<(SimulatedCall | Deferred)[]> {
     const { budget, logger } = this.#deps;
-    const known = new Map<ForeignCall, SimulatedCall | Apart>();
+    const known = new Map<ForeignCall, SimulatedCall | Deferred>();
     for (const call of calls) {
       const result = this.#known(call);
       if (result !== undefined) known.set(call, result);
@@ -81,23 +81,26 @@ export class ForeignSimulations {
     const results = await simulateInTime(open, budget, (part, abort) => this.#simulate(part, block, abort));
     for (const [index, call] of open.entries()) {
       const result = results[index];
-      known.set(call, result === undefined ? this.#setApart(call) : result);
+      known.set(call, result === undefined ? this.#defer(call) : result);
     }
-    const apart = results.filter((result) => result === undefined).length;
-    if (apart > 0)
-      logger.warn({ requests: apart }, "simulations took too long; these requests are simulated alone, and sent later");
+    const deferred = results.filter((result) => result === undefined).length;
+    if (deferred > 0)
+      logger.warn(
+        { requests: deferred },
+        "simulations took too long; these requests are simulated alone, and sent later",
+      );
     return calls.map((call) => known.get(call) ?? null);
   }
 
-  #known(call: ForeignCall): SimulatedCall | Apart | undefined {
+  #known(call: ForeignCall): SimulatedCall | Deferred | undefined {
     const now = performance.now();
     const result = this.#queue.resultOf(call.id, now);
     if (result !== undefined) return result;
     if (this.#queue.isSlow(call.receiver, now)) return null;
-    return this.#queue.hasApp(call.appId) ? this.#setApart(call) : undefined;
+    return this.#queue.hasApp(call.appId) ? this.#defer(call) : undefined;
   }
 
-  #setApart(call: ForeignCall): Apart {
+  #defer(call: ForeignCall): Deferred {
     const added = this.#queue.add(call);
     this.#added.notify();
     return { retryIn: added ? RETRY_QUEUED : RETRY_LATER };
@@ -172,7 +175,7 @@ const REMEMBERED = 5_000;
  * Calls whose simulation takes too long for a batch, and what became of them. It is in memory: after a restart, they are
  * simulated again. Times are those of the monotonic clock.
  */
-export class ApartQueue {
+export class DeferredCalls {
   /** In the order of the apps' turns. */
   readonly #waiting = new Map<string, ForeignCall[]>();
   /** Ids of the calls that wait or are being simulated. */

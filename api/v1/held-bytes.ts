@@ -6,7 +6,7 @@ import { callerAddress } from "./rate-limit.ts";
 
 /** `Retry-After` in seconds while a caller holds too much. */
 const RETRY_AFTER = 5;
-/** Milliseconds between two looks for answers that nobody reads. */
+/** Milliseconds between two checks for answers that nobody reads. */
 const SWEEP = 1_000;
 
 /** Bytes, in all and by who holds them. */
@@ -30,7 +30,7 @@ class Account {
 }
 
 /**
- * An answer of at most so many bytes closes no other connection. Otherwise the answer that refuses a call, or a look at the
+ * An answer of at most so many bytes closes no other connection. Otherwise the answer that refuses a call, or a call for the
  * health, would cut off what the caller reads. The number of connections bounds such answers.
  */
 const SMALL = 4_096;

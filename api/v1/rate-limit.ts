@@ -37,7 +37,7 @@ interface Counter {
 
 /**
  * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. The items of its
- * batches count apart. Calls of the operator count for their session, and calls without a valid token, or to public routes, for
+ * batches are counted separately. Calls of the operator count for their session, and calls without a valid token, or to public routes, for
  * their address. The counters live in the memory of this process: a call costs no write, and a flood leaves nothing behind.
  * Where several API processes run, `SharedRates` adds them up.
  */
@@ -113,7 +113,7 @@ export class RateLimit {
   }
 
   /**
-   * For a token or a session that this process does not remember as valid: refuses it without a look into the database when its
+   * For a token or a session that this process does not remember as valid: refuses it without reading the database when its
    * address has used up the calls without a valid token. @throws ApiError `rate_limited`
    */
   async refuseStranger(hash: string, request: Request, response: Response): Promise<void> {

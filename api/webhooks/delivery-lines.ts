@@ -29,7 +29,7 @@ interface Line {
 
 /**
  * The deliveries that this process has taken: for each app a line, whose first ones are being sent. An app with a fast
- * receiver gets a long line, so that one look into the database takes many.
+ * receiver gets a long line, so that one read of the database takes many.
  */
 export class DeliveryLines {
   readonly #lines = new Map<string, Line>();

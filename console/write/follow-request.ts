@@ -5,7 +5,7 @@ import { client } from "../service/client.ts";
 import { liveState, useLive } from "../service/live.ts";
 import { type Loaded, useData } from "../service/use-data.ts";
 
-/** Milliseconds between two looks while no events arrive. */
+/** Milliseconds between two polls while no events arrive. */
 const LOOK = 2_000;
 
 /** A request, up to date until it is final: by the app's events, or by asking again while there are none. */

@@ -64,7 +64,7 @@ function schedule(faults: Fault[], random: Random, count: number): Fault[] {
 async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<boolean> {
   const { kind, requestsPerFault, verbose, lines } = run;
   const world = await World.create(run);
-  // A slow machine takes minutes to start the processes: that is no time for faults.
+  // A slow machine takes minutes to start the processes: no fault begins meanwhile.
   clock.deadline ??= performance.now() + run.time;
   const load = new Load(world);
   const checker = new Checker(world);

@@ -16,7 +16,7 @@ import { waitUntil } from "./wait-until.ts";
  */
 
 const FOLDER = "docs/images/console";
-// Without a locale, the browser takes that of the machine, such as `en-US@posix`, which is no valid language tag.
+// Without a locale, the browser takes that of the machine, such as `en-US@posix`, which is not a valid language tag.
 const WIDE: BrowserContextOptions = {
   viewport: { width: 1280, height: 680 },
   colorScheme: "light",

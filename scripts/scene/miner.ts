@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import type { JsonRpcProvider } from "ethers";
 
-/** Milliseconds between two looks for new transactions. */
+/** Milliseconds between two polls for new transactions. */
 const LOOK_EVERY = 20;
 /** Milliseconds without a transaction after which an empty block is mined: who waits for a receipt looks at each new block. */
 const IDLE = 500;

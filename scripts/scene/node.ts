@@ -14,7 +14,7 @@ import { Program } from "./program.ts";
 export const STATE_FILE = "anvil-state.json";
 /** The chain id of local chains. */
 const LOCAL_CHAIN = 31_337;
-/** Milliseconds between two looks for a new block. */
+/** Milliseconds between two polls for a new block. */
 const LOOK = 10;
 
 export type NodeKind = "hardhat" | "anvil";

@@ -18,7 +18,7 @@ import { messageOf, Problem } from "./problem.ts";
  */
 export const STATE_FILE = "chain-state.json.gz";
 
-/** Milliseconds between two looks for new blocks. */
+/** Milliseconds between two polls for new blocks. */
 const LOOK_EVERY = 1_000;
 /** While blocks keep coming, the state is saved after this many looks. */
 const MOST_LOOKS = 10;

@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Longest pause between two looks, in milliseconds. The first ones are shorter: most of what tests wait for comes soon. */
+/** Longest pause between two polls, in milliseconds. The first ones are shorter: most of what tests wait for comes soon. */
 const LONGEST_PAUSE = 50;
 
 /**

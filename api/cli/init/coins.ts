@@ -10,7 +10,7 @@ import type { Plan } from "../../operate/deploy/plan.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { table, type Terminal } from "../terminal.ts";
 
-/** Milliseconds between two looks at the chain. */
+/** Milliseconds between two polls of the chain. */
 const LOOK = 2_000;
 
 /**

@@ -174,7 +174,7 @@ export class IndexedBlocks implements BlockStore {
     let previous: string | null = null;
     for (;;) {
       const block = await findBlock(this.#deps.database.read, this.name, canonicalCid(cid));
-      // If the object changed since the last look, the block was stored again, and its old object is deleted.
+      // If the object changed since the row was read, the block was stored again, and its old object is deleted.
       if (block === null || block.object === previous) throw new BlockMissing(cid);
       const bytes = await this.#deps.objects.get(block.object);
       if (bytes === null) {

@@ -20,7 +20,7 @@ interface MediaCollectorDeps {
   lease: LeaseTimes;
   /** Milliseconds from the end of one collection to the next, of all processes together. */
   every: number;
-  /** Milliseconds between two looks whether it is time. Default: ten minutes. The first one is after the same time. */
+  /** Milliseconds between two checks whether it is time. Default: ten minutes. The first one is after the same time. */
   poll?: number;
 }
 

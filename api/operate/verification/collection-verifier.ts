@@ -35,7 +35,7 @@ interface CollectionVerifierDeps {
 
 /** In milliseconds. */
 interface VerifierTimes {
-  /** Between two looks for collections that are due. */
+  /** Between two checks for collections that are due. */
   poll: number;
   /** From one collection to the next. The verifier also limits its callers. */
   pace: number;

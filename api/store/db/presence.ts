@@ -33,7 +33,7 @@ export class Presence {
     this.#deps = deps;
   }
 
-  /** Processes with the role, this one included, as of the last look. */
+  /** Processes with the role, this one included, as of the last check. */
   get count(): number {
     return this.#count;
   }

@@ -32,7 +32,7 @@ export function roundRobin(db: Db, queue: Queue, options: RoundRobin): RawBuilde
   return engineOf(db) === "postgres" ? turnsOfApps(queue, options, takesPart) : steppedLines(queue, options, takesPart);
 }
 
-/** The apps that have rows in the queue: one look into the index for each. */
+/** The apps that have rows in the queue: one index lookup for each. */
 function appsOf({ table: name, at: column }: Queue, start: RawBuilder<unknown>): RawBuilder<unknown> {
   const [table, at] = [sql.table(name), sql.ref(column)];
   return sql`app (id) as (
@@ -100,7 +100,7 @@ function nextOfApp(
 
 /**
  * The row number of the row of an app that is due after the given one. SQLite compares no more than the first of two columns
- * with an index if the second is the row number. So the rows with the same time are read apart from those with a later one:
+ * with an index if the second is the row number. So the rows with the same time are read separately from those with a later one:
  * otherwise each step would pass over all rows with the same time, and many have the time `AT_ONCE`.
  */
 function nextRow(
@@ -114,7 +114,7 @@ function nextRow(
     (select item.seq from ${table} as item
       where item.app_id = ${row.appId} and item.${at} is not null and ${isNext}
       order by item.${at}, item.seq limit 1)`;
-  // The two kinds of due rows are read apart too: one condition for both would pass over every row that still waits.
+  // The two kinds of due rows are read separately too: one condition for both would pass over every row that still waits.
   return sql`coalesce(
     ${first(sql`item.${at} = ${row.at} and item.seq > ${row.seq}`)},
     ${first(sql`item.${at} > ${row.at} and item.${at} <= ${now}`)},

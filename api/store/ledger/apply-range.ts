@@ -254,7 +254,7 @@ async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas
   const read = range.foreignHoldings.flatMap(({ quantity, ...key }) =>
     quantity === null ? [] : [{ ...key, quantity, sinceBlock: range.to }],
   );
-  // An app may have ended to follow the contract since the range was read.
+  // An app may have stopped following the contract since the range was read.
   const known = await followedAmong(trx, read);
   await markCertain(trx, known, range.to);
   await setHoldings(trx, known, counters);

@@ -22,7 +22,7 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
     .where("ended_at", "is", null)
     .executeTakeFirst();
   if (ended.numUpdatedRows === 0n) return false;
-  // A time without a block leaves nothing behind, however often an app starts and ends to follow.
+  // A time without a block leaves nothing behind, however often an app starts and stops following.
   await trx
     .deleteFrom("contract_follows")
     .where("app_id", "=", appId)

@@ -53,7 +53,7 @@ function holdingsOf(db: Db, wanted: ContentsQuery) {
   return query.orderBy("seq").limit(wanted.limit).offset(wanted.offset);
 }
 
-/** @param page the rows to complete. Only these are joined: rows that an offset skips cost a look into one index. */
+/** @param page the rows to complete. Only these are joined: rows that an offset skips cost one index lookup. */
 function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
   return (
     db

@@ -104,7 +104,7 @@ const PAGE_BINARY_ROWS = 16;
 /** Most parameters of a statement: below the limits of SQLite (32,766) and PostgreSQL (65,535). */
 const MAX_PARAMETERS = 30_000;
 
-/** All rows of a table in the order of its key, in pages. Each page is one look into the index of the key. */
+/** All rows of a table in the order of its key, in pages. Each page is one search of the key's index. */
 async function* readPages(db: Db, table: TableShape): AsyncGenerator<StoredRow[]> {
   const limit = table.binary ? PAGE_BINARY_ROWS : PAGE_ROWS;
   const columns = sql.join(table.columns.map((column) => sql.ref(column)));

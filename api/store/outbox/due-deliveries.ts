@@ -23,17 +23,17 @@ export interface DueDelivery {
   secrets: string;
 }
 
-/** What one look into the queue found. */
+/** What one read of the queue found. */
 interface DueDeliveries {
   taken: DueDelivery[];
-  /** The look ended before the end of the queue, so that other writes get their turn. Look again at once. */
+  /** It ended before the end of the queue, so that other writes get their turn: read again at once. */
   more: boolean;
 }
 
 const DUE: Queue = { table: "deliveries", at: "next_at" };
 /** Rows that one read of the queue returns. */
 const ROWS_PER_READ = 200;
-/** Reads of the queue in one look. */
+/** Statements of one read of the queue. */
 const READS = 5;
 
 type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };

@@ -26,7 +26,7 @@ interface Minted {
   transaction_hash: string | null;
 }
 
-/** Milliseconds between two looks at a request. */
+/** Milliseconds between two polls of a request. */
 const LOOK = 10;
 
 /** Mints once through the service and once through ethers, both at the same moment between two blocks. */

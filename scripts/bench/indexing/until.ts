@@ -1,6 +1,6 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two polls. */
 const LOOK = 5;
 const LONGEST = 120_000;
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
-/** The measured packages. They are no dependencies of the project: the benchmark installs them into a temporary folder. */
+/** The measured packages. They are not dependencies of the project: the benchmark installs them into a temporary folder. */
 export const VERSIONS = { viem: "2.57.20", "graphile-worker": "0.18.0", "pg-boss": "12.38.0" } as const;
 
 /** Milliseconds for the installation. */

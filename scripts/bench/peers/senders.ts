@@ -7,7 +7,7 @@ import type { Packages } from "./packages.ts";
 /** Sends one transaction with one mint. Resolves when it is in a block. */
 export type MintOnce = () => Promise<void>;
 
-/** Milliseconds between two looks for a receipt. */
+/** Milliseconds between two polls for a receipt. */
 const POLL = 50;
 const MINT_GAS = 200_000n;
 const FEES = { maxFeePerGas: 20_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };

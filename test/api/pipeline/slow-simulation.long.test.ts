@@ -105,7 +105,7 @@ describe("receivers whose simulation takes too long", () => {
     });
   });
 
-  describe("given a service that stops while calls are set apart", () => {
+  describe("given a service that stops while calls are deferred", () => {
     it("sends them after the next start, each once", async () => {
       slow = await deployReceiver(Mode.accept);
       hang();

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { ApartQueue, type ForeignCall } from "../../../api/relayer/simulations.ts";
+import { DeferredCalls, type ForeignCall } from "../../../api/relayer/simulations.ts";
 
 const NOW = 5_000;
 
@@ -9,10 +9,10 @@ function callOf(id: string, appId = "a", receiver = id): ForeignCall {
   return { id, appId, receiver, command, number: 1n, needsDelegation: false, target: "0xc", data: "0x" };
 }
 
-describe("ApartQueue", () => {
-  let queue: ApartQueue;
+describe("DeferredCalls", () => {
+  let queue: DeferredCalls;
   beforeEach(() => {
-    queue = new ApartQueue();
+    queue = new DeferredCalls();
   });
 
   it("gives calls in their order, the apps in turns", () => {
