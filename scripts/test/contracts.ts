@@ -1,30 +1,15 @@
 import { join } from "node:path";
 
 import hre from "hardhat";
-import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import { z } from "zod";
 
-import config from "../../hardhat.config.ts";
-import { ROOT } from "../scene/program.ts";
 import type { FileResult, Message } from "./messages.ts";
+import { quickBuild } from "./quick-build.ts";
 
 // Runs what `hardhat test` runs, and sends the results to the process that started this one. The output of `hardhat test` itself
 // cannot be used: its sum counts Mocha's skipped tests as passed.
 
-/**
- * The tests in Solidity try rules with random calls, on contracts compiled by the profile "quick". `npx hardhat test` and
- * `npm run test:invariants` run them on the contracts as they are deployed; the Mocha tests do that here, too.
- */
-const quick = await createHardhatRuntimeEnvironment(
-  {
-    ...config,
-    paths: { ...config.paths, cache: "cache/quick", artifacts: "cache/quick/artifacts" },
-    // The types have bytecode, which other tests deploy meanwhile.
-    typechain: { outDir: "cache/quick/types" },
-  },
-  { buildProfile: "quick" },
-  ROOT,
-);
+const quick = await quickBuild();
 
 const suites = z.object({
   suiteResults: z.array(

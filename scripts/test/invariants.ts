@@ -3,9 +3,11 @@ import { parseArgs } from "node:util";
 import hre from "hardhat";
 import { z } from "zod";
 
+import { quickBuild } from "./quick-build.ts";
+
 // `npm run test:invariants` runs the Solidity fuzz tests and invariants in their long form. `npx hardhat test` runs the short
 // form, which is set in hardhat.config.ts. With `--seconds N`, each of these tests ends after N seconds with what it has
-// done by then, and the last lines say how much that was.
+// done by then, and the last lines say how much that was. With `--quick`, on contracts that are compiled quickly, as in `npm test`.
 
 const FUZZ_RUNS = 10_000;
 const [RUNS, DEPTH] = [500, 500];
@@ -25,20 +27,21 @@ const outcome = z.discriminatedUnion("success", [
   z.object({ success: z.literal(false) }),
 ]);
 
-const { values } = parseArgs({ options: { seconds: { type: "string" } } });
+const { values } = parseArgs({ options: { seconds: { type: "string" }, quick: { type: "boolean" } } });
 if (values.seconds !== undefined && !/^[1-9]\d*$/.test(values.seconds)) {
   throw new Error(`--seconds must be a positive integer, not "${values.seconds}".`);
 }
 const budget = values.seconds === undefined ? {} : { timeout: Number(values.seconds) };
 
-const profile = hre.config.test.solidity.profiles["default"];
+const hardhat = values.quick === true ? await quickBuild() : hre;
+const profile = hardhat.config.test.solidity.profiles["default"];
 if (profile === undefined) throw new Error("Hardhat has no default profile for Solidity tests.");
 profile.invariant = { ...profile.invariant, runs: RUNS, depth: DEPTH, ...budget };
 profile.fuzz = { ...profile.fuzz, runs: FUZZ_RUNS, ...budget };
 
 const limit = values.seconds === undefined ? "" : `; each test ends after ${values.seconds} s`;
 console.log(`Invariants: ${RUNS} runs of ${DEPTH} calls each; fuzz tests: ${FUZZ_RUNS} runs${limit}.`);
-const result = outcome.parse(await hre.tasks.getTask(["test", "solidity"]).run());
+const result = outcome.parse(await hardhat.tasks.getTask(["test", "solidity"]).run());
 process.exit(result.success && sayHowMuch(result.value) ? 0 : 1);
 
 /** @returns false when a test completed no run: its success proves nothing. */
