@@ -5,6 +5,7 @@ import { availableParallelism } from "node:os";
 import { parseArgs } from "node:util";
 
 import { programAt } from "../scene/system.ts";
+import { memoryFolder } from "./memory-folder.ts";
 import { CONTRACTS, type Job, jobsOf, named, NOT_POOLED, pooledJobs, type Tier } from "./plan.ts";
 import { runJobs } from "./pool.ts";
 import { countsOf, fileLines, type Result, summary, summaryLine } from "./report.ts";
@@ -14,6 +15,12 @@ import { countsOf, fileLines, type Result, summary, summaryLine } from "./report
  * `npm run test:long [-- NAME ...]` runs the long tier. `npm run test:pgbouncer [-- NAME ...]` runs what is on PostgreSQL through
  * PgBouncer. The last line is `N passed, N failed[, N skipped]`.
  */
+
+/**
+ * Workers beyond one for each core. Tests wait for blocks, processes and pages for a part of their time: with one more, a quarter of
+ * two cores was idle.
+ */
+const MORE_WORKERS = 3;
 
 const { values, positionals } = parseArgs({
   options: { long: { type: "boolean" }, pgbouncer: { type: "boolean" } },
@@ -33,14 +40,16 @@ if (jobs.length === 0) {
 
 const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFiles() : 1), 0);
 const results: Result[] = [];
+const memory = process.env["TMPDIR"] === undefined ? memoryFolder() : null;
+// Whatever the tests start finds it there.
+if (memory !== null) process.env["TMPDIR"] = memory.path;
+process.once("exit", () => memory?.remove());
 const began = performance.now();
-// What takes longest begins first, even if it must wait for the compiler; then what needs no compiler. Tests wait for blocks and
-// processes for a part of their time, and those of the long tier for most of it: some workers more than the machine has cores
-// keep them busy.
+// What takes longest begins first, even if it must wait for the compiler; then what needs no compiler.
 const order = jobs.toSorted((one, other) => rank(one) - rank(other));
 await runJobs(
   order,
-  availableParallelism() + (tier === "long" ? 3 : 1),
+  availableParallelism() + MORE_WORKERS,
   (result) => {
     results.push(result);
     console.log(fileLines(result, results.length, all));

@@ -188,6 +188,8 @@ describe("console > operator", () => {
     expect(await page.content()).to.not.contain("secret");
     await expectNoSidewaysScrolling(page);
     await expectNoAxeViolations(page);
+    // The service gets another port, and a service of another test may get this one: it would refuse the page's calls.
+    await page.close();
     await moneta.restart();
   });
 });

@@ -45,8 +45,11 @@ for (const storage of STORAGES) {
       return { items: calls.length, counted, used: Number(receipt.gasUsed) };
     }
 
-    /** The mints share one transaction, which uses nearly all that was counted for them, and not more. */
-    async function expectClose(items: Record<string, unknown>[], atLeast = 0.93) {
+    /**
+     * The mints share one transaction, which uses nearly all that was counted for them, and not more. How much depends on chance:
+     * whether their numbers and ids open new words, and how many bytes of the addresses are zero.
+     */
+    async function expectClose(items: Record<string, unknown>[], atLeast = 0.92) {
       const transactions = await send(items);
       expect(transactions).to.have.length(1);
       const [{ counted, used } = { counted: 0, used: 1 }] = transactions;
