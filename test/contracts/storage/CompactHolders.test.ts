@@ -56,7 +56,25 @@ describe("CompactHolders", () => {
       // Nothing else of the same token or holder.
       expect(await read(slotOf("plainOwners", 1n))).to.equal(0n);
       expect(await read(slotOf("plainBalances", keyed))).to.equal(0n);
+      // 0 is the lane of a token that does not exist yet, and not a key.
+      expect(await read(slotOf("holders", 0n))).to.equal(0n);
     });
+  });
+
+  describe("given a holder some of whose candidates belong to others", () => {
+    for (const blocked of [0, 1, 2, 3])
+      it(`takes candidate ${(blocked + 1).toString()} of 4 if others have those before`, async () => {
+        const { relay, collection, target } = await networkHelpers.loadFixture(deployCompact);
+        const holder = newWallet().address;
+        await blockCandidates(target, holder, networkHelpers, blocked);
+        await run(relay, await item(collection, "mint", holder), await item(collection, "mint", holder));
+        const words = candidatesOf(target, holder).map((key) =>
+          ethers.provider.getStorage(target, slotOf("holders", key)),
+        );
+        const taken = (await Promise.all(words)).map((word) => BigInt(word) === ((2n << 160n) | BigInt(holder)));
+        expect(taken).to.deep.equal([0, 1, 2, 3].map((candidate) => candidate === blocked));
+        expect(await collection.balanceOf(holder)).to.equal(2n);
+      });
   });
 
   describe("given random operations", () => {
