@@ -46,16 +46,28 @@ for (const storage of STORAGES) {
     }
 
     /**
-     * The mints share one transaction, which uses nearly all that was counted for them, and not more. How much depends on chance:
-     * whether their numbers and ids open new words, and how many bytes of the addresses are zero.
+     * A collection whose address has no zero byte. Each item of a batch has the address, and a zero byte costs 12 gas less, so one
+     * of them would change what a batch of cheap mints uses by a thousandth. One address in fourteen has one.
      */
-    async function expectClose(items: Record<string, unknown>[], atLeast = 0.92) {
+    async function collectionOf(fields: Record<string, unknown>): Promise<string> {
+      for (let tries = 0; tries < 20; tries++) {
+        const address = await api.collection({ type: "ERC721", ...fields });
+        if (!Buffer.from(address.slice(2), "hex").includes(0)) return address;
+      }
+      throw new Error("20 addresses in a row have a zero byte");
+    }
+
+    /**
+     * The mints share one transaction, which uses nearly all that was counted for them, and not more. In about one run of twelve,
+     * each item costs 12 gas less, the price of a zero byte in place of another, which is not known when the gas is counted.
+     */
+    async function expectClose(items: Record<string, unknown>[], atLeast = 0.93) {
       const transactions = await send(items);
       expect(transactions).to.have.length(1);
       const [{ counted, used } = { counted: 0, used: 1 }] = transactions;
       const words = `used ${used.toString()}, counted ${counted.toString()}`;
       expect(used, words).to.be.below(counted);
-      expect(used / counted, words).to.be.above(atLeast);
+      expect((used + items.length * 12) / counted, words).to.be.above(atLeast);
     }
 
     describe("given mints of an ERC721 collection", () => {
@@ -63,7 +75,7 @@ for (const storage of STORAGES) {
       let wallets: string[];
       const mint = (to: string) => ({ collection_address: collection, to_address: to });
       before(async () => {
-        collection = await api.collection({ type: "ERC721" });
+        collection = await collectionOf({});
         wallets = await Promise.all(Array.from({ length: ITEMS }, () => api.wallet()));
         await api.completed("/v1/nfts", mint(wallets[0] ?? ""));
       });
@@ -90,7 +102,7 @@ for (const storage of STORAGES) {
         let wallets: string[];
         const mint = (to: string) => ({ collection_address: collection, to_address: to });
         before(async () => {
-          collection = await api.collection({ type: "ERC721", soulbound: true, ...fields });
+          collection = await collectionOf({ soulbound: true, ...fields });
           wallets = await Promise.all(Array.from({ length: ITEMS }, () => api.wallet()));
           await api.completed("/v1/nfts", mint(wallets[0] ?? ""));
         });
