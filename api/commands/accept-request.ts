@@ -5,7 +5,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
-import { randomId } from "../shared/text.ts";
+import { orderedId } from "../shared/ids.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
@@ -161,7 +161,7 @@ function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance
     refuseLargeMetadata(acceptance.command.metadata, deps.settings.limits.metadataBytes);
   }
   const candidate = {
-    id: acceptance.id ?? randomId(),
+    id: acceptance.id ?? orderedId(),
     appId,
     type: acceptance.type,
     command: acceptance.command,

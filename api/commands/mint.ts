@@ -1,7 +1,7 @@
 import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { sealedPlace } from "../keys/sealer.ts";
-import { randomId } from "../shared/text.ts";
+import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import {
@@ -51,7 +51,7 @@ export async function mint(
     const content = item instanceof ApiError ? null : item.unlockable_content;
     if (acceptance instanceof ApiError || content == null) acceptances.push(acceptance);
     else {
-      const id = randomId();
+      const id = orderedId();
       const unlockable = await deps.sealer.seal(content, sealedPlace("unlockable", id));
       acceptances.push({ ...acceptance, id, unlockable });
     }

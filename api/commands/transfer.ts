@@ -1,7 +1,7 @@
 import { ChainUnavailable } from "../chain/errors.ts";
 import type { CollectionType, WalletCommand } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import { randomId } from "../shared/text.ts";
+import { orderedId } from "../shared/ids.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
 import type { ReservationRefusal } from "../store/requests/reservation-set.ts";
 import {
@@ -157,7 +157,7 @@ function acceptanceOf(
     kind === "burn" ? { kind, ...common } : { kind, ...common, to: recipientAddress(recipients, fields, "to_address") };
   const { contract: collection, tokenId } = command;
   return {
-    ...{ id: randomId(), type: kind, command, reference: fields.reference, collection, tokenId },
+    ...{ id: orderedId(), type: kind, command, reference: fields.reference, collection, tokenId },
     newWallet: newWalletOf(recipients, fields),
     refusal: refusalOf,
   };

@@ -3,7 +3,7 @@
  * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
  */
 
-import { randomId } from "./text.ts";
+import { randomId } from "./ids.ts";
 
 /** A number that keeps the digits of the JSON text. */
 interface RawNumber {

@@ -1,8 +1,8 @@
-import { randomUUID } from "node:crypto";
 
 import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/request.ts";
+import { orderedUuid } from "../../shared/ids.ts";
 import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
@@ -65,7 +65,7 @@ type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
 export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<void> {
   if (events.length === 0) return;
   const rows = events.map((event) => ({
-    id: randomUUID(),
+    id: orderedUuid(),
     event_seq: event.seq,
     app_id: event.app_id,
     request_id: event.request_id,
@@ -83,7 +83,7 @@ export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent
 /** Adds a delivery of one event, due at once. */
 export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: number): Promise<DeliveryRow> {
   const delivery: NewDeliveryRow = {
-    id: randomUUID(),
+    id: orderedUuid(),
     event_seq: event.seq,
     app_id: event.app_id,
     request_id: event.request_id,

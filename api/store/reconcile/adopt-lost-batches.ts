@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-
 import type { Command } from "../../domain/command.ts";
 import { NO_COST } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestType } from "../../domain/request.ts";
+import { orderedId } from "../../shared/ids.ts";
 import type { LaneRow } from "../db/schema.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import { endMediaJobsOf } from "../media/media-jobs.ts";
@@ -201,7 +200,7 @@ async function addRequest(trx: Trx, { command }: LostCall, now: number): Promise
     .values({ id: RECOVERED_APP, name: "Recovered from the chain", created_at: now })
     .onConflict((conflict) => conflict.column("id").doNothing())
     .execute();
-  const id = randomBytes(32).toString("hex");
+  const id = orderedId();
   const collection = "collection" in command ? command.collection : null;
   const tokenId = "tokenId" in command ? command.tokenId : null;
   const request = { id, appId: RECOVERED_APP, type: typeOf(command), command };

@@ -5,8 +5,14 @@ import type { NodeProcess, Pace } from "../../scene/node.ts";
 
 /** Items of a batch: as many as the API takes. */
 const ITEMS = 1_000;
-/** A mint in a batch uses more gas, also one to an owner who has tokens. So the backlog outlasts the blocks that are counted. */
-const LEAST_GAS = 25_000;
+/** Who gets the tokens. */
+export interface Mints {
+  /** The body of a mint. */
+  body: () => object;
+  /** A mint in a batch uses more gas. So the backlog outlasts the blocks that are counted. */
+  leastGas: number;
+}
+
 /** Blocks beyond those that are counted, for which mints are accepted: they hold what is sent before and after. */
 const MORE_BLOCKS = 5;
 /** Seconds from the acceptance of the last mint to the first block that counts. */
@@ -18,19 +24,18 @@ const STALLED = 30_000;
 
 /**
  * How full the blocks are while there is a backlog. All mints are accepted first.
- * @param body of a mint.
  * @param minted how many mints the app had completed. @returns with it: how many it has completed now.
  */
 export async function fillBlocks(
   { world, node }: { world: World; node: NodeProcess },
   pace: Pace,
   blocks: number,
-  { body, minted }: { body: object; minted: number },
+  { mints, minted }: { mints: Mints; minted: number },
 ): Promise<{ full: Fullness; minted: number }> {
   await node.mineAt(pace);
-  const batches = Math.ceil((pace.gas * (blocks + MORE_BLOCKS)) / LEAST_GAS / ITEMS);
+  const batches = Math.ceil((pace.gas * (blocks + MORE_BLOCKS)) / mints.leastGas / ITEMS);
   for (let batch = 0; batch < batches; batch++) {
-    const items = Array.from({ length: ITEMS }, () => body);
+    const items = Array.from({ length: ITEMS }, mints.body);
     await world.load.send({ method: "POST", path: "/v1/nfts/batch", body: { items } });
   }
   const full = await countBlocks(node, pace, blocks, FILLING);
@@ -42,16 +47,15 @@ export async function fillBlocks(
 }
 
 /**
- * The same through ready relay batches: as many in the node's pool as two blocks can hold, and always more to come. They are
- * of a size with which they fill a block.
- * @param gasOfMint what a mint in a batch uses.
+ * The same through ready relay batches of mints to one owner: as many in the node's pool as two blocks can hold, and always
+ * more to come. They are of a size with which they fill a block.
  */
 export async function fillBare(
   node: NodeProcess,
   chain: BareChain,
   pace: Pace & { blocks: number },
-  gasOfMint: number,
 ): Promise<Fullness> {
+  const gasOfMint = await gasOfReadyMint(chain);
   const inBlock = Math.ceil(pace.gas / (RELAY_BATCH * gasOfMint + BATCH_RESERVE));
   const gasLimit = Math.floor(pace.gas / inBlock);
   const size = Math.floor((gasLimit - BATCH_RESERVE) / gasOfMint);
@@ -76,6 +80,13 @@ export async function fillBare(
   await pushing;
   await drain(node, async () => (await chain.provider.getTransactionCount(chain.operator.address)) - before, sent);
   return full;
+}
+
+/** What a mint in a ready batch uses. The node mines at once. */
+async function gasOfReadyMint(chain: BareChain): Promise<number> {
+  const [raw = ""] = await readyBatches(chain, RELAY_BATCH, RELAY_BATCH);
+  const receipt = await (await chain.provider.broadcastTransaction(raw)).wait();
+  return Number(receipt?.gasUsed ?? 0n) / RELAY_BATCH;
 }
 
 /** @param after seconds until the first block that counts. */

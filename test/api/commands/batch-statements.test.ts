@@ -11,7 +11,7 @@ import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
-import { randomId } from "../../../api/shared/text.ts";
+import { randomId } from "../../../api/shared/ids.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { newAnswerOf } from "../../../api/commands/idempotency.ts";
-import { randomId } from "../../../api/shared/text.ts";
+import { randomId } from "../../../api/shared/ids.ts";
 import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
