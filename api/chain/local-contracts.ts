@@ -19,6 +19,12 @@ const LOCAL_POLL = 50;
 /** A lane on a local chain gets this amount when it has less than a tenth of it. */
 const LANE_FUNDS = parseEther("100");
 
+/**
+ * Gas limit of the owner's calls on a local chain, enough under all rules. An estimate may be too low: it is for the state of that
+ * moment, and another process that starts at the same time may change what the call finds.
+ */
+const OWNER_CALL = { gasLimit: 5_000_000n };
+
 /** Uses the first account of a local node, which owns the relay there and funds the lanes. */
 export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
   const provider = new RpcProvider(new Rpc(rpcUrl), LOCAL_CHAIN_ID, LOCAL_POLL);
@@ -59,10 +65,10 @@ export async function prepareLocally(
     if ((await owner.provider.getBalance(lane)) < LANE_FUNDS / 10n) {
       await (await owner.sendTransaction({ to: lane, value: LANE_FUNDS })).wait();
     }
-    if (!(await relay.isOperator(lane))) await (await relay.setOperator(lane, true)).wait();
+    if (!(await relay.isOperator(lane))) await (await relay.setOperator(lane, true, OWNER_CALL)).wait();
   }
   if ((await relay.hostedBaseURI()) !== wanted.hostedBase) {
-    await (await relay.setHostedBaseURI(wanted.hostedBase)).wait();
+    await (await relay.setHostedBaseURI(wanted.hostedBase, OWNER_CALL)).wait();
   }
 }
 
