@@ -19,6 +19,8 @@ const MORE_BLOCKS = 5;
 const FILLING = 2;
 /** Gas that a relay batch of the baseline needs beside its mints: what is left over when the last one starts, and a margin. */
 const BATCH_RESERVE = 700_000;
+/** Each full block raises the fee by an eighth, so each filling begins with this one, in wei. A lane could not pay for all of them. */
+const FIRST_FEE = 1_000_000_000;
 /** Milliseconds without progress after which the rest of the backlog is given up. */
 const STALLED = 30_000;
 
@@ -32,6 +34,7 @@ export async function fillBlocks(
   blocks: number,
   { mints, minted }: { mints: Mints; minted: number },
 ): Promise<{ full: Fullness; minted: number }> {
+  await node.provider.send("anvil_setNextBlockBaseFeePerGas", [`0x${FIRST_FEE.toString(16)}`]);
   await node.mineAt(pace);
   const batches = Math.ceil((pace.gas * (blocks + MORE_BLOCKS)) / mints.leastGas / ITEMS);
   for (let batch = 0; batch < batches; batch++) {
