@@ -1,4 +1,3 @@
-
 import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/request.ts";

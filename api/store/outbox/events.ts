@@ -1,4 +1,3 @@
-
 import { sql } from "kysely";
 
 import type { Command } from "../../domain/command.ts";
