@@ -39,18 +39,22 @@ export async function mintAt(
   const head = await node.nextBlock();
   await wait(moment * pace.seconds * 1_000);
   const [service, bare] = await Promise.all([
-    timed(node, head, () => throughService(world, body)),
-    timed(node, head, () => throughEthers(chain)),
+    timed(node, head, "the service", () => throughService(world, body)),
+    timed(node, head, "ethers", () => throughEthers(chain)),
   ]);
   return { service, bare };
 }
 
-async function timed(node: NodeProcess, head: number, mint: () => Promise<string>): Promise<Lone> {
+/** @param by who mints. */
+async function timed(node: NodeProcess, head: number, by: string, mint: () => Promise<string>): Promise<Lone> {
   const started = performance.now();
   const hash = await mint();
   const seconds = (performance.now() - started) / 1_000;
   const receipt = await node.provider.getTransactionReceipt(hash);
-  if (receipt === null) throw new Error(`${hash} is in no block`);
+  if (receipt === null) {
+    const at = await node.head();
+    throw new Error(`the transaction of ${by}, ${hash}, is in no block up to ${at.toString()}, ${seconds.toFixed(3)} s after the call`);
+  }
   return { blocks: receipt.blockNumber - head, seconds };
 }
 
