@@ -39,16 +39,10 @@ export function orderedId(): string {
   return pool.toString("hex", start, start + BYTES);
 }
 
-const [VERSION_AT, VERSION] = [6, 0x70];
-const [VARIANT_AT, VARIANT] = [8, 0x80];
-const UUID_BYTES = 16;
-
 /** A UUID that begins with the time: version 7 of RFC 9562. 74 bits are random. */
 export function orderedUuid(): string {
-  const start = takeRandom();
-  pool.writeUIntBE(Date.now(), start, TIME_BYTES);
-  pool.writeUInt8((pool.readUInt8(start + VERSION_AT) & 0x0f) | VERSION, start + VERSION_AT);
-  pool.writeUInt8((pool.readUInt8(start + VARIANT_AT) & 0x3f) | VARIANT, start + VARIANT_AT);
-  const hex = pool.toString("hex", start, start + UUID_BYTES);
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-");
+  const hex = orderedId();
+  // The first digit of the fourth group has two random bits. Its other bits are the variant.
+  const variant = (8 + (Number.parseInt(hex.charAt(16), 16) % 4)).toString(16);
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-7${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 }

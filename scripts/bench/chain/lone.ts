@@ -53,7 +53,9 @@ async function timed(node: NodeProcess, head: number, by: string, mint: () => Pr
   const receipt = await node.provider.getTransactionReceipt(hash);
   if (receipt === null) {
     const at = await node.head();
-    throw new Error(`the transaction of ${by}, ${hash}, is in no block up to ${at.toString()}, ${seconds.toFixed(3)} s after the call`);
+    throw new Error(
+      `the transaction of ${by}, ${hash}, is in no block up to ${at.toString()}, ${seconds.toFixed(3)} s after the call`,
+    );
   }
   return { blocks: receipt.blockNumber - head, seconds };
 }

@@ -10,7 +10,7 @@ interface Run {
   group: number;
   /** Lines of standard output so far. */
   lines: string[];
-  /** Its exit code, once all its output is there. */
+  /** Its exit code, or the signal that ended it, once all its output is there. */
   ended: Promise<unknown>;
 }
 
@@ -65,7 +65,7 @@ async function start(...args: string[]): Promise<Run> {
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
   reader.on("line", (line) => lines.push(line));
-  const ended = once(child, "close").then(([code]: unknown[]) => code);
+  const ended = once(child, "close").then(([code, signal]: unknown[]) => code ?? signal);
   await once(reader, "line");
   if (child.pid === undefined) throw new Error("run.mjs did not start");
   return { child, group: child.pid, lines, ended };
