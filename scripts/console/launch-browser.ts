@@ -1,4 +1,9 @@
-import chromium from "@sparticuz/chromium";
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
+
 import { type Browser, chromium as playwright } from "playwright-core";
 
 /**
@@ -7,7 +12,30 @@ import { type Browser, chromium as playwright } from "playwright-core";
  */
 const ARGS = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"];
 
-/** A real browser from npm packages alone. */
-export async function launchBrowser(): Promise<Browser> {
-  return playwright.launch({ executablePath: await chromium.executablePath(), args: ARGS, headless: true });
+/** `npm ci` empties it, so the browser is always that of the installed package. */
+const FOLDER = join(import.meta.dirname, "../../node_modules/.cache/browser");
+/** What unpacks the browser into the folder for temporary files of its process. */
+const UNPACK = `await (await import("@sparticuz/chromium")).default.executablePath();`;
+
+/** A real browser from npm packages alone. @param folder where its files are, or where they will be unpacked. */
+export async function launchBrowser(folder = FOLDER): Promise<Browser> {
+  if (!existsSync(folder)) await unpack(folder);
+  return playwright.launch({ executablePath: join(folder, "chromium"), args: ARGS, headless: true });
+}
+
+/** The package takes a file that another process is still writing for a whole one. So each process unpacks into a folder of its own. */
+async function unpack(folder: string): Promise<void> {
+  await mkdir(dirname(folder), { recursive: true });
+  const draft = await mkdtemp(`${folder}-`);
+  try {
+    await promisify(execFile)(process.execPath, ["--input-type=module", "--eval", UNPACK], {
+      cwd: import.meta.dirname,
+      env: { ...process.env, TMPDIR: draft },
+    });
+    await rename(draft, folder);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    // Another process was first.
+    if (!existsSync(folder)) throw error;
+  }
 }
