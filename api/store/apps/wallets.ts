@@ -70,11 +70,12 @@ export async function findWalletOfUser(db: Db, appId: string, userIdentifier: st
 }
 
 export async function listWallets(db: Db, appId: string, order: Order, page: PageQuery): Promise<Page<WalletRow>> {
+  const total = await readCounter(db, counterKeys.wallets(appId));
   const { follows, direction } = DIRECTIONS[order];
   let query = db.selectFrom("wallets").selectAll().where("app_id", "=", appId);
   if (page.after !== null) query = query.where("seq", follows, page.after);
   const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, await readCounter(db, counterKeys.wallets(appId)), page, (row) => row.seq);
+  return pageOf(rows, total, page, (row) => row.seq);
 }
 
 /** Wallets whose user begins with a text, in the order of the users. */

@@ -58,6 +58,7 @@ export interface PageQuery {
 
 export interface Page<T> {
   items: T[];
+  /** Read before the items: a page may show more than it counts, when rows arrive in between, but counts none that it does not show. */
   total: number;
   limit: number;
   offset: number;

@@ -63,11 +63,12 @@ export async function listCollections(
   order: Order,
   page: PageQuery,
 ): Promise<Page<StoredCollection>> {
+  const total = await readCounter(db, counterKeys.collections(appId));
   const { follows, direction } = DIRECTIONS[order];
   let query = db.selectFrom("collections").selectAll().where("app_id", "=", appId).where("listed", "=", 1);
   if (page.after !== null) query = query.where("seq", follows, page.after);
   const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows.map(toCollection), await readCounter(db, counterKeys.collections(appId)), page, (row) => row.seq);
+  return pageOf(rows.map(toCollection), total, page, (row) => row.seq);
 }
 
 /** Created collections whose name or symbol begins with a text, oldest first: of each, the first in its own order. */

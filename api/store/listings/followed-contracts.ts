@@ -26,6 +26,7 @@ export async function listFollowedContracts(
   appId: string,
   page: PageQuery,
 ): Promise<Page<FollowedContractView>> {
+  const total = await readCounter(db, counterKeys.contracts(appId));
   const checkpoint = await checkpointOf(db);
   let query = db
     .selectFrom("contract_follows as follow")
@@ -42,7 +43,7 @@ export async function listFollowedContracts(
     asOf: row.state === "followed" ? checkpoint : stoppedAt,
     until: row.state === "quarantined" ? dueAt : null,
   }));
-  return pageOf(views, await readCounter(db, counterKeys.contracts(appId)), page, (row) => row.seq);
+  return pageOf(views, total, page, (row) => row.seq);
 }
 
 /** What is stored of a wallet's tokens in a foreign contract. */

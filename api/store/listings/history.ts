@@ -49,11 +49,12 @@ export async function listWalletHistory(
   wallet: string,
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
+  const total = await readCounter(db, counterKeys.walletHistory(wallet));
   let ids = db.selectFrom("wallet_history").select("transfer_id").where("wallet", "=", wallet);
   if (page.after !== null) ids = ids.where("transfer_id", "<", page.after);
   const chosen = ids.orderBy("transfer_id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
   const rows = await entries(db, appId, db.selectFrom("transfers").selectAll().where("id", "in", chosen));
-  return pageOf(rows, await readCounter(db, counterKeys.walletHistory(wallet)), page, (row) => row.id);
+  return pageOf(rows, total, page, (row) => row.id);
 }
 
 /** Newest first. */
@@ -63,6 +64,7 @@ export async function listTokenHistory(
   token: { contract: string; tokenId: string },
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
+  const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   let query = db
     .selectFrom("transfers")
     .selectAll()
@@ -71,6 +73,5 @@ export async function listTokenHistory(
   if (page.after !== null) query = query.where("id", "<", page.after);
   const chosen = query.orderBy("id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
   const rows = await entries(db, appId, chosen);
-  const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   return pageOf(rows, total, page, (row) => row.id);
 }

@@ -108,6 +108,7 @@ export async function listContents(
   filter: ContentsFilter | null,
   page: PageQuery,
 ): Promise<Page<HeldNft>> {
+  const total = await totalOfContents(db, owner, filter);
   const fetched = await readContents(db, {
     owner,
     contract: filter?.contract ?? null,
@@ -117,7 +118,6 @@ export async function listContents(
     offset: rowsToSkip(page),
   });
   const checkpoint = Number((await readMeta(db, "checkpoint")) ?? 0);
-  const total = await totalOfContents(db, owner, filter);
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
   return pageOf(rows.map(toHeld(checkpoint)), total, fitting, (row) => row.seq);
 }
@@ -150,6 +150,7 @@ async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | n
 
 /** The holders of a token, in the order in which they received it. */
 export async function listHolders(db: Db, contract: string, tokenId: string, page: PageQuery): Promise<Page<Holder>> {
+  const total = await readCounter(db, counterKeys.owners(contract, tokenId));
   let query = db
     .selectFrom("holdings")
     .select(["seq", "owner", "quantity"])
@@ -157,7 +158,7 @@ export async function listHolders(db: Db, contract: string, tokenId: string, pag
     .where("token_id", "=", tokenId);
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, await readCounter(db, counterKeys.owners(contract, tokenId)), page, (row) => row.seq);
+  return pageOf(rows, total, page, (row) => row.seq);
 }
 
 /** Those of the tokens for which a holding of the wallet is stored. */

@@ -154,6 +154,7 @@ function mintedNfts(db: Db, contract: string) {
 
 /** In the order of their creation. */
 export async function listNfts(db: Db, contract: string, order: Order, page: PageQuery): Promise<Page<CollectionNft>> {
+  const total = await readCounter(db, counterKeys.nfts(contract));
   const { follows, direction } = DIRECTIONS[order];
   let query = collectionNfts(db, contract);
   if (page.after !== null) query = query.where("nfts.seq", follows, page.after);
@@ -162,7 +163,6 @@ export async function listNfts(db: Db, contract: string, order: Order, page: Pag
     .limit(rowsToFetch(page))
     .offset(rowsToSkip(page))
     .execute();
-  const total = await readCounter(db, counterKeys.nfts(contract));
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
   return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
 }
@@ -199,6 +199,7 @@ type NftFilter = { owner: string } | { trait: string };
 /** Tokens of a collection that one wallet holds, in the order in which it received them. */
 async function listNftsOfOwner(db: Db, contract: string, owner: string, page: PageQuery) {
   const holdings = db.selectFrom("holdings").where("owner", "=", owner).where("contract", "=", contract);
+  const total = await countSome(db, holdings.select("seq").orderBy("seq").limit(MOST_COUNTED));
   let wanted = holdings.select(["seq", "contract", "token_id"]);
   if (page.after !== null) wanted = wanted.where("seq", ">", page.after);
   const held = wanted.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).as("held");
@@ -208,13 +209,13 @@ async function listNftsOfOwner(db: Db, contract: string, owner: string, page: Pa
     )
     .select("held.seq as place")
     .execute();
-  const total = await countSome(db, holdings.select("seq").orderBy("seq").limit(MOST_COUNTED));
   return { rows: found.sort((a, b) => a.place - b.place), total };
 }
 
 /** Tokens of a collection with a trait, in the order of their creation. */
 async function listNftsWithTrait(db: Db, contract: string, trait: string, page: PageQuery) {
   const having = db.selectFrom("token_traits").select("token_seq").where("trait", "=", trait);
+  const total = await countSome(db, having.orderBy("token_seq").limit(MOST_COUNTED));
   const wanted = (page.after === null ? having : having.where("token_seq", ">", page.after))
     .orderBy("token_seq")
     .limit(rowsToFetch(page))
@@ -224,7 +225,6 @@ async function listNftsWithTrait(db: Db, contract: string, trait: string, page: 
     .innerJoin(wanted, (join) => join.onRef("wanted.token_seq", "=", "nfts.seq"))
     .select("wanted.token_seq as place")
     .execute();
-  const total = await countSome(db, having.orderBy("token_seq").limit(MOST_COUNTED));
   return { rows: found.sort((a, b) => a.place - b.place), total };
 }
 

@@ -31,11 +31,12 @@ function withEvents(db: Db, chosen: ReturnType<typeof rows>) {
 
 /** An app's deliveries, newest first. */
 export async function listDeliveries(db: Db, appId: string, page: PageQuery): Promise<Page<LoggedDelivery>> {
+  const total = await readCounter(db, counterKeys.deliveries(appId));
   let query = rows(db).where("app_id", "=", appId);
   if (page.after !== null) query = query.where("seq", "<", page.after);
   const chosen = query.orderBy("seq", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
   const found = await withEvents(db, chosen).orderBy("delivery.seq", "desc").execute();
-  return pageOf(found, await readCounter(db, counterKeys.deliveries(appId)), page, (row) => row.seq);
+  return pageOf(found, total, page, (row) => row.seq);
 }
 
 /** The newest deliveries of an app, for the operator. */

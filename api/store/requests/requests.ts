@@ -180,11 +180,12 @@ export async function listRequests(
   page: PageQuery,
   order: Order = "newest",
 ): Promise<Page<ListedRequest>> {
+  const total = await countMatching(db, appId, filter);
   const { follows, direction } = DIRECTIONS[order];
   let query = matching(db, appId, filter, page).select(LISTED);
   if (page.after !== null) query = query.where("seq", follows, page.after);
   const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows.map(toListed), await countMatching(db, appId, filter), page, (row) => row.seq);
+  return pageOf(rows.map(toListed), total, page, (row) => row.seq);
 }
 
 /** @param page null: for a count */
