@@ -11,7 +11,9 @@ export interface Condition {
  */
 export function wrapConditions(file: string, source: string, found: Condition[]): string {
   const code = blankComments(source);
-  const spans = [...keywordConditions(code), ...ternaryConditions(code)].sort((a, b) => b.start - a.start);
+  // A `for` may have no condition.
+  const spans = [...keywordConditions(code), ...ternaryConditions(code)].filter(({ start, end }) => end > start);
+  spans.sort((a, b) => b.start - a.start);
   let wrapped = source;
   for (const { start, end } of spans) {
     const text = source.slice(start, end);
