@@ -8,10 +8,10 @@ import { CUSTOM_NETWORK, NETWORKS, rpcVariable } from "./api/config/networks.ts"
 const require = createRequire(import.meta.url);
 
 /**
- * For tests: HARDFORK names the rules of local chains, and FORK_URL a node whose chain `hardhat node` continues under these
- * rules.
+ * For tests: HARDFORK names the rules of local chains. FORK_URL is a node whose chain `hardhat node` continues under these rules,
+ * after the block FORK_BLOCK; FORK_CACHE is the folder for what it reads there.
  */
-const { HARDFORK: hardfork, FORK_URL: forkUrl } = process.env;
+const { HARDFORK: hardfork, FORK_URL: forkUrl, FORK_BLOCK: forkBlock, FORK_CACHE: forkCache } = process.env;
 const local = { type: "edr-simulated" as const, ...(hardfork === undefined ? {} : { hardfork }) };
 
 /** The account that pays for deployments. Its key comes from Hardhat's keystore (`npx hardhat keystore set`) or the environment. */
@@ -64,6 +64,7 @@ export default defineConfig({
   tasks: [deploy, relay],
   paths: {
     sources: "./contracts",
+    ...(forkCache === undefined ? {} : { cache: forkCache }),
     tests: { mocha: "./test/contracts", solidity: "./test/contracts" },
   },
   solidity: {
@@ -86,7 +87,7 @@ export default defineConfig({
     node: {
       ...local,
       allowBlocksWithSameTimestamp: true,
-      ...(forkUrl === undefined ? {} : { forking: { url: forkUrl } }),
+      ...(forkUrl === undefined ? {} : { forking: { url: forkUrl, blockNumber: Number(forkBlock) } }),
     },
     localhost: { type: "http", url: process.env["LOCALHOST_RPC_URL"] ?? "http://127.0.0.1:8545" },
     ...Object.fromEntries(

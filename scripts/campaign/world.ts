@@ -169,7 +169,7 @@ export class World {
   /** Starts a node that continues the chain under the rules of another hard fork, and the service with it. */
   async #activate(hardfork: Hardfork): Promise<void> {
     await this.service.kill();
-    this.#node = await this.#scene.add(NodeProcess.hardhat({ hardfork, forkUrl: this.#node.url }));
+    this.#node = await this.#scene.add(NodeProcess.continuing(this.#node, hardfork));
     this.proxy.target = this.#node.url;
     for (const node of this.nodes.slice(1)) node.target = this.#node.url;
     await this.service.start();

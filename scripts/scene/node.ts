@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { JsonRpcProvider, Network } from "ethers";
+import { JsonRpcProvider, Network, toQuantity } from "ethers";
 
 import { anvilBinary } from "./anvil.ts";
 import { freePort } from "./loopback.ts";
@@ -16,6 +16,8 @@ export const STATE_FILE = "anvil-state.json";
 const LOCAL_CHAIN = 31_337;
 /** Milliseconds between two polls for a new block. */
 const LOOK = 10;
+/** Blocks above another one, after which Hardhat takes it for final: of such a block of another node, it asks for nothing twice. */
+const FINAL = 256;
 
 export type NodeKind = "hardhat" | "anvil";
 
@@ -23,8 +25,6 @@ export type NodeKind = "hardhat" | "anvil";
 export interface NodeRules {
   /** Name of the hard fork whose rules apply. Default: the newest stable one. */
   hardfork?: string;
-  /** URL of a node whose chain this node continues (Hardhat only). */
-  forkUrl?: string;
 }
 
 /** How a chain makes its blocks. */
@@ -101,8 +101,25 @@ export class NodeProcess {
   /** @param at port; a free one when absent. */
   static async hardhat(rules: NodeRules = {}, at?: number): Promise<NodeProcess> {
     const port = at ?? (await freePort());
+    return NodeProcess.#hardhat(port, rules.hardfork === undefined ? {} : { HARDFORK: rules.hardfork });
+  }
+
+  /** A Hardhat node that continues the chain of another node under the rules of a hard fork. That one must go on to run. */
+  static async continuing(base: Pick<NodeProcess, "url" | "provider">, hardfork: string): Promise<NodeProcess> {
+    const block = Number(await base.provider.send("eth_blockNumber", []));
+    await base.provider.send("hardhat_mine", [toQuantity(FINAL)]);
+    // Hardhat files what it reads by host and port, where tomorrow another chain may be.
+    const cache = await mkdtemp(join(tmpdir(), "moneta-fork-"));
+    const fork = { FORK_URL: base.url, FORK_BLOCK: block.toString(), FORK_CACHE: cache };
+    const node = await NodeProcess.#hardhat(await freePort(), { HARDFORK: hardfork, ...fork });
+    node.#folder = cache;
+    return node;
+  }
+
+  /** @param settings for hardhat.config.ts. */
+  static async #hardhat(port: number, settings: Record<string, string>): Promise<NodeProcess> {
     const args = ["node_modules/hardhat/dist/src/cli.js", "node", "--hostname", "127.0.0.1", "--port", port.toString()];
-    const env = { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...rulesEnvironment(rules) };
+    const env = { ...process.env, HARDHAT_DISABLE_TELEMETRY_PROMPT: "true", ...settings };
     const launch = () => started(new Program(args, { env }), /Started HTTP/);
     return new NodeProcess("hardhat", port, await launch(), launch, LOCAL_CHAIN, NaN);
   }
@@ -212,13 +229,6 @@ function requireAnvil(): string {
   if (binary === null)
     throw new Error("Anvil is not installed: its package exists for Linux on x64 only. Use a Hardhat node.");
   return binary;
-}
-
-function rulesEnvironment({ hardfork, forkUrl }: NodeRules): Record<string, string> {
-  return {
-    ...(hardfork === undefined ? {} : { HARDFORK: hardfork }),
-    ...(forkUrl === undefined ? {} : { FORK_URL: forkUrl }),
-  };
 }
 
 /** Waits until the node listens. Then it prints a line for each call, and only its errors matter. */

@@ -4,6 +4,7 @@ import type { Service } from "../../api/context/service.ts";
 import type { CollectionStorage } from "../../api/domain/command.ts";
 import { createApp } from "../../api/operate/apps.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
+import { NodeProcess } from "../../scripts/scene/node.ts";
 import { Cleanups } from "../../scripts/scene/scene.ts";
 import { createTestDatabase, type DatabasePlace } from "./database.ts";
 import { temporaryFolder } from "./folder.ts";
@@ -128,7 +129,7 @@ export class OwnService extends ServiceFixture {
     if (this.#proxy !== null) throw new Error("The proxy stays at the first node.");
     const running = this.#service !== null;
     await this.stop();
-    const next = await startNode({ hardfork, forkUrl: this.node.url });
+    const next = await NodeProcess.continuing(this.node, hardfork);
     this.#nodeCleanups.add(() => next.stop());
     this.#node = next;
     if (running) await this.start();

@@ -69,11 +69,8 @@ function itDoesTheMainJob(moneta: ServiceFixture): void {
 
 type Body = Record<string, unknown>;
 
-/**
- * Longest wait for a batch, in milliseconds. A node that continues another one's chain asks that one 200 times for a simulation.
- * On a busy machine, calls of other contracts are then simulated one by one, with rests between them.
- */
-const PATIENCE = 800_000;
+/** Longest wait for a batch, in milliseconds. */
+const PATIENCE = 240_000;
 
 const NUMBERS = Array.from({ length: MAX_BATCH }, (_, index) => index + 1);
 
