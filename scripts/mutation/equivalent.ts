@@ -32,6 +32,30 @@ const EQUIVALENT: Equivalent[] = [
     because: "the called library looks at the code itself; the condition saves gas",
   },
   {
+    file: "contracts/ERC721Collection.sol",
+    original: "auth == address(0) && !emitEvent && !_state.approvalsUsed()",
+    replacement: "false",
+    because: "without an approval there is nothing to clear; the condition saves gas",
+  },
+  {
+    file: "contracts/ERC721Collection.sol",
+    original: "!emitEvent",
+    replacement: "emitEvent",
+    because: "nobody clears an approval with an event and without an account; the condition saves gas",
+  },
+  {
+    file: "contracts/ERC721Collection.sol",
+    original: "state.minted() >= state.cap()",
+    replacement: "true",
+    because: "the maximum is then read and stored again for each mint, which costs gas",
+  },
+  {
+    file: "contracts/CompactERC721Collection.sol",
+    original: "from != address(0)",
+    replacement: "true",
+    because: "a token that does not exist has no approval; the condition saves gas",
+  },
+  {
     file: "contracts/Relay.sol",
     original: "number >> 8 != bucket",
     replacement: "true",
