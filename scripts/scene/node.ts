@@ -16,7 +16,7 @@ export const STATE_FILE = "anvil-state.json";
 const LOCAL_CHAIN = 31_337;
 /** Milliseconds between two polls for a new block. */
 const LOOK = 10;
-/** Blocks above another one, after which Hardhat takes it for final: of such a block of another node, it asks for nothing twice. */
+/** So many blocks above a block make it final for Hardhat. It asks another node only once for what was stored at a final block. */
 const FINAL = 256;
 
 export type NodeKind = "hardhat" | "anvil";

@@ -28,19 +28,20 @@ describeOn("postgres", "writes of several processes", () => {
       await writeMeta(trx, "confirmed_block", "0");
     });
     const meet = meeting();
-    const committed = Promise.withResolvers<null>();
     let runs = 0;
     const add = (database: Database, first: string, second: string) =>
       database.write(async (trx) => {
         runs += 1;
         // The one that was ended waits for the other. Otherwise it may take its lock before the other wakes up, and they meet once more.
-        if (runs > 2) await committed.promise;
+        if (runs > 2) await Promise.race(adding);
         await sql`update meta set value = (value::int + 1)::text where key = ${first}`.execute(trx);
         await meet();
         await sql`update meta set value = (value::int + 1)::text where key = ${second}`.execute(trx);
       });
-    const adding = [add(two.one, "checkpoint", "confirmed_block"), add(two.other, "confirmed_block", "checkpoint")];
-    void Promise.race(adding).then(() => committed.resolve(null));
+    const adding: Promise<void>[] = [
+      add(two.one, "checkpoint", "confirmed_block"),
+      add(two.other, "confirmed_block", "checkpoint"),
+    ];
     await Promise.all(adding);
     const rows = await two.one.read.selectFrom("meta").select("value").execute();
     expect(rows.map(({ value }) => value)).to.deep.equal(["2", "2"]);
