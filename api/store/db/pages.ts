@@ -58,7 +58,7 @@ export interface PageQuery {
 
 export interface Page<T> {
   items: T[];
-  /** Read before the items: a page may show more than it counts, when rows arrive in between, but counts none that it does not show. */
+  /** Read before the items, so it never counts a row that arrives too late for the page. A row that is deleted in between is still counted. */
   total: number;
   limit: number;
   offset: number;
