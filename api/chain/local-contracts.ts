@@ -1,12 +1,15 @@
-import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther } from "ethers";
+import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther, parseUnits, toQuantity } from "ethers";
+import { z } from "zod";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { WalletDelegate__factory } from "../../contracts/generated/factories/WalletDelegate__factory.ts";
+import type { BroadcastAnswer } from "../domain/broadcast-answer.ts";
 import { type CollectionStorage, DEFAULT_STORAGE } from "../domain/command.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import { ERC721_IMPLEMENTATIONS } from "./deployment.ts";
+import { classifyBroadcast } from "./errors.ts";
 import { RpcProvider } from "./rpc-provider.ts";
 import { Rpc } from "./rpc.ts";
 
@@ -25,9 +28,39 @@ const LANE_FUNDS = parseEther("100");
  */
 const OWNER_CALL = { gasLimit: 5_000_000n };
 
+/** Most times that the owner sends one transaction. Each time but the last, a transaction of another process came first. */
+const MAX_SENDS = 50;
+
+/** What a node answers when it has given the nonce to another transaction: to the same one, to a mined one, to one with this fee. */
+const NONCE_TAKEN: ReadonlySet<BroadcastAnswer> = new Set(["accepted", "nonce-used", "underpriced"]);
+
+/** One fee for all transactions of the owner, in wei: a node drops a transaction for another one with the same nonce and a higher fee. */
+const OWNER_FEE = {
+  maxFeePerGas: toQuantity(parseUnits("1000", "gwei")),
+  maxPriorityFeePerGas: toQuantity(parseUnits("1", "gwei")),
+};
+
+/**
+ * A local node signs for the owner and chooses the nonce. When several processes start at the same time, Anvil may choose the same
+ * nonce for two transactions. Then it refuses the second, which is sent again.
+ */
+class OwnerRpc extends Rpc {
+  override async call(method: string, params: unknown[]): Promise<unknown> {
+    if (method !== "eth_sendTransaction") return super.call(method, params);
+    const [transaction] = z.tuple([z.looseObject({})]).parse(params);
+    for (let sends = 1; ; sends++) {
+      try {
+        return await super.call(method, [{ ...transaction, ...OWNER_FEE }]);
+      } catch (error) {
+        if (sends === MAX_SENDS || !NONCE_TAKEN.has(classifyBroadcast(error))) throw error;
+      }
+    }
+  }
+}
+
 /** Uses the first account of a local node, which owns the relay there and funds the lanes. */
 export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
-  const provider = new RpcProvider(new Rpc(rpcUrl), LOCAL_CHAIN_ID, LOCAL_POLL);
+  const provider = new RpcProvider(new OwnerRpc(rpcUrl), LOCAL_CHAIN_ID, LOCAL_POLL);
   try {
     return await use(await provider.getSigner(0));
   } finally {
