@@ -25,6 +25,7 @@ type ErrorOf<Code extends string> = {
   message: string;
   errors: components["schemas"]["FieldErrors"];
 };
+
 /** What every call under `/v1` can be answered. */
 type AnyCall = {
   401: components["responses"]["Unauthorized"];
@@ -33,7 +34,34 @@ type AnyCall = {
   500: components["responses"]["InternalError"];
   503: components["responses"]["Unavailable"];
 };
-
+/** Which page of a list. */
+type Paging = {
+  /** @description Most items on the page. The default is the maximum. */
+  limit?: components["parameters"]["Limit"];
+  /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
+  offset?: components["parameters"]["Offset"];
+  /** @description `next` of the previous page. Cannot be combined with `offset`. */
+  cursor?: components["parameters"]["Cursor"];
+};
+/** What every page of a list has beside its items. */
+type PageOfList = {
+  /** @description Items in the whole listing. */
+  total: number;
+  /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
+  limit: number;
+  /** @description Items of the listing before this page. */
+  offset: number;
+  /** @description Cursor of the next page; null at the end. */
+  next: string | null;
+};
+/** The header of a call that can be made safe to repeat. */
+type Repeatable = {
+  /**
+   * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+   * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
+   */
+  "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+};
 export interface paths {
   "/v1/accounts": Path<{
     /** List the app's wallets */
@@ -728,29 +756,13 @@ export interface components {
       /** @description The app's own name for the user. null for a wallet without one. */
       user_identifier: string | null;
     };
-    WalletsPage: {
+    WalletsPage: PageOfList & {
       /** @description The items of this page. */
       wallets: components["schemas"]["Wallet"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
-    HistoryPage: {
+    HistoryPage: PageOfList & {
       /** @description The items of this page. */
       history: components["schemas"]["HistoryEntry"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     HistoryEntry: {
       /** @description What happened. */
@@ -772,17 +784,9 @@ export interface components {
     };
     /** @description Hash of a transaction. */
     TransactionHash: string;
-    HeldNftsPage: {
+    HeldNftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["HeldNft"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     HeldNft: {
       contract_address: components["schemas"]["Address"];
@@ -822,32 +826,16 @@ export interface components {
       /** @description URI of a video on YouTube. */
       youtube_url?: string;
     };
-    ContractNftsPage: {
+    ContractNftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["HeldNft"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
       /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
       as_of_block: number | null;
     };
     Accepted: { request_id: components["schemas"]["RequestId"] };
-    CollectionsPage: {
+    CollectionsPage: PageOfList & {
       /** @description The items of this page. */
       collections: components["schemas"]["Collection"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     Collection: {
       address: components["schemas"]["Address"];
@@ -892,17 +880,9 @@ export interface components {
     };
     /** @description hosted: the service serves the metadata. self-hosted: the app does. */
     Hosting: "hosted" | "self-hosted";
-    NftsPage: {
+    NftsPage: PageOfList & {
       /** @description The items of this page. */
       nfts: components["schemas"]["Nft"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     Nft: {
       contract_address: components["schemas"]["Address"];
@@ -956,7 +936,7 @@ export interface components {
       /** @description null when the token was burnt. */
       owner: components["schemas"]["Address"] | null;
     };
-    Erc1155Nft: {
+    Erc1155Nft: PageOfList & {
       contract_address: components["schemas"]["Address"];
       /** @description null when the contract tells no name. */
       collection_name: string | null;
@@ -977,14 +957,6 @@ export interface components {
         /** @description Copies that the owner has. */
         quantity: components["schemas"]["Integer"];
       }[];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     ChangedToken: {
       metadata: components["schemas"]["TokenMetadata"];
@@ -1055,17 +1027,9 @@ export interface components {
           message: string;
         }[]
       | null;
-    ContractsPage: {
+    ContractsPage: PageOfList & {
       /** @description The items of this page. */
       contracts: components["schemas"]["FollowedContract"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     FollowedContract: {
       address: components["schemas"]["Address"];
@@ -1090,17 +1054,9 @@ export interface components {
       followed_at: components["schemas"]["Time"];
     };
     EndedContract: Record<string, never>;
-    RequestsPage: {
+    RequestsPage: PageOfList & {
       /** @description The items of this page. */
       requests: components["schemas"]["Request"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     Request: {
       request_id: components["schemas"]["RequestId"];
@@ -1185,17 +1141,9 @@ export interface components {
       /** @description Until then the previous secret signs as well: each call carries both signatures. */
       previous_expires_at: components["schemas"]["Time"];
     };
-    DeliveriesPage: {
+    DeliveriesPage: PageOfList & {
       /** @description The items of this page. */
       deliveries: components["schemas"]["Delivery"][];
-      /** @description Items in the whole listing. */
-      total: number;
-      /** @description Most items on this page. Fewer than asked for when they would have more than 4 MiB. */
-      limit: number;
-      /** @description Items of the listing before this page. */
-      offset: number;
-      /** @description Cursor of the next page; null at the end. */
-      next: string | null;
     };
     RedeliveredEvents: {
       /** @description How many events are sent again. */
@@ -1742,13 +1690,7 @@ export type $defs = Record<string, never>;
 export interface operations {
   listAccounts: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
+      query?: Paging & {
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
         /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
@@ -1758,25 +1700,15 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["WalletsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
   }>;
   createAccount: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody?: { content: { "application/json": components["schemas"]["CreateWallet"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -1794,7 +1726,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Wallet"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -1803,21 +1734,13 @@ export interface operations {
   }>;
   listWalletHistory: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -1826,21 +1749,13 @@ export interface operations {
   }>;
   listContents: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HeldNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -1849,14 +1764,7 @@ export interface operations {
   }>;
   listContentsOfContract: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -1865,7 +1773,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
@@ -1874,14 +1781,7 @@ export interface operations {
   }>;
   listContentsOfToken: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -1892,7 +1792,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractNftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailedOrContractNotSupportedOrTooManyContracts"];
@@ -1901,13 +1800,7 @@ export interface operations {
   }>;
   listCollections: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
+      query?: Paging & {
         /** @description Which come first, by their creation. The default is `oldest`. */
         order?: components["parameters"]["Order"];
         /** @description Only those with these addresses: at most 30, separated by commas. Those that the app does not have are left out, and the last ones where they would not fit into an answer: `limit` and `total` then say how many it has. All come on one page, so this cannot be combined with `limit`, `offset`, `cursor`, `order` or `search`. */
@@ -1917,25 +1810,15 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["CollectionsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
     };
   }>;
   createCollection: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: { content: { "application/json": components["schemas"]["CreateCollection"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -1947,13 +1830,7 @@ export interface operations {
   };
   listNfts: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
+      query?: Paging & {
         /** @description Which come first, by their creation. The default is `oldest`. Only without a filter. */
         order?: "newest" | "oldest";
         /** @description Only those whose name begins with this text. Capital letters from A to Z do not count. The first ones come on one page of at most `limit`, and `total` counts these: to find others, send more of the text. Cannot be combined with `offset`, `cursor`, `order` or a filter. */
@@ -1973,7 +1850,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NftsPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -1989,7 +1865,6 @@ export interface operations {
     }>;
     requestBody?: { content: { "application/json": components["schemas"]["ChangeCollection"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedCollection"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
@@ -2007,7 +1882,6 @@ export interface operations {
     }>;
     requestBody?: { content: { "application/json": components["schemas"]["FreezeCollection"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
@@ -2018,14 +1892,7 @@ export interface operations {
   };
   getNft: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -2034,7 +1901,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<
         "X-Request-Id" | "RateLimit" | "RateLimit-Policy",
         components["schemas"]["Erc721Nft"] | components["schemas"]["Erc1155Nft"]
@@ -2055,7 +1921,6 @@ export interface operations {
     }>;
     requestBody?: { content: { "application/json": components["schemas"]["ChangeToken"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ChangedToken"]>;
       400: components["responses"]["MalformedJson"];
       404: components["responses"]["NotFound"];
@@ -2066,14 +1931,7 @@ export interface operations {
   };
   listTokenHistory: WithoutBody<{
     parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
+      query?: Paging;
       path: {
         /** @description Address of the wallet or of the contract, in any case. */
         address: components["parameters"]["Address"];
@@ -2082,7 +1940,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["HistoryPage"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2094,7 +1951,6 @@ export interface operations {
     /** @description The bytes of the file. `Content-Type` may be the media type of the file instead. */
     requestBody: { content: { "application/octet-stream": string } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["UploadedMedia"]>;
       400: components["responses"]["MalformedRequest"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2103,18 +1959,9 @@ export interface operations {
     };
   };
   mintNft: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: { content: { "application/json": components["schemas"]["Mint"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2149,15 +1996,7 @@ export interface operations {
     };
   };
   mintNfts: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: {
       content: {
         "application/json": {
@@ -2167,7 +2006,6 @@ export interface operations {
       };
     };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2178,18 +2016,9 @@ export interface operations {
     };
   };
   transferNft: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: { content: { "application/json": components["schemas"]["Transfer"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2224,15 +2053,7 @@ export interface operations {
     };
   };
   transferNfts: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: {
       content: {
         "application/json": {
@@ -2242,7 +2063,6 @@ export interface operations {
       };
     };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2253,18 +2073,9 @@ export interface operations {
     };
   };
   burnNft: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: { content: { "application/json": components["schemas"]["Burn"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Accepted"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2297,15 +2108,7 @@ export interface operations {
     };
   };
   burnNfts: {
-    parameters: Inputs<{
-      header?: {
-        /**
-         * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
-         * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
-         */
-        "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-      };
-    }>;
+    parameters: Inputs<{ header?: Repeatable }>;
     requestBody: {
       content: {
         "application/json": {
@@ -2315,7 +2118,6 @@ export interface operations {
       };
     };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["BatchResults"]>;
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
@@ -2326,18 +2128,8 @@ export interface operations {
     };
   };
   listContracts: WithoutBody<{
-    parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
-    }>;
+    parameters: Inputs<{ query?: Paging }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ContractsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2351,7 +2143,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedContract"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2360,7 +2151,7 @@ export interface operations {
   }>;
   listRequests: WithoutBody<{
     parameters: Inputs<{
-      query?: {
+      query?: Paging & {
         /** @description Only requests with this status. */
         status?: "pending" | "processing" | "completed" | "failed";
         /** @description Only requests of this type. */
@@ -2377,16 +2168,9 @@ export interface operations {
         user?: string;
         /** @description Which come first, by their creation. The default is `newest`. `oldest` only with `status` and `type`, and without other filters. */
         order?: "newest" | "oldest";
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RequestsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2400,7 +2184,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Request"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2410,7 +2193,6 @@ export interface operations {
   getWebhook: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Webhook"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2421,7 +2203,6 @@ export interface operations {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["SetWebhook"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RegisteredWebhook"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2432,7 +2213,6 @@ export interface operations {
   deleteWebhook: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RemovedWebhook"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2442,7 +2222,6 @@ export interface operations {
   testWebhook: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2452,7 +2231,6 @@ export interface operations {
   rotateWebhookSecret: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RotatedSecret"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2460,18 +2238,8 @@ export interface operations {
     };
   }>;
   listDeliveries: WithoutBody<{
-    parameters: Inputs<{
-      query?: {
-        /** @description Most items on the page. The default is the maximum. */
-        limit?: components["parameters"]["Limit"];
-        /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-        offset?: components["parameters"]["Offset"];
-        /** @description `next` of the previous page. Cannot be combined with `offset`. */
-        cursor?: components["parameters"]["Cursor"];
-      };
-    }>;
+    parameters: Inputs<{ query?: Paging }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveriesPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2480,7 +2248,6 @@ export interface operations {
   redeliverFailed: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["RedeliveredEvents"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2495,7 +2262,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DeliveryWithPayload"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2510,7 +2276,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Delivery"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2534,7 +2299,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id" | "RateLimit" | "RateLimit-Policy">;
         content: { "application/json": components["schemas"]["EventsFeed"]; "text/event-stream": string };
@@ -2553,7 +2317,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Usage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2562,7 +2325,6 @@ export interface operations {
   getSummary: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Summary"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2571,7 +2333,6 @@ export interface operations {
   getConsoleSession: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2581,7 +2342,6 @@ export interface operations {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["CreateSession"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["ConsoleSession"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2592,7 +2352,6 @@ export interface operations {
   deleteConsoleSession: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["EndedSession"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2608,7 +2367,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["TokensPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2618,7 +2376,6 @@ export interface operations {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["CreateToken"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NewToken"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2634,7 +2391,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["Token"]>;
       404: components["responses"]["NotFound"];
       422: components["responses"]["ValidationFailed"];
@@ -2651,7 +2407,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["AppsPage"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2661,7 +2416,6 @@ export interface operations {
     parameters: Inputs<{}>;
     requestBody: { content: { "application/json": components["schemas"]["CreateApp"] } };
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["NewApp"]>;
       400: components["responses"]["MalformedJson"];
       415: components["responses"]["UnsupportedMediaType"];
@@ -2672,7 +2426,6 @@ export interface operations {
   getOperatorStatus: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorStatus"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2681,7 +2434,6 @@ export interface operations {
   getDoctorFindings: WithoutBody<{
     parameters: Inputs<{}>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["DoctorReport"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2695,7 +2447,6 @@ export interface operations {
       };
     }>;
     responses: AnyCall & {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["OperatorSeries"]>;
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];
@@ -2717,7 +2468,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["CollectionMetadata"]>;
       /** @description Not changed: `If-None-Match` has the current tag. */
       304: { headers: { [name: string]: unknown }; content?: never };
@@ -2743,7 +2493,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
@@ -2770,7 +2519,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       200: Answer<"X-Request-Id" | "ETag" | "Cache-Control", components["schemas"]["TokenMetadata"]>;
       /** @description Not changed: `If-None-Match` has the current tag. */
       304: { headers: { [name: string]: unknown }; content?: never };
@@ -2801,7 +2549,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
@@ -2848,7 +2595,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
@@ -2932,7 +2678,6 @@ export interface operations {
       };
     }>;
     responses: {
-      /** @description Success. */
       204: { headers: AnswerHeaders<"X-Request-Id">; content?: never };
       404: components["responses"]["NotFound"];
       413: components["responses"]["PayloadTooLarge"];
@@ -2973,7 +2718,6 @@ export interface operations {
   getHome: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: {
         headers: AnswerHeaders<"X-Request-Id">;
         content: {
@@ -2995,7 +2739,6 @@ export interface operations {
   getHealth: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: Answer<
         "X-Request-Id",
         {
@@ -3010,7 +2753,6 @@ export interface operations {
   getReadiness: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: Answer<
         "X-Request-Id",
         {
@@ -3030,7 +2772,6 @@ export interface operations {
   getDocs: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
       /** @description From the same path with a slash at its end. */
       308: { headers: { [name: string]: unknown }; content?: never };
@@ -3041,7 +2782,6 @@ export interface operations {
   getDocument: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: Answer<
         "X-Request-Id",
         {
@@ -3056,7 +2796,6 @@ export interface operations {
   getErrorCodes: WithoutBody<{
     parameters: Inputs<{}>;
     responses: {
-      /** @description Success. */
       200: { headers: AnswerHeaders<"X-Request-Id">; content: { "text/html": string } };
       /** @description From the same path with a slash at its end. */
       308: { headers: { [name: string]: unknown }; content?: never };

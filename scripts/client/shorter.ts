@@ -5,13 +5,15 @@ import ts from "typescript";
  * the error body of each answer. Here these parts become references to the types below, which mean the same.
  */
 
-/** Answers that every call under `/v1` can get. */
-const OF_ANY_CALL = {
-  401: "Unauthorized",
-  403: "Forbidden",
-  413: "PayloadTooLarge",
-  500: "InternalError",
-  503: "Unavailable",
+/** Members that stand together in many types, each group with the same types and comments everywhere. */
+const PARTS = {
+  AnyCall: { members: ["401", "403", "413", "500", "503"], comment: "What every call under `/v1` can be answered." },
+  Paging: { members: ["limit", "offset", "cursor"], comment: "Which page of a list." },
+  PageOfList: {
+    members: ["total", "limit", "offset", "next"],
+    comment: "What every page of a list has beside its items.",
+  },
+  Repeatable: { members: ["Idempotency-Key"], comment: "The header of a call that can be made safe to repeat." },
 };
 const PLACES = ["query", "header", "path", "cookie"];
 const METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"];
@@ -43,12 +45,6 @@ type ErrorOf<Code extends string> = {
   message: string;
   errors: components["schemas"]["FieldErrors"];
 }
-/** What every call under \`/v1\` can be answered. */
-type AnyCall = {
-${Object.entries(OF_ANY_CALL)
-  .map(([status, name]) => `${status}: components["responses"]["${name}"];`)
-  .join("\n")}
-}
 `;
 
 function unionOf(names: readonly string[]): string {
@@ -57,18 +53,55 @@ function unionOf(names: readonly string[]): string {
 
 /** The same types in fewer lines. They need `SHORT_TYPES` beside them. */
 export function shorter(nodes: ts.Node[]): ts.Node[] {
-  return ts.transform(nodes, [shorten]).transformed;
+  const parts = new Parts();
+  const shorten: ts.TransformerFactory<ts.Node> = (context) => {
+    const visit = (node: ts.Node): ts.Node => {
+      const inner = ts.visitEachChild(node, visit, context);
+      return ts.isTypeLiteralNode(inner) ? shorterLiteral(inner, parts) : inner;
+    };
+    return visit;
+  };
+  const { transformed } = ts.transform(nodes, [shorten]);
+  return [...parts.declared(), ...transformed];
 }
 
-const shorten: ts.TransformerFactory<ts.Node> = (context) => {
-  const visit = (node: ts.Node): ts.Node => {
-    const inner = ts.visitEachChild(node, visit, context);
-    return ts.isTypeLiteralNode(inner) ? shorterLiteral(inner) : inner;
-  };
-  return visit;
-};
+/** The types of `PARTS`, as the first type that contains all of their members has them. */
+class Parts {
+  readonly #members = new Map<string, ts.TypeElement[]>();
 
-function shorterLiteral(literal: ts.TypeLiteralNode): ts.TypeNode {
+  /** The literal's members in a type of their own, and the others, if all members of a part are there. */
+  split(literal: ts.TypeLiteralNode): ts.TypeNode {
+    for (const [name, part] of Object.entries(PARTS)) {
+      const members = literal.members.filter((member) => part.members.includes(nameOf(member) ?? ""));
+      if (members.length < part.members.length) continue;
+      const first = this.#members.get(name) ?? members;
+      this.#members.set(name, first);
+      if (textsOf(members) !== textsOf(first)) continue;
+      const own = literal.members.filter((member) => !members.includes(member));
+      const types = own.length === 0 ? [] : [ts.factory.createTypeLiteralNode(own)];
+      return ts.factory.createIntersectionTypeNode([ts.factory.createTypeReferenceNode(name), ...types]);
+    }
+    return literal;
+  }
+
+  declared(): ts.Node[] {
+    return Object.entries(PARTS).map(([name, { comment }]) => {
+      const type = ts.factory.createTypeLiteralNode(this.#members.get(name));
+      const alias = ts.factory.createTypeAliasDeclaration(undefined, name, undefined, type);
+      return ts.addSyntheticLeadingComment(alias, ts.SyntaxKind.MultiLineCommentTrivia, `* ${comment} `, true);
+    });
+  }
+}
+
+const printer = ts.createPrinter();
+const NO_FILE = ts.createSourceFile("", "", ts.ScriptTarget.Latest);
+
+/** Their types, with their comments. */
+function textsOf(members: readonly ts.TypeElement[]): string {
+  return members.map((member) => printer.printNode(ts.EmitHint.Unspecified, member, NO_FILE)).join("\n");
+}
+
+function shorterLiteral(literal: ts.TypeLiteralNode, parts: Parts): ts.TypeNode {
   const names = new Set(literal.members.map(nameOf));
   if (isExactly(names, PLACES)) return generic("Inputs", ts.factory.createTypeLiteralNode(present(literal)));
   if (isExactly(names, [...METHODS, "parameters"])) {
@@ -78,7 +111,7 @@ function shorterLiteral(literal: ts.TypeLiteralNode): ts.TypeNode {
   if (isExactly(names, ["error_code", "message", "errors"])) return errorOf(literal) ?? literal;
   if (isExactly(names, ["headers", "content"])) return answer(literal) ?? literal;
   if (isExactly(names, ["parameters", "requestBody", "responses"])) return withoutBody(literal);
-  return answerHeaders(literal) ?? withoutAnyCall(literal);
+  return answerHeaders(literal) ?? parts.split(literal);
 }
 
 function isExactly(names: ReadonlySet<string | undefined>, wanted: readonly string[]): boolean {
@@ -132,18 +165,6 @@ function answerHeaders({ members }: ts.TypeLiteralNode): ts.TypeNode | undefined
   const same = named.every((member, index) => componentOf("headers", typeOf(member)) === names[index]);
   if (named.length === 0 || named.length === members.length || !same) return undefined;
   return generic("AnswerHeaders", ts.factory.createUnionTypeNode(names.map(literalOf)));
-}
-
-/** Responses that contain all of `AnyCall`. */
-function withoutAnyCall(literal: ts.TypeLiteralNode): ts.TypeNode {
-  const isOfAnyCall = (member: ts.TypeElement) =>
-    Object.entries(OF_ANY_CALL).some(
-      ([status, name]) => nameOf(member) === status && componentOf("responses", typeOf(member)) === name,
-    );
-  const own = literal.members.filter((member) => !isOfAnyCall(member));
-  if (literal.members.length - own.length < Object.keys(OF_ANY_CALL).length) return literal;
-  const anyCall = ts.factory.createTypeReferenceNode("AnyCall");
-  return ts.factory.createIntersectionTypeNode([anyCall, ts.factory.createTypeLiteralNode(own)]);
 }
 
 function literalOf(text: string): ts.TypeNode {

@@ -21,11 +21,12 @@ export async function clientTypes(): Promise<string> {
   });
 }
 
-/** Without the words that the types say themselves, and on one line where that is enough. */
+/** Without the words that the types and the statuses say themselves, and on one line where that is enough. */
 function shortComments(types: string): string {
   return types
     .replace(/\n *\* @(?:enum \{string\}|constant)(?=\n)/g, "")
-    .replace(/\/\*\*\n *\* ([^\n]*)\n *\*\/(?=\n)/g, "/** $1 */");
+    .replace(/\/\*\*\n *\* ([^\n]*)\n *\*\/(?=\n)/g, "/** $1 */")
+    .replace(/\n *\/\*\* @description Success\. \*\/(?=\n)/g, "");
 }
 
 /** Whole bodies would become long comments. The examples of single fields stay. */
