@@ -83,7 +83,7 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
     onLost: (error, wait) => {
       const where =
         progress.cursor === undefined ? ` Is the service at ${url}? Otherwise set --url or MONETA_URL.` : "";
-      terminal.remark?.(`${sentenceOf(error)}${where} Trying again in ${(wait / 1_000).toFixed(1)} s.\n`);
+      terminal.remark?.(`${withFullStop(error)}${where} Trying again in ${(wait / 1_000).toFixed(1)} s.\n`);
     },
   });
   try {
@@ -106,7 +106,7 @@ async function run(terminal: Terminal, options: Options, abort: AbortSignal): Pr
   }
 }
 
-function sentenceOf(error: unknown): string {
+function withFullStop(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return message.endsWith(".") ? message : `${message}.`;
 }

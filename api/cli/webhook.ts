@@ -82,7 +82,7 @@ export function webhookRedeliver(terminal: Terminal): Command {
     .action(async (id: string, { json }: { json?: boolean }) => {
       const delivery = await withDatabase(terminal, (database) =>
         redeliverEvent({ database, signals }, null, id).catch((error: unknown) => {
-          throw error instanceof ApiError ? new OperatorError(sentenceOf(error, id)) : error;
+          throw error instanceof ApiError ? new OperatorError(whyNotSent(error, id)) : error;
         }),
       );
       const result = describeDelivery(delivery);
@@ -90,7 +90,7 @@ export function webhookRedeliver(terminal: Terminal): Command {
     });
 }
 
-function sentenceOf(error: ApiError, id: string): string {
+function whyNotSent(error: ApiError, id: string): string {
   return error.errorCode === "not_found"
     ? `There is no delivery with the id ${id}: it may have been pruned (RETAIN_DELIVERIES_DAYS, RETAIN_FAILED_DELIVERIES_DAYS). Or its app no longer has a webhook.`
     : "The webhook is disabled. Its app must register it again first: PUT /v1/webhook.";

@@ -7,7 +7,7 @@ import { newRun, type Progress, readProgress, saveProgress } from "../forms/csv/
 import { rememberRows } from "../forms/csv/sent-rows.ts";
 import { client, uploadFile } from "../service/client.ts";
 import { randomKey } from "../../client/retries.ts";
-import { sentenceOf } from "../parts/error-note.tsx";
+import { sentenceOf } from "../parts/sentence.ts";
 import { sayProblem } from "../parts/toasts.tsx";
 import type { Plan } from "./use-dry-run.ts";
 import { useOutcomes } from "./use-outcomes.ts";

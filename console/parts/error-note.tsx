@@ -1,6 +1,7 @@
-import { ApiRefusal, ConnectionFailed, otherFields } from "../../client/errors.ts";
+import { ApiRefusal } from "../../client/errors.ts";
 import { SERVICE_URL } from "../service/session.ts";
 import { Button } from "./button.tsx";
+import { messageOf, otherFieldsOf } from "./sentence.ts";
 
 interface Props {
   error: unknown;
@@ -11,10 +12,10 @@ interface Props {
 /** An error as a sentence, with what to do next. */
 export function ErrorNote({ error, retry }: Props) {
   const code = error instanceof ApiRefusal ? error.errorCode : null;
-  const fields = error instanceof ApiRefusal && error.body !== null ? otherFields(error.body) : [];
+  const fields = otherFieldsOf(error);
   return (
     <div class="note note-error" role="alert">
-      <p>{sentenceOf(error)}</p>
+      <p>{messageOf(error)}</p>
       {fields.length > 0 && (
         <ul>
           {fields.map(({ field, message }) => (
@@ -37,12 +38,4 @@ export function ErrorNote({ error, retry }: Props) {
       {retry !== undefined && <Button onClick={retry}>Try again</Button>}
     </div>
   );
-}
-
-/** What happened, and what to do next. */
-export function sentenceOf(error: unknown): string {
-  if (error instanceof ApiRefusal)
-    return error.body?.message ?? `The service answered with status ${String(error.status)}.`;
-  if (error instanceof ConnectionFailed) return "The service does not answer. Check that it runs, then try again.";
-  return error instanceof Error ? error.message : String(error);
 }

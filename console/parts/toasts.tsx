@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 
-import { sentenceOf } from "./error-note.tsx";
+import { sentenceOf } from "./sentence.ts";
 
 interface Toast {
   id: number;

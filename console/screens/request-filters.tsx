@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
 import { Button } from "../parts/button.tsx";
-import { sentenceOf } from "../parts/error-note.tsx";
+import { sentenceOf } from "../parts/sentence.ts";
 import { Field } from "../parts/field.tsx";
 import { client } from "../service/client.ts";
 import { type Request, TYPE_NAMES } from "./request-state.ts";

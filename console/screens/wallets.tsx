@@ -6,7 +6,7 @@ import { Button } from "../parts/button.tsx";
 import { Address } from "../parts/copyable.tsx";
 import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
-import { sentenceOf } from "../parts/error-note.tsx";
+import { sentenceOf } from "../parts/sentence.ts";
 import { OrderChoice } from "../parts/order.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { SearchForm } from "../parts/search-form.tsx";

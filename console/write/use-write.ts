@@ -4,7 +4,7 @@ import { ApiRefusal, ConnectionFailed, type FieldErrors, refusalOf } from "../..
 import { callOf } from "../service/client.ts";
 import type { RecordedCall } from "../service/recorded-calls.ts";
 import { type Attempt, attemptFor, certaintyOf } from "../forms/model/attempt.ts";
-import { sentenceOf } from "./sentence.ts";
+import { sentenceOf } from "../parts/sentence.ts";
 
 export type Body = Record<string, unknown>;
 

@@ -6,7 +6,7 @@ import { mediaUrl } from "../../service/links.ts";
 import { mayUse } from "../../service/session.ts";
 import { useObjectUrl } from "../../write/preview-card.tsx";
 import type { TextField } from "../model/fields.ts";
-import { sentenceOf } from "../../write/sentence.ts";
+import { sentenceOf } from "../../parts/sentence.ts";
 import type { FormContext } from "./field-control.tsx";
 import { describedBy, FieldErrors } from "./field-frame.tsx";
 
