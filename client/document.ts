@@ -472,7 +472,7 @@ export interface paths {
      *     | 422 | `collection_not_found` | This app has no collection at this address. Check the address, or wait until its request has completed. | [docs/errors#collection_not_found](docs/errors#collection_not_found) |
      *     | 422 | `contract_not_supported` | The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks. | [docs/errors#contract_not_supported](docs/errors#contract_not_supported) |
      *     | 422 | `not_supported_by_chain` | The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others. | [docs/errors#not_supported_by_chain](docs/errors#not_supported_by_chain) |
-     *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
+     *     | 422 | `too_many_contracts` | The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit. | [docs/errors#too_many_contracts](docs/errors#too_many_contracts) |
      *     | 422 | `token_not_found` | The token does not exist. Check the token id, or wait until its mint has completed. | [docs/errors#token_not_found](docs/errors#token_not_found) |
      *     | 422, request | `token_already_exists` | This ERC1155 token id already exists. Choose another id, or send `quantity` and `to_address` to mint more copies. | [docs/errors#token_already_exists](docs/errors#token_already_exists) |
      *     | 422, request | `insufficient_balance` | The wallet does not hold the token, or not enough copies of it. Check what the wallet holds. | [docs/errors#insufficient_balance](docs/errors#insufficient_balance) |
@@ -493,8 +493,8 @@ export interface paths {
      *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
-     *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
-     *     | request | `nothing_moved` | The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
+     *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
+     *     | request | `nothing_moved` | The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
     get: operations["getErrorCodes"];
@@ -714,8 +714,8 @@ export interface components {
      *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
-     *     - `transaction_refused`: The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
-     *     - `nothing_moved`: The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service.
+     *     - `transaction_refused`: The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
+     *     - `nothing_moved`: The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
     RequestFailure:
@@ -1571,7 +1571,7 @@ export interface components {
     /**
      * @description - `validation_failed`: Some fields are missing, invalid or unknown. `errors` says what is wrong with each of them.
      *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
-     *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+     *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
      */
     ValidationFailedOrContractNotSupportedOrTooManyContracts: Answer<
       "X-Request-Id",
@@ -2029,7 +2029,7 @@ export interface operations {
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
        *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
        *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
-       *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
        *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
        *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
        *     - `not_transferable`: The collection is soulbound: its tokens can never be transferred.
@@ -2086,7 +2086,7 @@ export interface operations {
        *     - `wallet_not_found`: This app has no wallet with this address. Check the address, or create a wallet first.
        *     - `contract_not_supported`: The contract is neither ERC721 nor ERC1155, or it has no function for this call. Check the address; `errors` says what it lacks.
        *     - `not_supported_by_chain`: The chain does not support what this call needs: without delegation (EIP-7702), wallets cannot move or burn tokens of contracts of others.
-       *     - `too_many_contracts`: The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
+       *     - `too_many_contracts`: The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.
        *     - `token_not_found`: The token does not exist. Check the token id, or wait until its mint has completed.
        *     - `insufficient_balance`: The wallet does not hold the token, or not enough copies of it. Check what the wallet holds.
        *     - `token_busy`: An earlier transfer or burn of this token is still pending. Try again when that request is final.

@@ -95,6 +95,6 @@ export function tooManyContracts(quota: number): ApiError {
   return fieldError(
     "too_many_contracts",
     "contract_address",
-    `The app follows ${quota.toString()} contracts of others, as many as it may. End one with DELETE /v1/contracts/<address>.`,
+    `The app follows ${quota.toString()} contracts of others, as many as it may. Stop following one with DELETE /v1/contracts/<address>.`,
   );
 }

@@ -124,7 +124,7 @@ export const LIMIT_SETTINGS = {
     default: 30,
     most: LONGEST_TIMER,
     description:
-      "Seconds for which such a call waits for its transaction, and a batch for its turn. After that it gets 503 `unavailable`, and nothing of it is stored. A call whose transaction has begun is answered with the result.",
+      "Seconds for which a call that writes waits for its transaction, and a batch for its turn. After that it gets 503 `unavailable`, and nothing of it is stored. A call whose transaction has begun is answered with the result.",
   },
   ratePerMinute: {
     variable: "RATE_LIMIT_PER_MINUTE",
@@ -166,13 +166,13 @@ export const LIMIT_SETTINGS = {
     variable: "MAX_CALLER_UNREAD_BYTES",
     default: 33_554_432,
     description:
-      "The same for the calls of one address, and for the calls of one app. A caller that has as many gets 503 `unavailable` until it reads.",
+      "Most bytes of unread answers of one address, and of one app. A caller that has as many gets 503 `unavailable` until it reads them.",
   },
   openBodyBytes: {
     variable: "MAX_OPEN_BODY_BYTES",
     default: 134_217_728,
     description:
-      "Most bytes of JSON bodies that a process receives and handles at the same time, by their declared length. An app that would hold more than it leaves free gets 503 `unavailable`.",
+      "Most bytes of JSON bodies that a process receives and handles at the same time, by their declared length. An app whose bodies would take more than is still free gets 503 `unavailable`.",
   },
   eventStreams: {
     variable: "MAX_EVENT_STREAMS",

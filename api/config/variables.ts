@@ -285,7 +285,7 @@ export const VARIABLES = {
     schema: z.enum(VERIFY_COLLECTIONS),
     fallback: "off",
     description:
-      "Who is asked, in the background, to verify the contract of each new collection, and of those that exist: `sourcify` (`SOURCIFY_URL`), `etherscan` (`ETHERSCAN_URL`, with `ETHERSCAN_API_KEY`), or `off`. A process with the role `indexer` asks. The result is the field `verified` of the collection.",
+      "Verifier that is asked, in the background, about the contract of each collection, also of those that exist already: `sourcify` (`SOURCIFY_URL`), `etherscan` (`ETHERSCAN_URL`, with `ETHERSCAN_API_KEY`), or `off`. A process with the role `indexer` asks. The result is the field `verified` of the collection.",
   },
   TRUST_PROXY: {
     schema: addresses,
@@ -439,7 +439,7 @@ export const VARIABLES = {
     schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
     fallback: "none",
     description:
-      "Gas that one app may use per day (UTC). A request counts with what such calls cost on the chain as it was last measured, until its own cost is known. Without this setting there is no limit.",
+      "Gas that one app may use per day (UTC). Until the cost of a request is known, it counts with the last measured cost of such calls. Without this setting there is no limit.",
   },
   ...APP_QUOTA_VARIABLES,
   ALLOWED_PRIVATE_HOSTS: {

@@ -95,7 +95,7 @@ const ERROR_ENTRIES = {
   too_many_contracts: {
     status: 422,
     message:
-      "The app follows as many contracts of others as it may. End one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.",
+      "The app follows as many contracts of others as it may. Stop following one with DELETE /v1/contracts/<address>, or ask the operator to raise the limit.",
   },
   token_not_found: {
     status: 422,
@@ -193,12 +193,12 @@ const ERROR_ENTRIES = {
   transaction_refused: {
     failsRequest: true,
     message:
-      "The chain's node refuses the transaction of this request, also without other requests. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.",
+      "The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.",
   },
   nothing_moved: {
     failsRequest: true,
     message:
-      "The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract of others does not do what its functions say (ask those who run it), or the delegation of the wallet was changed outside of the service.",
+      "The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service.",
   },
   number_taken: {
     failsRequest: true,

@@ -36,7 +36,7 @@ interface MetricDescription {
 const SHORT = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const LONG = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3_600];
 
-/** Every metric of the service. docs/metrics.md is made from it. */
+/** Every metric of the service. The table in docs/operations.md is made from it. */
 export const METRICS = {
   requests: {
     name: "moneta_requests_total",
@@ -67,7 +67,7 @@ export const METRICS = {
   backlogOldest: {
     name: "moneta_backlog_oldest_seconds",
     kind: "gauge",
-    help: "Age of the oldest request that waits to be sent; 0 when none waits. Without requests that wait for media.",
+    help: "Age of the oldest request that waits to be sent; 0 when none waits. Requests that wait for media do not count.",
   },
   batchItems: {
     name: "moneta_batch_items",
@@ -84,7 +84,7 @@ export const METRICS = {
   laneBalance: {
     name: "moneta_lane_balance_wei",
     kind: "gauge",
-    help: "What a lane has to pay for gas.",
+    help: "Balance of a lane, which pays for gas.",
     labels: ["lane"],
   },
   laneOldestUnmined: {
@@ -114,7 +114,7 @@ export const METRICS = {
   nodeUp: {
     name: "moneta_node_up",
     kind: "gauge",
-    help: "1 while a node of `RPC_URLS` is used. With one node it has no value, as the three metrics after it.",
+    help: "1 while a node of `RPC_URLS` is used. With one node, this metric and the next three have no values.",
     labels: ["node", "host"],
   },
   nodeHead: {
@@ -214,7 +214,7 @@ export const METRICS = {
   collectedBytes: {
     name: "moneta_collected_bytes_total",
     kind: "counter",
-    help: "Their bytes.",
+    help: "Bytes of unused media that were deleted on schedule.",
   },
   databaseBytes: {
     name: "moneta_database_bytes",

@@ -20,7 +20,7 @@ export function networksTable(): string {
     "L1 data",
     "EIP-7702",
     "Sources at",
-    "Coins for nothing",
+    "Faucet",
     "Batch of 250",
   ];
   const rows = NETWORKS.map(rowOf);
