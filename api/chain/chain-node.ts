@@ -26,16 +26,16 @@ import { Rpc, type RpcBounds, type RpcCall, type RpcOptions, type RpcResult } fr
 const SUSPECT = 1_500;
 /** A node that does not name its newest block in this time hangs, if another one works. */
 const PROBE_TIMEOUT = 2_000;
-/** While no other node works, one that may hang is waited for. It is looked at again so often. */
+/** Milliseconds between two checks whether another node works: until one does, a node that may hang is waited for. */
 const LOOK_AGAIN = 250;
 /** A node that nobody asked for this long is asked for its newest block. */
 const PROBE_EVERY = 15_000;
-/** Rest of a node that is behind the database. */
+/** How long a node that is behind the database is not asked. */
 const BEHIND_REST = 1_000;
-/** Rest of a node whose answer was wrong; and how long one that was outvoted must not contradict before it is compared again. */
+/** Pause after a wrong answer of a node. Also the time without a contradiction after which an outvoted node is compared again. */
 const DISAGREES_REST = 30_000;
 
-/** For so long, a disagreement is reported. */
+/** How long a disagreement is reported. */
 const DISPUTE_LASTS = 60_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
@@ -46,7 +46,7 @@ export interface NodeOptions extends Omit<RpcOptions, "budget"> {
   memory?: SharedArrayBuffer | undefined;
   /** The block up to which the database is. A node below it is never asked for its newest state. */
   floor: () => Promise<number>;
-  /** Told when a node is put aside, and when it is used again. */
+  /** Logs when a node is put aside, and when it is used again. */
   logger: Pick<Logger, "warn" | "info">;
 }
 
@@ -80,7 +80,7 @@ export class ChainNode {
       number: number;
       url: string;
       sends: boolean;
-      /** Whether another node works, which can do what this one does not. */
+      /** Whether another node works and can answer instead of this one. */
       doesAnother: () => boolean;
     },
     { floor, logger, memory: shared, ...options }: NodeOptions,
@@ -176,7 +176,7 @@ export class ChainNode {
     const { word, headAt, restUntil } = this.#health.read();
     const due = word === "up" ? suspect || now - (headAt ?? -Infinity) >= PROBE_EVERY : now >= restUntil;
     if (!due || this.#probing !== null) return;
-    // Another thread may have found it out.
+    // Another thread may have found that this node serves the wrong chain.
     if (word === "wrong_chain") this.guard?.failed();
     for (const call of this.#underWay) call.suspectAt = now + PROBE_EVERY;
     void this.probe();
@@ -262,7 +262,7 @@ function wordOf(error: ChainUnavailable): NodeWord {
   return error instanceof NodeDisagrees ? "disagrees" : "down";
 }
 
-/** Milliseconds in which the same about a node that flaps is logged only once. */
+/** Milliseconds in which the same state of a node that keeps failing and recovering is logged only once. */
 const LOG_EVERY = 60_000;
 
 /** Logs when this thread puts a node aside or uses it again, but not each time that it fails. */
@@ -287,12 +287,12 @@ class NodeLog {
   }
 }
 
-/** Calls whose answers are older than the database when the node is behind. */
+/** Whether a call reads the newest state. If the node is behind, that state is older than the database. */
 function readsNewest({ params }: RpcCall): boolean {
   return params.some((param) => param === "latest" || param === "pending");
 }
 
-/** The calls of one of several nodes. Each answer says how the node is. */
+/** JSON-RPC calls to one of several nodes. Each answer updates the state of the node. */
 class NodeRpc extends Rpc {
   readonly #node: ChainNode;
   readonly #floor: () => Promise<number>;
@@ -321,7 +321,7 @@ class NodeRpc extends Rpc {
       if (bounds.abort?.aborted === true) throw new CallAborted(error);
       if (error instanceof AnswerTooLarge) throw error;
       node.named(error);
-      // Calls of others come first at this node: that does not put it aside for them.
+      // A call that only waits for the calls of others does not put the node aside for them.
       if (!(error instanceof RateLimited && error.kind === "waiting")) node.failed(error, startedAt);
       throw error;
     }
@@ -367,7 +367,7 @@ class NodeRpc extends Rpc {
   }
 }
 
-/** The last block of a query for the logs of a range; -1: it is none. */
+/** The last block of a query for the logs of a range; -1 for any other call. */
 function lastOfLogs({ method, params: [query] }: RpcCall): number {
   if (method !== "eth_getLogs" || typeof query !== "object" || query === null || !("toBlock" in query)) return -1;
   return Number(query.toBlock);
@@ -377,7 +377,7 @@ function namesHead({ method, params }: RpcCall): boolean {
   return method === HEAD.method || (method === "eth_getBlockByNumber" && params[0] === "latest");
 }
 
-/** Null: the answer does not say. Whoever asked reports it. */
+/** Null: the answer has no valid block number. The caller reports that. */
 function headOf(value: unknown): number | null {
   const text: unknown = typeof value === "object" && value !== null && "number" in value ? value.number : value;
   const head = typeof text === "string" && /^0x[0-9a-f]+$/.test(text) ? Number(text) : NaN;

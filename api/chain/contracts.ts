@@ -13,7 +13,7 @@ export interface Factory extends CollectionKind {
 /** Addresses of the service's contracts on one chain (EIP-55). */
 export interface ContractAddresses {
   relay: string;
-  /** All that ever made collections of this relay. The first one makes the new collections. */
+  /** Every factory that ever created collections for this relay. The first one creates the new ones. */
   factories: readonly [Factory, ...Factory[]];
   delegate: string;
   /** Block of the first deployment, or an earlier one. No event of the service is older. */

@@ -42,14 +42,14 @@ export function classifyBroadcast(error: unknown): BroadcastAnswer {
   return WORDS.find(([, words]) => words.test(error.message))?.[0] ?? "unknown";
 }
 
-/** From the answer that ends the least to the one that ends the most. What one node refuses for good, another may take. */
+/** From the least final answer to the most final one: what one node refuses for good, another may accept. */
 const MILDEST_FIRST: readonly BroadcastAnswer[] = [
   "accepted",
   "nonce-used",
   "busy",
   "underpriced",
   "no-funds",
-  // Its node may have taken the bytes, so what another refuses for good does not count yet. Once it is known to fail, it is not asked.
+  // The node may have taken the bytes, so a final refusal by another one does not count yet. A node known to fail is not asked.
   "no-answer",
   "unknown",
   "gas-too-low",

@@ -107,7 +107,7 @@ export interface HoldingQuery {
   owner: string;
 }
 
-/** Copies held, in the order asked. It throws for no contract and no node. */
+/** Copies held, in the order of the queries. A failing contract or node does not make it throw. */
 export async function readHoldings(
   client: ChainClient,
   queries: readonly HoldingQuery[],
@@ -133,8 +133,8 @@ export async function readHoldings(
 }
 
 /**
- * Each wallet calls the contract as its delegate would. A contract without the function reverts without data, and so may one
- * that refuses; one that gives a reason has the function, and the reason is told when the request is sent.
+ * Each wallet calls the contract as its delegate would. A contract without the function reverts without data. A contract that
+ * refuses the burn may do the same. One that gives a reason has the function; the reason is reported when the request is sent.
  */
 async function areBurnable(client: ChainClient, burns: readonly Burn[], bounds: CallBounds): Promise<boolean[]> {
   const calls = burns.map((burn) => ({ from: burn.from, to: burn.contract, data: encodeForeignCall(burn) }));

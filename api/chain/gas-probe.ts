@@ -145,7 +145,7 @@ async function measureCalls(
   return toMeasurement(decoded.prices, used, steps, contracts.factories[0].storage);
 }
 
-/** The contracts with the newest factory whose collections have another storage than those of the first one; null: none has. */
+/** The contracts with a factory for the other storage in place of the first one; null: there is none. */
 function ofOtherStorage(contracts: ContractAddresses): ContractAddresses | null {
   const [{ storage }, ...others] = contracts.factories;
   const other = others.find((factory) => factory.storage !== storage);
@@ -256,7 +256,7 @@ function toMeasurement(
   const createId = line([SHORT / 32 + 1, used.createIdShort], [LONG / 32 + 1, used.createIdLong]);
   const first: Erc721Gas = used;
   const { otherFirstMint, otherMint, otherTransfer } = used;
-  // Nobody has a collection with the storage for which there is no factory. Its figures are close to those of such collections.
+  // Without a factory for the other storage there are no such collections, so estimated figures are enough for them.
   const scaled = measurementFromSlotPrice(Number(newSlot));
   const other =
     otherFirstMint === undefined || otherMint === undefined || otherTransfer === undefined

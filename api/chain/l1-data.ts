@@ -80,7 +80,7 @@ async function measureGas(read: ReadCalls): Promise<Omit<L1Data, "itemFee">> {
   return { base: Number(base), zero: priceOf(zeros), other: priceOf(others) };
 }
 
-/** The first number of an answer with so many numbers; null: the answer is another one. */
+/** The first number of an answer with exactly `numbers` numbers; null for any other answer, and for an absurd value. */
 function numberOf(answer: string | null | undefined, numbers: number, absurd: bigint): bigint | null {
   if (answer?.length !== 2 + 64 * numbers) return null;
   const [value] = AbiCoder.defaultAbiCoder().decode(["uint256"], answer) as unknown as [bigint];

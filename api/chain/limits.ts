@@ -108,8 +108,8 @@ const LIMIT_EXCEEDED = -32_005;
 const LOG_CODES: ReadonlySet<number> = new Set([-32_600, -32_602, -32_614, -32_701, -32_047, 35]);
 
 /**
- * A contract chooses the text of a revert, and can make a node give up with -32005. So for calls that run its code, only
- * codes count that mean nothing else.
+ * Methods that run a contract's code. The contract chooses the text of a revert, and can make a node give up with -32005. So for
+ * these methods, only codes that always mean a rate limit count.
  */
 const RUNS_CODE: ReadonlySet<string> = new Set(["eth_call", "eth_estimateGas", "eth_sendRawTransaction"]);
 /** HTTP 429, QuickNode (two), Ankr. */

@@ -28,10 +28,10 @@ const LANE_FUNDS = parseEther("100");
  */
 const OWNER_CALL = { gasLimit: 5_000_000n };
 
-/** Most times that the owner sends one transaction. Each time but the last, a transaction of another process came first. */
+/** Most times that the owner sends one transaction. It is sent again when another process has used its nonce first. */
 const MAX_SENDS = 50;
 
-/** What a node answers when it has given the nonce to another transaction: to the same one, to a mined one, to one with this fee. */
+/** What a node answers when an identical transaction, a mined one, or one with the same fee already has the nonce. */
 const NONCE_TAKEN: ReadonlySet<BroadcastAnswer> = new Set(["accepted", "nonce-used", "underpriced"]);
 
 /** One fee for all transactions of the owner, in wei: a node drops a transaction for another one with the same nonce and a higher fee. */

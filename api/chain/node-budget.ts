@@ -59,7 +59,7 @@ const ACCEPTED = FREE_FLAG + 2;
 const ACCEPTED_BEFORE = FREE_FLAG + 3;
 /** The first of four: threads in which calls of a priority wait. */
 const WAITING = FREE_FLAG + 4;
-/** Numbers. `TOKENS` is the first of four, those of each priority; the one after them is of all. */
+/** Indexes of the numbers. `TOKENS` is the first of four, one for each priority. `UNSHARED_TOKENS` is for all priorities. */
 const RATE = 0;
 const TOKENS = 1;
 const UNSHARED_TOKENS = 5;
@@ -259,7 +259,7 @@ export class NodeBudget {
       const own = numbers[TOKENS + index] ?? 0;
       const unshared = numbers[UNSHARED_TOKENS] ?? 0;
       const isFirst = !PRIORITIES.some((_, other) => other < index && this.#isWaiting(other));
-      // A request with several calls may use more than there are: the next one waits the longer.
+      // A request with several calls may use more tokens than are left: then the next one waits longer.
       if (own > 0 && !urgent) numbers[TOKENS + index] = own - calls;
       else if (urgent || (unshared > 0 && isFirst)) numbers[UNSHARED_TOKENS] = unshared - calls;
       else {
@@ -364,7 +364,7 @@ function isTooLate({ until, rest }: NonNullable<Denied>, waiter: { until: number
 }
 
 function outage(left: number): ChainUnavailable {
-  return new ChainUnavailable("the node is not available (HTTP status 503): the service tries again when it said", {
+  return new ChainUnavailable("the node is not available (HTTP status 503): it is asked again at the time it named", {
     retryAfter: left,
   });
 }

@@ -61,17 +61,17 @@ export interface NodeChoice {
   session<T>(work: () => Promise<T>): Promise<T>;
   /** Continues a session: all calls go to this node, and nothing is done again. */
   within<T>(node: number, work: () => Promise<T>): Promise<T>;
-  /** Whether work that a node failed with this error can be done with another node now. */
+  /** Whether work that failed on a node with this error can be done again with another node now. */
   canMoveOn(error: unknown): boolean;
   /** Whether another node has this height. */
   isAnotherAt(height: number): Promise<boolean>;
   /** Asks the other nodes for their block at a height. */
   votesOn(height: number, hash: string): Promise<BlockVotes>;
-  /** The node that is read now is behind the database: it is not read until it is not. @throws NodeBehind */
+  /** The node that is read now is behind the database: it is not read until it has caught up. @throws NodeBehind */
   skipBehind(head: number, checkpoint: number): never;
   /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
-  /** Asks all nodes that work. @param without the node that is read now. */
+  /** Asks all nodes that work. @param without leaves out the node that is read now. */
   vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]>;
   /** The others outvoted these nodes about a block: they are not read until `reinstate`, and their word does not count. */
   outvote(nodes: readonly number[], height: number): void;
@@ -79,19 +79,20 @@ export interface NodeChoice {
   readonly outvoted: readonly { node: number; height: number }[];
   /** They agree again. */
   reinstate(nodes: readonly number[]): void;
-  /** Nobody compares blocks here any more: who was outvoted may be read again. */
+  /** This process no longer compares blocks: outvoted nodes may be read again. */
   forgetVotes(): void;
   /** These nodes do not agree about a block, and there is no majority. */
   disagree(height: number, nodes: readonly number[]): void;
-  /** An answer of the node that is read now is wrong: with others, it is not read for a while. @throws the error */
+  /** An answer of the node that is read now is wrong. If there are other nodes, it is not read for a while. @throws the error */
   distrust(error: NodeDisagrees): never;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
-  /** Asks another node that works what the one that is read now has said. Null: there is none that answers. */
+  /** Asks another working node the same question, as a second opinion. Null: no other node answers. */
   second<T>(work: () => Promise<T>): Promise<T | null>;
   /**
-   * What the node that is read now names as a price of gas. If it is more than twice what another node has named within a minute,
-   * all are asked, and the middle answer counts, of two the lower one: one node alone cannot spend what the lanes have.
+   * The gas price that the node that is read now names. If it is more than twice the price of another node from the last minute,
+   * all nodes are asked, and the median counts (of two prices the lower one). So one node alone cannot spend the funds of the
+   * lanes.
    */
   price(work: () => Promise<bigint>): Promise<bigint>;
   /** Logs, once a minute, that the nodes contradict each other about something that does not stop the work. */
@@ -100,7 +101,7 @@ export interface NodeChoice {
   states(): NodeState[];
   /** The states after every node was asked for its newest block. Empty with one node. */
   examine(): Promise<NodeState[]>;
-  /** The height about which the nodes disagreed in the last minute, or a node that is put aside did; null: they agree. */
+  /** The height about which the nodes disagreed in the last minute, or about which a node was outvoted; null: they agree. */
   readonly disagreement: number | null;
 }
 

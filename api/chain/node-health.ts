@@ -115,8 +115,8 @@ export class NodeHealth {
 
   /**
    * Nothing is read from the node for a while.
-   * @param rest milliseconds; null: the longer, the more often it failed.
-   * @returns the word of before. Null: it failed together with calls that ran side by side, so nothing is new.
+   * @param rest milliseconds; null: the rest grows with each failure in a row.
+   * @returns the earlier state. Null: the call ran beside one that has already failed, so nothing is new.
    */
   failed(
     { word, rest, problem }: { word: NodeWord; rest: number | null; problem: string },

@@ -26,7 +26,7 @@ import { hash, hexQuantity } from "./values.ts";
 
 /** How often the nodes are looked at, in milliseconds. No call is made unless there is a reason. */
 const LOOK_EVERY = 250;
-/** While every node is a few blocks behind the database, the work waits so many times for so many milliseconds. */
+/** While every node is a few blocks behind the database, work waits up to `times` times for `each` milliseconds. */
 const WAIT_BEHIND = { times: 10, each: 200 };
 /** Shortest wait for a node's rate limit before all nodes are asked again, in milliseconds. */
 const SHORTEST_WAIT = 50;
@@ -36,15 +36,15 @@ const SHORTEST_WAIT = 50;
  */
 const MOVE_ON_AFTER = 500;
 
-/** A price of gas above so many times what another node names is not believed. */
+/** A gas price above this many times the price of another node is not believed. */
 const FAR_ABOVE = 2n;
-/** Milliseconds for which the price that another node has named is compared with. */
+/** Milliseconds for which the price of another node is used for this comparison. */
 const PRICE_LASTS = 60_000;
 /** Milliseconds between two lines of the log about the same difference. */
 const REPORT_EVERY = 60_000;
 const DIFFERENCES: Readonly<Record<Difference, string>> = {
   costs:
-    "nodes of the chain tell other costs of the same transactions: these costs stay unknown until most of the nodes agree",
+    "nodes of the chain report different costs for the same transactions: the costs stay unknown until most nodes agree",
   fees: "a node of the chain names far higher fees than another one: the transactions pay what the others name",
 };
 
@@ -299,7 +299,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
     const up = this.#nodes.filter(({ isUp }) => isUp);
     const ends = await Promise.allSettled(up.map((node) => this.#pinned.run(node, work)));
     const answers = ends.flatMap((end) => (end.status === "fulfilled" ? [end.value] : []));
-    // Nobody who works has answered: one more try, of a node that may work again.
+    // No working node has answered: try once more, with a node that may work again.
     return answers.length > 0 ? answers : [await this.session(work)];
   }
 
@@ -350,8 +350,8 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   /**
-   * Sends signed bytes to all nodes that work and may send. The first that takes them is enough, and the others get them too.
-   * Otherwise the answer counts that ends the least: what one node refuses for good, another may take.
+   * Sends signed bytes to all nodes that work and may send. The first that takes them is enough, and the others get them too. If
+   * no node takes them, the least final answer counts: what one node refuses for good, another may accept.
    */
   override broadcast(raw: string): Promise<void> {
     const senders = this.#nodes.filter(({ sends }) => sends);
@@ -380,9 +380,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
     return this.#nodes.filter((node) => node !== current);
   }
 
-  /** The first node that works. While none does, those are tried that may work again first. Null: all were tried. */
+  /** The first node that works. If none does, nodes are tried in the order in which they may work again. Null: all were tried. */
   #next(tried: ReadonlySet<ChainNode>): ChainNode | null {
-    // A node that contradicts the others is not the last resort either.
+    // A node that was outvoted is used only when every node was.
     const trusted = this.#nodes.filter(({ outvotedAt }) => outvotedAt === null);
     const left = (trusted.length > 0 ? trusted : this.#nodes).filter((node) => !tried.has(node));
     const up = left.find(({ isUp }) => isUp);

@@ -18,7 +18,7 @@ export interface LogRequest {
   addresses: { readonly size: number; has(address: string): boolean; keys(): Iterable<string> };
   /** Empty: all. */
   topics: readonly string[];
-  /** The further topics; null: any. Only for so few addresses that queries name them. */
+  /** The further topics; null: any. Used only while queries name the addresses. */
   further?: readonly (string | null)[];
   /** Largest answer to one query, in bytes. */
   answerBytes?: number;

@@ -112,7 +112,7 @@ export abstract class RpcCalls {
   }
 }
 
-/** Calls of a connection with bounds that those who call need not name. */
+/** Calls of a connection with default bounds, which callers need not repeat. */
 export class BoundedCalls extends RpcCalls {
   readonly #calls: RpcCalls;
   readonly #bounds: RpcBounds;

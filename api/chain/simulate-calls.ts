@@ -56,7 +56,7 @@ export async function simulatePlannedCalls(
   }
 }
 
-/** What another node says. Null: there is none that answers, or not in time. Then the word of the first one counts. */
+/** What another node says. Null: no other node answered in time, so the answer of the first one counts. */
 async function bySecond(
   client: ChainClient,
   runs: Parameters<ChainClient["simulateCalls"]>[0],

@@ -4,7 +4,7 @@ import { leaseTimes } from "../shared/lease.ts";
 import type { Database } from "../store/db/database.ts";
 import { Presence } from "../store/db/presence.ts";
 
-/** A command that was killed on another machine counts for so many seconds. */
+/** Seconds for which a command that was killed on another machine still counts as running. */
 const LASTS = 30;
 
 /**

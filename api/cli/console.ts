@@ -32,7 +32,7 @@ export function consoleLink(terminal: Terminal): Command {
       json: "{session_id, app_id, scopes, url, expires_at}",
       notes:
         `The link works once, within ${LINK_MINUTES.toString()} minutes. The session that it opens lasts ${SESSION_DAYS.toString()} days. ` +
-        "Who has the link can sign in: do not send it over a channel that others read. It begins with PUBLIC_URL.",
+        "Anyone with the link can sign in: do not send it over a channel that others read. It begins with PUBLIC_URL.",
     },
   )
     .option("--app <app>", "name or id of the app (default: the operator's console, for all apps)")

@@ -38,7 +38,7 @@ function inherit(parent: Command): void {
   for (const command of parent.commands) inherit(command.copyInheritedSettings(parent));
 }
 
-/** A command for the list of all commands, which looks there as if it was loaded. */
+/** A placeholder for the list of all commands, where it looks like the loaded command. */
 function listed({ name, description, parameters }: Noun): Command {
   const command = new Command(name).description(description);
   // The list shows no options, only that there are some.

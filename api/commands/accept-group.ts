@@ -146,7 +146,7 @@ class Group {
       group.#measured = await readMeasuredGas(trx);
       group.#budgets = await GasBudgets.read(trx, apps, limits.appGasPerDay, now);
     }
-    // After the locks: what a call waited for may be the first call with its key, which used up what it wants.
+    // After the locks: the first call with the same key may have held them, and may have used up what this call wants.
     group.#answers = await findStoredAnswers(
       trx,
       calls.flatMap(({ appId, key }) => (key === null ? [] : [{ appId, key: key.key }])),

@@ -20,7 +20,7 @@ const MAX_GROUP = 500;
 const PREPARED_AT_ONCE = 100;
 /** The part of MAX_WAITING_CALLS that is for apps without a waiting call. */
 const RESERVE = 0.2;
-/** Rounds of deciding a prepared call, after which an item that `prepare` refused is not decided again. */
+/** Rounds in which a prepared call is decided. From this round on, an item that `prepare` refused stays refused. */
 const ROUNDS = 5;
 /** `Retry-After` in seconds when too many calls wait, or one has waited too long. */
 const RETRY_AFTER = 5;
@@ -29,7 +29,7 @@ const RETRY_AFTER = 5;
 interface Waiting {
   call: CandidateCall;
   prepare: Prepare | undefined;
-  /** Its kind has it until it is taken. */
+  /** The kind whose queue holds the call until it is taken. */
   kind: Kind;
   /** When it is refused, unless its transaction has begun by then (monotonic clock, milliseconds). */
   due: number;
@@ -38,7 +38,7 @@ interface Waiting {
   reject: (error: unknown) => void;
 }
 
-/** Calls that are decided in the same way, and how far that is. */
+/** Calls that are decided in the same way, with their queue and their workers. */
 interface Kind {
   readonly queue: FairQueue<Waiting>;
   /** How many workers take calls from the queue at the same time. */
@@ -89,7 +89,7 @@ export class AcceptQueue {
       queue: new FairQueue(),
       most: 1,
       running: 0,
-      // A second turn: the calls that arrived in the first one have passed their look-ups then, and share the commit.
+      // The second turn gives the calls of the first one time for their look-ups, so that they share the commit.
       start: (work) => setImmediate(() => setImmediate(work)),
       decide: (queue) => this.#decideGroup(queue),
     };

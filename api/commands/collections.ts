@@ -200,7 +200,7 @@ export async function createCollection(
   return acceptRequest(deps, caller, { type: "collection", command, reference });
 }
 
-/** Texts of at most so many bytes fit into a transaction of every chain. */
+/** Texts of up to this many bytes fit into a transaction of every chain. */
 const SHORT_TEXTS = 1_024;
 
 /** The texts become code of the new contract, which costs most where the chain charges for the growth of its state (EIP-8037). */

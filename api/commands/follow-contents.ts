@@ -49,7 +49,7 @@ export async function followContents(
   return known?.followed === true ? (await storedContents(db, filter.contract, wallet)).asOf : null;
 }
 
-/** Whether something about the wallet must be read that no read is planned for. */
+/** Whether the wallet must be read from the chain and no such read is planned yet. */
 async function isWanting(
   { read: db }: Database,
   contract: FollowedContract,

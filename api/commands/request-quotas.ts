@@ -183,7 +183,7 @@ export class Room {
     return new Room(name, limit === null ? null : { limit, used: await count() });
   }
 
-  /** @throws ApiError `quota_exceeded` when `more` does not fit. What does not grow always fits. */
+  /** @throws ApiError `quota_exceeded` when `more` does not fit. A change that needs no more room always fits. */
   require(more: number): void {
     if (this.#quota === null || more <= 0 || this.#quota.used + more <= this.#quota.limit) return;
     throw overQuota({ name: this.#name, limit: this.#quota.limit });

@@ -7,7 +7,7 @@ export interface LimitSetting {
   description: string;
 }
 
-/** The longest timer of Node, in seconds. A longer one would ring at once. */
+/** The longest timer of Node, in seconds. A longer one would fire at once. */
 const LONGEST_TIMER = Math.floor((2 ** 31 - 1) / 1_000);
 
 /** The limits of the service. No other file holds these figures. */
@@ -218,7 +218,7 @@ export const BODY_SECONDS = 30;
  * time in which the service stores what has arrived.
  */
 export const UPLOAD_PACE = { bytesPerSecond: 32_768, grace: 30 } as const;
-/** The connection of a caller that reads nothing for so many seconds, or fewer bytes a second than these, is closed. */
+/** A connection is closed when its caller reads nothing for `stall` seconds, or fewer bytes a second than these. */
 export const ANSWER_PACE: AnswerPace = { stall: 30, bytesPerSecond: 16_384 };
 export interface AnswerPace {
   stall: number;

@@ -2,8 +2,8 @@ import { type DiskSpace, readDisk } from "../shared/folder.ts";
 import { BlockStoreUnavailable } from "./block-store.ts";
 
 /**
- * The room on the disk of a folder for files that are on their way. Some of the disk stays free for the database and the logs:
- * a full disk would stop all of the service. What other processes write is seen only once it is on the disk.
+ * Reserves space on the disk of a folder for files that are being written. Some of the disk stays free for the database and the
+ * logs: a full disk would stop the whole service. What other processes write is seen only once it is on the disk.
  */
 export class DiskRoom {
   readonly #folder: string;
@@ -25,7 +25,7 @@ export class DiskRoom {
 
   /** Promises room for bytes. End it with `release`. @throws BlockStoreUnavailable when there is too little. */
   async reserve(bytes: number): Promise<void> {
-    // Counted before the look, so that two that look at the same time do not get the same room.
+    // Counted before the disk is read, so that two reservations at the same time do not get the same space.
     this.#promised += bytes;
     const enough = await this.#read(this.#folder).then(
       ({ free }) => free - this.#promised >= this.#keepFree,

@@ -8,7 +8,7 @@ import { isFile, loadPart, readFileBytes } from "./read-file.ts";
 
 /** Bytes that a reader gets at a time. It is all that a slow reader keeps in memory. */
 const SLICE = 65_536;
-/** Bytes of blocks that are kept for the next readers: at least, and half of the most. */
+/** Bytes of blocks that are kept for the next readers: at least this many, and at most twice as many. */
 const KEPT = 32 * 2 ** 20;
 /** Blocks that are read at the same time. Each has at most 2 MiB. */
 const LOADS = 16;
@@ -74,7 +74,7 @@ export class SharedFiles {
   /** A block of a file that was found before. @throws MalformedContent, BlockMissing, BlockCorrupt */
   async #partAt(cid: CID) {
     const entry = await this.#entryAt(cid);
-    // What is not a block of a file has an error that says so.
+    // For anything other than a block of a file, `loadPart` throws an error that says so.
     return entry !== null && isFile(entry) ? entry : loadPart(sourceOf(this.#blocks), cid);
   }
 
@@ -98,7 +98,7 @@ export class SharedFiles {
     return entry;
   }
 
-  /** Runs not too many at the same time, in the order of the calls. */
+  /** Runs at most `LOADS` reads at the same time, in the order of the calls. */
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (this.#loading < LOADS) this.#loading += 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));

@@ -16,7 +16,7 @@ import { StartupError } from "./startup-error.ts";
 /** How long the check waits for one of several nodes, in milliseconds. */
 const CHECK_TIMEOUT = 2_000;
 
-/** What says that the service is connected to another chain. */
+/** Reports when the service is connected to another chain. */
 export interface ChainProblem {
   /** Null while the chain is right or not known. */
   readonly problem: string | null;
@@ -45,7 +45,7 @@ interface LinkParts {
   /** What the threads of this process share. Absent or null: this thread is alone. */
   shared?: { nodes: SharedArrayBuffer } | null;
   metrics?: Metrics;
-  /** Told how several nodes are. Absent: for a command, which shows it itself. */
+  /** Logs the states of several nodes. Absent for a command, which shows them itself. */
   logger?: Pick<Logger, "warn" | "info">;
 }
 

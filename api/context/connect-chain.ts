@@ -21,7 +21,7 @@ import { StartupError } from "./startup-error.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
 /*
- * Defaults that are others on a local chain, which mines each transaction at once and never drops a block by itself.
+ * Defaults that differ on a local chain, which mines each transaction at once and never drops a block by itself.
  */
 
 /** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
@@ -93,7 +93,7 @@ export async function prepareChain(
   await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
 }
 
-/** Tokens of a wrong base are served by nobody, and only marketplaces notice. */
+/** Warns when the contracts have a wrong base URI: nobody serves that metadata, and only marketplaces would notice. */
 export async function warnOfWrongBase(
   client: ChainClient,
   contracts: ContractAddresses,

@@ -77,7 +77,7 @@ export async function loadKeys(
   };
 }
 
-/** A key, or something else, that the process's roles need, so it was loaded. */
+/** A key or another part that was loaded because the roles of this process need it. */
 export function needed<T>(loaded: T | null): T {
   if (loaded === null) throw new Error("a part of the service uses something that its role does not name");
   return loaded;

@@ -15,8 +15,8 @@ import type { Keys } from "./keys.ts";
 import { hostedBaseOf } from "./workplace.ts";
 
 /**
- * The findings are given again for so many milliseconds, or for ten times as long as the checks took, and a call waits so long
- * for them. So the checks never take more than a tenth of the time of the process, however often a browser asks.
+ * A result is reused for `fresh` milliseconds, or for ten times as long as the checks took if that is more. So the checks never
+ * take more than a tenth of the process's time, however often a browser asks. A call waits `timeout` milliseconds for a result.
  */
 const DOCTOR = { fresh: 15_000, restFactor: 10, timeout: 20_000 };
 

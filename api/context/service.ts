@@ -97,7 +97,7 @@ export async function startService(
   const open = await openConnections(setup);
   const chain = await findChain(setup, open);
   const keys = await checkKeys(setup, { ...open, ...chain }, seedPhrase);
-  // What only one thread may do is done. Awaited below; until then a failure is not forgotten.
+  // The steps that only one thread may do are done. A failure of the others is thrown by the `await` below.
   const others = shared?.others?.start({ seedPhrase: keys.keys.seedPhrase });
   others?.catch(() => undefined);
   const work = await startWork(setup, { ...open, ...chain, ...keys });

@@ -42,7 +42,7 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
   const contracts = await addDeployedFactories(known, settings.deploymentsDir, BigInt(chainId));
   const genesis = z.string().parse(await readMeta(database.read, "genesis"));
   const link = openChainLink(settings, { database, maxWait: COMMAND_WAIT }, opened);
-  // A command that looks for problems must run although every node is one.
+  // A command that looks for problems must run even when no node works.
   if (link.nodes !== null) {
     link.guard({ chainId: BigInt(chainId), genesis }, opened);
     await link.nodes.chains();

@@ -100,7 +100,7 @@ export function isLowOnFunds(funds: bigint, batchCost: bigint): boolean {
   return funds < batchCost * FUNDS_FOR_BATCHES;
 }
 
-/** What a lane spent in so many milliseconds, one day, says for how long its funds last. */
+/** The period, in milliseconds, whose spending shows for how long the funds of a lane last: one day. */
 export const SPENDING_PERIOD = 86_400_000;
 
 /** For how many days funds last, with one decimal, rounded down; null: nothing was spent. @param spent in one day. */

@@ -4,7 +4,7 @@ export interface Cost {
   feeWei: bigint;
 }
 
-/** Of a batch whose nonce another transaction used: its own transaction was never mined. */
+/** The cost of a batch whose nonce another transaction used: its own transaction was never mined. */
 export const NO_COST: Cost = { gas: 0, feeWei: 0n };
 
 /**

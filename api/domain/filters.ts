@@ -1,4 +1,4 @@
-/** Longest `search`, in characters: so many of each text are in its index. Migrations 0013 and 0015 made the indexes with this figure. */
+/** Longest `search`, in characters. The indexes of migrations 0013 and 0015 have this many characters of each text. */
 export const MAX_SEARCH_LENGTH = 64;
 
 /**

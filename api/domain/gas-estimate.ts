@@ -1,6 +1,6 @@
 import type { CollectionStorage, Command } from "./command.ts";
 
-/** How a call finds a storage slot that it writes. Only the first write to a slot is expensive. */
+/** The state of a storage slot before a call writes it. Only the first write to a slot is expensive. */
 type SlotState =
   /** Nothing was ever written to it. */
   | "new"
@@ -9,7 +9,7 @@ type SlotState =
   /** An earlier call of the same transaction wrote it, or read the same account. */
   | "written";
 
-/** How a call finds the slots that it shares with others, and what else it reads. */
+/** The states of the slots that a mint shares with other calls, and what else it reads. */
 export interface MintSlots {
   /** Of the ERC721 collection. */
   storage: CollectionStorage;
@@ -23,7 +23,7 @@ export interface MintSlots {
 
 export const UNKNOWN_SLOTS: MintSlots = { storage: "standard", balance: "new", supply: "used", soulbound: null };
 
-/** Tokens of which compact storage has the owners in one word. */
+/** Tokens whose owners compact storage keeps in one word. */
 const LANES = 8;
 /** Words that a search for a holder's key reads at most (compact storage), and one more that it changes. */
 const SEARCHED_WORDS = 5;
@@ -43,7 +43,7 @@ export interface GasCall {
   command: Command;
   /** Bytes of its calldata. */
   dataLength: number;
-  /** How a mint finds its slots, and what else it reads. */
+  /** The states of a mint's slots, and what else it reads. */
   slots: MintSlots;
   /** Whether a mint's recipient is a wallet of the service: then the receiver check is skipped. */
   toWallet: boolean;
@@ -77,7 +77,7 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
     case "transfer":
     case "burn": {
       const transfer = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
-      // A burn has no receiver, whose account is read and whose balance is a new slot. It counts the token as burnt.
+      // Unlike a transfer, a burn reads no receiver's account and writes no new balance slot. It counts the burnt token.
       const own = command.kind === "transfer" ? transfer : transfer - newSlot - account + slotUpdate;
       // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
       return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
@@ -90,8 +90,8 @@ function figuresOf(gas: GasMeasurement, { storage }: MintSlots): Erc721Gas {
 }
 
 /**
- * The word for the owners of neighbouring ids. The measured mint found it in use. Each eighth mint opens one, and so may the
- * first of a transaction, whatever its id is.
+ * Gas for a new word with the owners of neighbouring ids. The measured mint found its word in use. Every eighth mint opens a new
+ * word, and so may the first mint of a transaction, whatever its id is.
  */
 function wordOfOwners({ newSlot }: GasMeasurement, { storage, supply }: MintSlots): number {
   if (storage !== "compact") return 0;
@@ -108,7 +108,7 @@ export function unexpectedGas({ newSlot, slotUpdate }: GasMeasurement, { command
   return newSlots * newSlot + SEARCHED_WORDS * slotUpdate;
 }
 
-/** What a mint costs less than the measured one, whose recipient held nothing and was not accessed before. */
+/** How much less a mint costs than the measured one, whose recipient held nothing and was not accessed before. */
 function savedByBalance({ newSlot, slotUpdate, account }: GasMeasurement, { balance }: MintSlots): number {
   if (balance === "new") return 0;
   return balance === "used" ? newSlot - slotUpdate : newSlot + account - WRITTEN_SLOT;
@@ -121,7 +121,7 @@ export function targetGas({ firstMintErc721, mintErc721, account, slotUpdate }: 
 
 /** Base price of a transaction. */
 export const TRANSACTION_GAS = 21_000;
-/** What requests share with the others of their transaction is charged as if it carried so many. */
+/** Costs that all requests of a transaction share are charged as if it carried this many requests. */
 const SMALL_BATCH = 4;
 /** What an item takes beside its call: the relay's work, and the calldata without texts. */
 const ITEM = 4_000;
@@ -228,8 +228,8 @@ export interface L1Data extends CalldataFloor {
 export const NO_L1_DATA: L1Data = { base: 0, zero: 0, other: 0, itemFee: 0 };
 
 /**
- * A transaction gets so many times the gas that its L1 data costs now: the price changes until its block. What is left is not
- * paid. A transaction with less than its price is not mined.
+ * A transaction gets this many times the gas that its L1 data costs now, because the price can change until it is mined. Gas that
+ * is left is not paid. A transaction with less gas than the price is not mined.
  */
 export const L1_MARGIN = 2;
 

@@ -1,6 +1,6 @@
 /*
- * How many requests became final when, how long they took and what they cost, for charts. The service counts them when they
- * become final, in slots of ten minutes. So reading a month takes the same time whatever the number of requests is.
+ * For charts: when requests became final, how long they took and what they cost. The service counts requests when they become
+ * final, in slots of ten minutes. So reading a month takes the same time whatever the number of requests is.
  */
 
 /** Milliseconds of a slot. */
@@ -12,10 +12,10 @@ export const MAX_POINTS = 120;
 /** Older slots are deleted, in milliseconds: some hours after the oldest that can be shown. */
 export const KEEP_SERIES = (MAX_SERIES_HOURS + 12) * 3_600_000;
 
-/** Fees are counted as whole gwei and the rest in wei, because a counter has 53 bits. In wei. */
+/** One gwei, in wei. A fee is counted as whole gwei and the rest in wei, because a counter has 53 bits. */
 export const GWEI = 1_000_000_000n;
 
-/** Latencies are counted in ranges. Each is wider than the one before by this factor. */
+/** Latencies are counted in ranges: this many for each doubling of the latency. Each range is wider than the one before. */
 const STEPS_PER_DOUBLING = 4;
 /** The last range has all that took longer: about 50 days. */
 const LAST_RANGE = 128;
@@ -56,7 +56,7 @@ export interface SeriesSpan {
   width: number;
 }
 
-/** How many slots a point may have: so many that points begin at midnight (UTC) again and again. */
+/** How many slots a point may have. Each of these numbers divides a day, so a point begins at every midnight (UTC). */
 const WIDTHS = [1, 2, 3, 6, 12, 24, 48];
 
 /**

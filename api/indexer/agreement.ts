@@ -17,13 +17,13 @@ interface AgreementDeps {
   watched: () => Promise<WatchedContracts>;
 }
 
-/** While nothing waits to become final, so many blocks are compared together. */
+/** While nothing waits to become final, blocks are compared only when there are at least this many. */
 const COMPARED_TOGETHER = 16;
 /** Most stored blocks that are compared at once. */
 const MOST_COMPARED = 1_000;
 /** Most blocks about which a node that was outvoted is asked again. */
 const MOST_AGAIN = 256;
-/** Milliseconds for which nodes with different blocks are only waited for: a reorg does not reach all of them at once. */
+/** Milliseconds for which different blocks of the nodes are not reported: a reorg does not reach all nodes at once. */
 const GRACE = 10_000;
 
 interface Range {
@@ -31,7 +31,7 @@ interface Range {
   to: number;
 }
 
-/** What is stored, or was read, of a range of blocks. */
+/** What the database has, or a node has just said, about a range of blocks. */
 interface Told {
   /** Of the last block. null: not known. */
   hash: string | null;
@@ -66,12 +66,12 @@ export interface Overruled {
  */
 export class Agreement {
   readonly #deps: AgreementDeps;
-  /** All stored blocks from this one on are what the node that is read now has said. null: none is known to be. */
+  /** The stored blocks from this one on came from the node that is read now. null: not known for any block. */
   #toldFrom: number | null = null;
-  /** Nodes that contradicted each other without a majority. One of them that stops answering does not decide it. */
+  /** Nodes that contradicted each other without a majority. The dispute does not end because one of them stops answering. */
   #dispute: readonly number[] = [];
   #waits: { since: number; reason: string } | null = null;
-  /** Most nodes have not reached the block that was compared last: this one is compared before. */
+  /** The next comparison ends at this block, because most nodes have not reached the block that was compared last. */
   #reached: number | null = null;
 
   constructor(deps: AgreementDeps) {
@@ -94,7 +94,7 @@ export class Agreement {
     this.#toldFrom = null;
   }
 
-  /** The node that is read now told the blocks that are stored from this one on. */
+  /** The blocks that are stored from this one on came from the node that is read now. */
   stored(from: number): void {
     this.#toldFrom ??= from;
   }
@@ -142,7 +142,7 @@ export class Agreement {
     return this.#compare({ from, to: last }, told, watched, true);
   }
 
-  /** @param isOfRead whether the node that is read now has just told it. */
+  /** @param isOfRead whether the node that is read now has just given these blocks. */
   async #compare(range: Range, told: Told, watched: WatchedContracts, isOfRead = false): Promise<Verdict> {
     const { nodes } = this.#deps.client;
     const isItsWord = isOfRead || (this.#toldFrom !== null && this.#toldFrom <= range.from);
@@ -222,7 +222,7 @@ export class Agreement {
     if (due.length === 0) return;
     const watched = await this.#deps.watched();
     for (const { node, height } of due) {
-      // Of blocks that are not final, the node may have others, or not have them yet.
+      // Blocks that are not final are left out if possible: the node may have others, or not have them yet.
       const to = Math.max(height, Math.min(checkpoint, final));
       const range = { from: Math.max(height, to - MOST_AGAIN + 1), to };
       const told = toldBy(await blocksBetween(database.read, range.from, range.to), range, watched);
@@ -351,7 +351,7 @@ function completed(told: Told, own: Answer | null): Told | null {
 
 const UNKNOWN: BlockDigest = { own: null, foreign: null };
 
-/** Which contracts apps follow changes: the digest of their logs counts only while it has not. */
+/** The digest of foreign logs counts only if apps have followed the same contracts since. */
 function toldBy(rows: readonly BlockRow[], { to }: Range, { foreignVersion }: WatchedContracts): Told {
   const version = `${foreignVersion.toString()}:`;
   const digests = new Map(

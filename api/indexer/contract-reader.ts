@@ -38,7 +38,7 @@ interface ContractReaderDeps {
 
 /** All times in milliseconds. Work of a process that died is free again when its lease expires. */
 const LEASE = 30_000;
-/** Within which one piece of work ends, done or not. Shorter than the lease. */
+/** Time limit of one piece of work. Shorter than the lease. */
 const DEADLINE = 10_000;
 const POLL = 1_000;
 /** Wait before the second try. It doubles with each further one. */

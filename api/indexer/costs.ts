@@ -25,10 +25,10 @@ export function costIn(receipt: Receipt | null | undefined, block: { number: num
 }
 
 /**
- * The receipts of transactions, of which the costs are final. With several nodes, a second one is asked, too, and where the two
- * tell other costs of a transaction in the same block, all are: the cost that most of them tell counts. Without a majority, the
- * receipt counts as missing, and is asked for again later. Until then the estimate counts against the gas budgets, so a node that
- * lies about costs can neither empty a budget nor lift its limit.
+ * The receipts of transactions. Their costs then count as final. With several nodes, a second one is asked, too. If the two
+ * report different costs of a transaction in the same block, all nodes are asked, and the cost that most of them report counts.
+ * Without a majority, the receipt counts as missing, and is asked for again later. Until then the estimate counts against the gas
+ * budgets, so a node that lies about costs can neither empty a budget nor lift its limit.
  */
 export async function agreedReceipts(client: ChainClient, hashes: string[]): Promise<(Receipt | null)[]> {
   const own = await client.receipts(hashes);
@@ -47,7 +47,7 @@ export async function agreedReceipts(client: ChainClient, hashes: string[]): Pro
 /** Transactions that a line of the log names. */
 const MOST_NAMED = 5;
 
-/** The receipt whose cost more than half of the nodes tell that tell one; null: there is none. */
+/** The receipt whose cost is that of more than half of the answers with a cost; null: there is no such majority. */
 function majority(told: readonly (Receipt | null)[]): Receipt | null {
   const shown = told.filter((one) => one !== null && one.feeWei !== null);
   const isSame = (one: Receipt | null, other: Receipt | null) =>
@@ -69,7 +69,7 @@ const WAIT = { first: 1_000, longest: 600_000 };
 
 /** Asks for missing costs, more and more rarely while they stay missing: some nodes never have them. */
 export class MissingCosts {
-  /** Looks in a row after which costs were still missing. */
+  /** How many times in a row costs were still missing. */
   #failures = 0;
   #askedAt = 0;
 
@@ -85,7 +85,7 @@ export class MissingCosts {
 /**
  * Records the costs of batches whose receipts the node did not show when their blocks were stored. A missing receipt never
  * holds up the blocks.
- * @returns of how many batches the node does not tell the cost.
+ * @returns how many batches still have no known cost.
  */
 export async function recordMissingCosts(deps: {
   database: Database;

@@ -9,7 +9,7 @@ import type { ChainRange } from "./read-range.ts";
 
 /** Balances of one contract that are read together with the newest blocks. The others are read in the background. */
 const MOST_OF_CONTRACT = 50;
-/** Balances of all contracts together that are read so. */
+/** Most balances of all contracts together that are read with the newest blocks. */
 const MOST_READS = 200;
 
 /** How the reads of foreign contracts went, for noticing those that keep failing. */
@@ -100,8 +100,9 @@ export interface RanCommand {
 }
 
 /**
- * Some contracts move tokens without an event; others accept every call and move nothing. The balances of both ends (of a burn: of its wallet) before and
- * after the block say which. What cannot be read counts as moved: then only the relay's word is there.
+ * Some contracts move tokens without an event; others accept every call and move nothing. So the balances of sender and receiver
+ * (of a burn: of its wallet) are compared before and after the block. A balance that cannot be read counts as moved, because then
+ * only the relay's result is known.
  * @param commands without an event. @param read balances at the end of a block, by its hash.
  * @returns the ids of the requests that moved nothing.
  */
@@ -110,7 +111,7 @@ export async function unmovedAmong(
   read: (queries: HoldingQuery[], blockHash: string) => Promise<Held[]>,
 ): Promise<Set<string>> {
   const unmoved = new Set<string>();
-  // Two commands for one token in one block may bring it back.
+  // Two commands for one token in one block may cancel each other out.
   const tokenOf = ({ command, block }: RanCommand) => `${block.after}/${tokenKey(command)}`;
   const alone = [...Map.groupBy(commands, tokenOf).values()].flatMap((same) => (same.length === 1 ? same : []));
   const looked = alone.filter(({ command }) => command.from !== receiverOf(command)).slice(0, MOST_COMMANDS);

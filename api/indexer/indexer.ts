@@ -61,7 +61,7 @@ const BEHIND_GRACE = 30_000;
 const MOST_AHEAD = 50_000;
 /** How often the same block is read again at once, while nodes say that what was read is wrong. */
 const MOST_REFUSED = 3;
-/** Milliseconds for which nodes that do not agree are only waited for: a reorg does not reach all of them at once. */
+/** Milliseconds for which a disagreement of the nodes is not an error yet: a reorg does not reach all of them at once. */
 const DIVIDED_GRACE = 10_000;
 
 /** Follows the chain and stores what its blocks say: ownership, outcomes, history, checkpoint. */
@@ -156,7 +156,7 @@ export class Indexer {
     const { head, blocks } = await client.headAnd([checkpoint, checkpoint + 1]);
     const [at = null, next = null] = blocks;
     if (head < checkpoint) {
-      // Whatever time passes: while another node is at the checkpoint, this one is only behind.
+      // However long it takes: while another node has reached the checkpoint, this one is only behind.
       if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skipBehind(head, checkpoint);
       if (this.#mayLag() && (await this.#isOnChain(head))) return false;
     }
@@ -192,7 +192,7 @@ export class Indexer {
       await this.#confirm(checkpoint, agreed);
       return more;
     }
-    // What undoes a block is kept until the block is final.
+    // The data that undoes a block is kept until the block is final.
     const remember = (waits ? agreed + 1 : final) - 1 - REMEMBER;
     const watched = await this.#watched.read(database.read);
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
@@ -207,7 +207,7 @@ export class Indexer {
     const verdict: Verdict =
       waits || final <= checkpoint ? { kind: "waits" } : await this.#agreement.ofRead(range, final);
     if (verdict.kind === "overruled") return this.#refuse(verdict);
-    // Far behind the head nothing is stored that could have to be undone.
+    // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
     if (verdict.kind === "waits" && range.from < range.remember)
       throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
     const deepest = range.head - this.#deps.confirmations + 1;
@@ -261,13 +261,13 @@ export class Indexer {
     if (this.#refused.times > MOST_REFUSED) {
       this.#refused = { block, times: 0 };
       throw new ChainUnavailable(
-        `the nodes agree about block ${block.toString()}, but each time that it is read they say something else`,
+        `the nodes agree about block ${block.toString()}, but each time that it is read again, the answer differs from that`,
       );
     }
     return true;
   }
 
-  /** Settles what is deep enough although no block came: CONFIRMATIONS may be lower since the last start. */
+  /** Settles what is deep enough, also without a new block: CONFIRMATIONS may have been lowered before the last start. */
   async #confirm(checkpoint: number, final: number): Promise<void> {
     const { database, signals, now } = this.#deps;
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
@@ -278,8 +278,8 @@ export class Indexer {
   }
 
   /**
-   * Only near the head. Far behind it, logs that show a batch's outcome may still be unread, and the node may no longer have
-   * the old state.
+   * Closes batches only near the head: far behind it, logs that show a batch's outcome may still be unread, and the node may no
+   * longer have the old state. Missing costs are recorded at any distance.
    */
   async #closeReverted({ head, read, agreed }: { head: number; read: number; agreed: number }): Promise<void> {
     const final = head - this.#deps.confirmations + 1;

@@ -4,7 +4,7 @@ import { MOVE_TOPICS } from "../chain/codec/decode.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 
-/** By block, what its logs are in short. A block without logs is absent. Two nodes with the same logs give the same. */
+/** A digest of the logs of each block. A block without logs is absent. Two nodes with the same logs have equal digests. */
 type ByBlock = ReadonlyMap<number, string>;
 
 export interface LogDigests {
@@ -28,7 +28,7 @@ export function digestAt({ own, foreign }: LogDigests, block: number): BlockDige
   return { own: own.get(block) ?? "", foreign: foreign === null ? null : (foreign.get(block) ?? "") };
 }
 
-/** A query for many contracts asks for other logs than one for few: only transfers of NFTs come with both. */
+/** Queries for few and for many contracts return different logs, but both return NFT transfers: only those are compared. */
 function isMove({ topics }: RawLog): boolean {
   return topics.length === 4 && MOVE_TOPICS.includes(topics[0] ?? "");
 }

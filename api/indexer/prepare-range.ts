@@ -63,11 +63,11 @@ interface PrepareDeps {
   logger: Logger;
   receipts(hashes: string[]): Promise<(Receipt | null)[]>;
   transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]>;
-  /** The first of these transactions, none of which the database knows, that a lane of this database sent. */
+  /** The first of these transactions that one of this database's lanes sent. The database knows none of them. */
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
   holdings: ((queries: HoldingQuery[]) => Promise<Held[]>) | null;
-  /** The same at the end of a block, whose state the node may not have any more. Null: nobody asks what transfers moved. */
+  /** The same at the end of a block, whose state the node may no longer have. Null: it is not checked what transfers moved. */
   holdingsAt: ((queries: HoldingQuery[], blockHash: string) => Promise<Held[]>) | null;
 }
 
@@ -76,7 +76,7 @@ export interface PreparedRange extends BlockRange {
   reads: ForeignReads;
   /** The service's collections at the end of the range: those that it creates, too. */
   collections: ReadonlyMap<string, CollectionType>;
-  /** Requests of its batches whose stored commands cannot be read. Theirs come from the chain, without metadata. */
+  /** Requests of its batches whose stored commands cannot be read. Their commands come from the chain, without metadata. */
   unreadable: FailedRow[];
 }
 
@@ -351,13 +351,13 @@ interface Deps {
 interface BatchRequests {
   /** The requests of each batch in the order of its calls, by the hash of the transaction. */
   requests: Map<string, ClaimedRequest[]>;
-  /** Requests whose stored commands cannot be read: theirs come from the chain, without metadata. */
+  /** Requests whose stored commands cannot be read. Their commands come from the chain, without metadata. */
   unreadable: FailedRow[];
 }
 
 /**
- * The requests of mined batches. What the database does not have is in the transactions, which are then read: the numbers of
- * pruned items, from a block of long ago that `reconcile` reads again, and commands that cannot be read.
+ * The requests of mined batches. What the database lacks is read from their transactions: commands that cannot be read, and the
+ * numbers of pruned items, when `reconcile` reads old blocks again.
  * @param batches ids by hash.
  */
 export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string, number>): Promise<BatchRequests> {

@@ -97,7 +97,7 @@ export async function readRange(
 }
 
 /**
- * What a node says about the logs of a range, asked for as `readRange` does.
+ * Digests of the logs that a node has for a range, read with the same queries as in `readRange`.
  * @param last the node's block at the end of the range.
  * @throws ChainUnavailable, RpcError
  */
@@ -198,7 +198,7 @@ async function readTokens(
   return { own, foreign: followed };
 }
 
-/** No query names addresses, so one finds the logs of both. Null when a foreign contract may have too many. */
+/** The query names no addresses, so it finds the logs of both. Null when a foreign contract may have too many. */
 async function readBoth({ collections, foreign }: Watched, read: Read): Promise<RawLog[] | null> {
   const either = {
     size: collections.size + foreign.size,

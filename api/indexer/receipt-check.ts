@@ -25,7 +25,7 @@ import type { WatchedContracts } from "../store/ledger/watched.ts";
 const HEADERS = 50;
 /** Milliseconds for which a node's receipts are not checked after they had an unknown format. */
 const OFF = 600_000;
-/** With more contracts than this, the bloom of a header is asked for their events only. */
+/** With more contracts than this, the bloom of a header is checked for their events only, not for their addresses. */
 const MOST_ADDRESSES = 2_000;
 const METHOD_NOT_FOUND = -32_601;
 

@@ -65,7 +65,7 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
         report(logger, fields, found, refused);
         const { blockNumber } = found.receipt;
         const day = dayOf((await storedBlock(database.read, blockNumber))?.timestamp ?? now());
-        // Where the two nodes tell other costs, the cost is asked for later, of all nodes.
+        // If the two nodes report different costs, the cost is read later, from all nodes.
         const cost = differInCost(found.receipt, again?.found?.receipt) ? null : costOf(found.receipt);
         const mined = { blockNumber, cost: cost === null ? null : { ...cost, day } };
         const failed = await database.write((trx) => closeBatch(trx, batch.id, mined, now(), refused));
@@ -97,9 +97,9 @@ function warnOfContradiction({ logger, warned }: CloseDeps, fields: { batch: num
 }
 
 /**
- * What follows from the node's refusals; null: it did not refuse the batch. The nonce was closed with an empty transaction, which
- * the node accepted, so what it refuses are the calls. Requests that shared the batch go on in batches of half the size. A request
- * that was alone fails; if the errors are not known, only the second time.
+ * What follows from the node's refusals; null: it did not refuse the batch. The node accepted the empty transaction that closed
+ * the nonce, so it refuses the calls themselves. Requests that shared the batch go on in batches of half the size. A request that
+ * was alone fails; if the errors are not known, only the second time.
  */
 async function refusalOf(database: Database, batch: OpenBatch, closedEmpty: boolean): Promise<RefusedBatch | null> {
   if (!closedEmpty) return null;
@@ -154,13 +154,13 @@ function ranNothing(attempt: OpenBatch["attempts"][number] | undefined): boolean
   return attempt?.raw != null && isEmpty(attempt.raw);
 }
 
-/** @param again what another node says: an object, so that null means that no other node answers. */
+/** @param again the answer of another node; null: no other node answers. An object, because what it found may be null, too. */
 function contradicts(again: { found: Reverted | null } | null, { receipt, empty }: Reverted): boolean {
   if (again === null) return false;
   return again.found?.receipt.blockHash !== receipt.blockHash || again.found.empty !== empty;
 }
 
-/** Whether no attempt of the batch can have run, also by the word of another node, where there is one. */
+/** Whether no attempt of the batch can have run. Another node, if there is one, must say so, too. */
 async function ranNowhere(deps: CloseDeps, address: string, batch: OpenBatch, final: number): Promise<boolean> {
   const look = async () => (await isUsed(deps, address, batch.nonce, final)) && (await untouched(deps, batch, final));
   return (await look()) && (await deps.client.nodes.second(look)) !== false;

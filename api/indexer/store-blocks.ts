@@ -72,7 +72,7 @@ export class BlockWriter {
         relayOwner: range.needsRelayOwner ? await this.#relayOwner() : contracts.relay,
         kinds: new Map(slice.read.created.map(({ collection, factory }) => [collection, factory])),
       };
-      // Of all the blocks together, not of each slice.
+      // Counted for all the blocks together, not for each slice.
       const times = this.#readsAgain(slice.from);
       const again = times < MOST_READS_AGAIN;
       const started = performance.now();
@@ -152,7 +152,7 @@ interface From {
   again: boolean;
 }
 
-/** A request whose metadata cannot be stored, or that cannot be settled. Without an error: the commit may succeed without it. */
+/** A request whose metadata, or whose settling, may make a commit fail. `error` is set once that is known. */
 interface Suspect {
   id: string;
   part: keyof Without;
@@ -187,7 +187,7 @@ async function commitWithoutPoisoned(
   }
 }
 
-/** @returns the requests without which the range can be stored, with the errors; none if it cannot be stored even without all of them. */
+/** @returns the requests to leave out, with their errors; none if the range cannot be stored even without all suspects. */
 async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): Promise<Suspect[]> {
   const unreadable = new Set(range.unreadable.map(({ id }) => id));
   const minted = range.moves
@@ -219,7 +219,7 @@ async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): 
 
 /**
  * @param leftOut what the range is stored without.
- * @param trial stores nothing. @throws Trial then, if it could be stored
+ * @param trial rolls back at the end. @throws Trial when a trial would have succeeded
  */
 async function commitRange(
   deps: StoreDeps,

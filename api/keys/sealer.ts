@@ -7,8 +7,8 @@ import { CompactEncrypt } from "jose/jwe/compact/encrypt";
 /** Encryption at rest and keyed fingerprints. The keys can be rotated. */
 export interface Sealer {
   /**
-   * Encrypts with the newest key, for one place. Who can write the database, but has no key, can then not move the value to
-   * another row, where the service would decrypt it for somebody else.
+   * Encrypts with the newest key, for one place. So somebody who can write to the database but has no key cannot move the value
+   * to another row, where the service would decrypt it for somebody else.
    * @param place the row that will have the value: see `sealedPlace`. @returns a JWE.
    */
   seal(plain: string, place: string): Promise<string>;

@@ -12,7 +12,7 @@ import { type ChainState, readChainState } from "./chain-state.ts";
 import type { Measurements } from "./meter.ts";
 import { Source } from "./source.ts";
 
-/** Milliseconds for which what was read is given again. */
+/** Milliseconds for which a result is reused. */
 const FRESH = { database: 1_000, chain: 5_000, disk: 10_000 };
 
 export interface GaugeDeps {
@@ -27,7 +27,7 @@ export interface GaugeDeps {
   now: () => number;
 }
 
-/** What is the same in all processes, because it is read when it is asked for: the database, the chain, this machine's disk. */
+/** Figures that do not depend on the process, because they are read on demand: the database, the chain, this machine's disk. */
 export class Gauges {
   readonly #now: () => number;
   readonly #nodes: NodeChoice;
@@ -58,7 +58,7 @@ export class Gauges {
       this.#chain.value(),
       this.#disk.value(),
     ]);
-    // A new registry each time: what cannot be read now is missing, and not the value of earlier.
+    // A new registry each time, so that a figure that cannot be read now is missing and not out of date.
     const registry = new Registry();
     const up = gauge(registry, METRICS.source);
     up.set({ source: "database" }, Number(database !== null));

@@ -12,7 +12,7 @@ import { spentSince } from "../store/sending/spent.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
 import { Source } from "./source.ts";
 
-/** Milliseconds for which what was read is given again. What a busy lane spent in a day takes long to add up. */
+/** Milliseconds for which a result is reused. Adding up what a busy lane spent in a day takes long. */
 const FRESH = { database: 1_000, chain: 5_000, spent: 60_000 };
 
 interface OverviewDeps {
@@ -61,7 +61,7 @@ interface ServiceOverview extends Omit<Stored, "lanes"> {
   nodes: NodeState[];
 }
 
-/** What the operator's console shows. However many ask for it, it is read once at a time, and each result is given to all. */
+/** What the operator's console shows. However many callers ask, only one read runs at a time, and all of them get its result. */
 export class Overview {
   readonly #lanes: readonly number[];
   readonly #nodes: Pick<NodeChoice, "states">;

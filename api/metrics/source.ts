@@ -4,10 +4,10 @@ import type { Logger } from "pino";
 const TIMEOUT = 5_000;
 
 interface SourceOptions {
-  /** Milliseconds for which a result is given again. */
+  /** Milliseconds for which a result is reused. */
   fresh: number;
   logger: Logger;
-  /** A result is given again for at least so many times as long as reading it took. Default 0. */
+  /** A result is reused for at least this many times as long as reading it took. Default 0. */
   restFactor?: number;
   /** Milliseconds that a caller waits. */
   timeout?: number;
@@ -16,8 +16,8 @@ interface SourceOptions {
 }
 
 /**
- * Where gauges come from. However often it is asked, it reads once at a time, and gives each result again for a while: a
- * scraper can load neither the database nor the node.
+ * A source of gauges. Only one read runs at a time, and each result is reused for a while, so that a scraper cannot overload the
+ * database or the node.
  */
 export class Source<T> {
   readonly name: string;

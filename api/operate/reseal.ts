@@ -6,7 +6,7 @@ import { OperatorError } from "./operator-error.ts";
 
 /** Rows per transaction. Few, because the running service waits for the write lock. */
 const BATCH = 100;
-/** After so many passes that still find older keys, a running service must be writing with one. */
+/** If this many passes still find older keys, a running service must be encrypting with one. */
 const PASSES = 3;
 
 export interface Resealed {
@@ -20,9 +20,9 @@ export interface Resealed {
 }
 
 /**
- * Re-encrypts every value that uses an older key, or that names no row because an earlier version wrote it. From then on
- * values that name no row are refused: who can write the database could still move those. After an interruption the next run continues. The service may run: a
- * value that it changes in the meantime is left alone and checked again in the next pass.
+ * Re-encrypts every value that uses an older key, or that names no row because an earlier version wrote it. From then on values
+ * that name no row are refused: somebody who can write to the database could still move those. After an interruption the next run
+ * continues. The service may run: a value that it changes in the meantime is left alone and checked again in the next pass.
  * @throws OperatorError when a value cannot be decrypted, or a running service still encrypts with an older key.
  */
 export async function reseal(deps: { database: Database; sealer: Sealer }): Promise<Resealed> {

@@ -9,8 +9,9 @@ import { type AddressPolicy, mayConnect } from "./addresses.ts";
 export type OutboundAgent = Agent;
 
 /**
- * Milliseconds that an unused connection is kept, whatever longer time the server offers: servers could make the process keep
- * any number of connections, and one that the server closes as it is used again costs a try. Most servers keep them for longer.
+ * Milliseconds that an unused connection is kept, even if the server offers longer: otherwise servers could make the process keep
+ * any number of connections. Most servers keep a connection for longer than this. One that the server closes just as it is used
+ * again costs a try.
  */
 const KEPT = 1_000;
 

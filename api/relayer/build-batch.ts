@@ -134,7 +134,7 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
     for (;;) {
       const needed = gasOf(taken).limit;
       if (needed <= limit || taken.length <= 1) return taken;
-      // What items share makes the gas grow less than their number, so this takes away too few rather than too many.
+      // Items share some gas, so the gas falls more slowly than their number: this takes away too few rather than too many.
       taken = taken.slice(0, Math.min(taken.length - 1, Math.floor((taken.length * limit) / needed)));
     }
   };

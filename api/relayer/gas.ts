@@ -25,9 +25,9 @@ import {
 import type { BatchGas } from "./pace.ts";
 
 /**
- * Knows how the calls of one batch find their slots. A mint to a new owner costs nearly twice as much as a further one to the
- * same owner, so without this a batch would be far from using its gas limit. What it says decides no more than sizes and
- * gas limits: a reorg or a transfer may change a balance at any time.
+ * Knows the states of the slots that the calls of one batch write. A mint to a new owner costs nearly twice as much as a further
+ * one to the same owner, so without this a batch would be far from using its gas limit. It only decides sizes and gas limits,
+ * because a reorg or a transfer may change a balance at any time.
  */
 export class BatchSlots {
   readonly #used: ReadonlySet<string>;
@@ -55,7 +55,7 @@ export class BatchSlots {
     return new BatchSlots(new Set(keys.filter((_, index) => used[index])), collections);
   }
 
-  /** How the command finds its slots after those that were added. */
+  /** The states of a command's slots after the commands that were added. */
   find(command: Command): MintSlots {
     const { storage, soulbound } = this.#collections.get(erc721Of(command) ?? "") ?? PLAIN_COLLECTION;
     const balance = balanceOf(command);
@@ -69,7 +69,7 @@ export class BatchSlots {
     };
   }
 
-  /** The batch has the command. One that it does not have writes nothing. */
+  /** Adds a command of the batch. A command that is left out of the batch writes nothing. */
   add(command: Command): void {
     const balance = balanceOf(command);
     if (balance !== null) this.#written.add(slotOf(balance)).add(supplyOf(balance));
@@ -126,7 +126,7 @@ const ITEM_OVERHEAD = 700;
 export const RESERVE = 320_000;
 /** Prices of one calldata byte, and of the words that surround the data of a call: seven, most of whose bytes are zero. */
 const DATA = { zero: 4, other: 16, words: 1_300 } as const;
-/** At most so many bytes surround the data of a call, padding included, and so many precede all calls. */
+/** The most bytes that surround the data of a call, padding included, and the bytes that precede all calls. */
 const CALL_BYTES: Bytes = { zero: 192, other: 64 };
 const BATCH_BYTES = 68;
 /** The digit 0. */

@@ -28,7 +28,7 @@ const ATTEMPTS_BEFORE_EMPTY = 8;
 const UNDERPRICED_WAIT = 10_000;
 /** Wait before fees that were too high for a replacement are read again, in milliseconds. */
 const TOO_HIGH_WAIT = 10_000;
-/** So often the same calls are signed again with another gas limit, before the nonce is closed. */
+/** How often the same calls are signed again with another gas limit before the nonce is closed. */
 const MOST_CORRECTIONS = 2;
 /** By how much a gas limit that the node calls too low is raised. */
 const RAISE = 1.5;
@@ -103,7 +103,7 @@ export class InFlight {
       const answer = due
         ? await this.broadcast(latest.id, { hash: latest.hash, raw, nonce: batch.nonce })
         : latest.answer;
-      // Waiting does not cure it. An empty transaction that is refused can only wait: nothing is smaller.
+      // Waiting does not resolve a refusal. But a refused empty transaction can only wait: there is no smaller one.
       if (isRefusal(answer) && !isEmpty(raw)) {
         await this.#replace(lease, batch, { ...latest, raw }, answer);
         continue;
@@ -121,7 +121,7 @@ export class InFlight {
    * or an empty transaction, so that a batch that no node accepts does not block the nonces behind it. The nonce never gets other
    * requests: a node that was not asked may still have an earlier attempt. While fees are above the ceiling there is no new
    * attempt.
-   * @param refusal what the node said that waiting does not cure; null: the transaction was only not mined.
+   * @param refusal the node's answer if waiting does not resolve it; null: the transaction is only unmined.
    */
   async #replace(
     lease: Lease,

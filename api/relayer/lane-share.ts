@@ -4,14 +4,14 @@ import type { LeaseTimes } from "../shared/lease.ts";
 export interface Relayers {
   /** How many run, this one included, as of the last check. */
   readonly count: number;
-  /** Looks again. */
+  /** Counts them again. */
   look(): Promise<number>;
 }
 
 /**
- * How many lanes this process drives. Each of n relayers drives its share, a n-th of the lanes, rounded up. A process that
- * has more gives lanes back as soon as another one runs that has fewer. A lane whose holder has died is taken by any process
- * at once, whatever its share is.
+ * How many lanes this process drives. Each of n relayers drives its share, a n-th of the lanes, rounded up. A process that has
+ * more gives lanes back, but first drives each for at least the time of a lease. A lane whose holder has died is taken by any
+ * process at once, whatever its share is.
  *
  * Only the leases decide who may drive a lane: a wrong count of relayers costs time, nothing else.
  */
@@ -57,7 +57,7 @@ export class LaneShare {
   /** Whether this process has more than its share and gives back this lane. If so, the lane no longer counts as held. */
   async gives(lane: number): Promise<boolean> {
     if (this.#held.size <= this.#share(this.#relayers.count) || !this.#heldLongEnough(lane)) return false;
-    // The last look may be old: a relayer that it counted may have died.
+    // The last count may be old: a relayer that it includes may have died.
     const count = await this.#relayers.look();
     if (this.#held.size <= this.#share(count) || !this.#held.has(lane)) return false;
     this.gave(lane);
@@ -68,7 +68,7 @@ export class LaneShare {
     return Math.ceil(this.lanes / Math.max(1, relayers));
   }
 
-  /** A lane that comes and goes helps nobody. */
+  /** A lane that changes hands all the time helps nobody. */
   #heldLongEnough(lane: number): boolean {
     const since = this.#held.get(lane);
     return since !== undefined && this.#now() - since >= this.#times.lasts;

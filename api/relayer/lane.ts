@@ -102,7 +102,7 @@ export class Lane {
     try {
       await whileLeased({ renew, every: times.renewEvery }, abort, (stop) => this.#drive(lease, stop));
       await database.write(async (trx) => {
-        // Those that were to be tried again.
+        // Claims that wait to be tried again: another process may take them.
         if (this.#sender.hasClaims) await returnAbandonedClaims(trx, lease, AT_ONCE);
         await releaseLease(trx, lease);
       });

@@ -9,7 +9,7 @@ import type { Fees } from "./sign.ts";
  * would miss the next block.
  */
 const PAUSE = { first: 500, factor: 1.5 } as const;
-/** With so many in flight, only full transactions are sent. With the pauses, it takes more than twelve seconds to send so many. */
+/** With this many in flight, only full transactions are sent. With the pauses, reaching this number takes over twelve seconds. */
 const MOST_BEFORE_FULL = 8;
 
 /**
@@ -27,11 +27,11 @@ export function pauseBeforePartial(open: readonly FlightTransaction[], now: numb
 
 /** Transactions that a lane may have in flight on any chain. */
 export const LEAST_IN_FLIGHT = 4;
-/** Transactions that a lane has in flight at most. Every common node lets one account have so many, and some refuse more. */
+/** Most transactions that a lane has in flight. Every common node accepts this many from one account, and some refuse more. */
 const MOST_IN_FLIGHT = 16;
 /** The lanes together keep this many blocks of transactions in flight: one for the next block, and one behind it. */
 const BLOCKS_IN_FLIGHT = 2;
-/** The share of a block that must be gained. For less, the transactions are not made smaller. */
+/** The share of a block that smaller transactions must gain. For less, they are not made smaller. */
 const WORTH_FILLING = 0.02;
 
 /** The gas of a batch's transaction. */

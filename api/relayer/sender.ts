@@ -44,7 +44,7 @@ import { signBatch } from "./sign.ts";
 const GROWTH = 1.05;
 /** The node's code for a call whose parameters are not valid. */
 const INVALID_PARAMETERS = -32_602;
-/** After the lane could not pay for one more transaction, its funds are not read again for so long. In milliseconds. */
+/** Milliseconds for which the funds of a lane are not read again after it could not pay for one more transaction. */
 const SHORT_WAIT = 1_000;
 
 export interface SenderDeps extends BatchContext {
@@ -63,7 +63,10 @@ interface CommittedBatch extends RecordedBatch {
   size: number;
 }
 
-/** Whether an error says nothing about the requests of a batch. A node refuses a call for its parameters, which are theirs. */
+/**
+ * Whether an error says nothing about the requests of a batch. An error about invalid parameters does: they come from the
+ * requests.
+ */
 function concernsNoRequest(error: unknown): boolean {
   if (error instanceof RpcError) return error.code !== INVALID_PARAMETERS;
   // The node that takes a batch over from another may say that nothing can be sent.
@@ -101,8 +104,8 @@ export class BatchSender {
   /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
   #shortUntil = 0;
   /**
-   * Claimed requests of batches that could not be made, by no fault of the node or the database: the next set is the last one. Each
-   * set is tried again alone, and halved, until the request that is the cause is found and parked.
+   * Sets of claimed requests whose batch could not be made, although the node and the database work. The last set is tried next.
+   * Each set is tried alone, and halved, until the request that is the cause is found and parked.
    */
   #suspects: ClaimedRequest[][] = [];
   /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
@@ -194,7 +197,7 @@ export class BatchSender {
     return { claimed: claims.claimed, parked: claims.parked.length };
   }
 
-  /** Claims without the requests that the database refuses to change. They are parked by their marks alone. */
+  /** Claims without the requests that the database refuses to change. For these, only `parked_rows` is written. */
   async #claimOthers(limit: number, claim: (only: readonly string[]) => Promise<Claims>): Promise<Claims> {
     const { database, now } = this.#deps;
     const claims: Claims = { claimed: [], parked: [] };
@@ -340,7 +343,7 @@ export class BatchSender {
       if (request.status !== "pending")
         logger.warn(
           { request: request.id, errors, ...(cause === null ? {} : { err: cause }) },
-          "a request that was signed before cannot be signed again now: it waits for its earlier transaction, and is looked at again in ten minutes",
+          "a request that was signed before cannot be signed again now: it waits for its earlier transaction, and is checked again in ten minutes",
         );
       else if (cause === null)
         logger.info(

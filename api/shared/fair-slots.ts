@@ -65,7 +65,7 @@ export class FairSlots implements Slots {
     this.#total -= 1;
   }
 
-  /** Slots of which as many are taken. */
+  /** A copy in which the same slots are taken. */
   copy(): FairSlots {
     const copied = new FairSlots(this.#limits, [], this.#slow);
     for (const [app, used] of this.#used) copied.#used.set(app, used);

@@ -25,8 +25,8 @@ export function randomId(): string {
 }
 
 /*
- * The ids of rows begin with the time. A database keeps ids in order: those of rows that are written together are then on a few
- * pages of its index, and with random ids each would be on a page of its own, which is written, logged and copied for it.
+ * The ids of rows begin with the time, so the ids of rows that are written together are on a few pages of the database's index.
+ * With random ids, each would be on a page of its own, which the database would write, log and copy.
  */
 
 /** Bytes for the time: milliseconds since 1970. */

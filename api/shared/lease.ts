@@ -1,6 +1,6 @@
 /** How long leases last, in milliseconds. */
 export interface LeaseTimes {
-  /** A process that does not renew a lease for so long is replaced. */
+  /** A process that does not renew a lease for this long is replaced. */
   lasts: number;
   /** From one renewal to the next. */
   renewEvery: number;
@@ -40,7 +40,7 @@ export async function whileLeased<T>(
   const lost = new AbortController();
   const renewing = new Set<Promise<void>>();
   const timer = setInterval(() => {
-    // A slow database must not collect renewals.
+    // Renewals must not pile up while the database is slow.
     if (renewing.size > 0) return;
     const renewal = renew()
       .catch((error: unknown) => {

@@ -14,7 +14,7 @@ export interface CallKind {
   running: SlotLimits;
   /** How many wait. Further ones are refused. */
   waiting: SlotLimits;
-  /** What a caller should know who waited too long. */
+  /** Advice for a caller that waited too long. */
   hint: string;
 }
 

@@ -7,7 +7,7 @@ import { type StoredConsoleSession, touchConsoleSession } from "../store/apps/co
 import type { Identity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
 
-/** The time of the last use is written once in so many milliseconds, so that calls that read do not write. */
+/** The time of the last use is written at most once in this many milliseconds, so that calls that read do not write. */
 const TOUCH_EVERY = 300_000;
 
 type Deps = Pick<HttpDeps, "database" | "logger" | "lookUps" | "rates" | "settings">;

@@ -30,8 +30,8 @@ class Account {
 }
 
 /**
- * An answer of at most so many bytes closes no other connection. Otherwise the answer that refuses a call, or a call for the
- * health, would cut off what the caller reads. The number of connections bounds such answers.
+ * An answer of up to this many bytes closes no other connection. Otherwise a refusal, or the answer of a health check, would cut
+ * off what the caller reads. The number of connections bounds such answers.
  */
 const SMALL = 4_096;
 
@@ -48,9 +48,9 @@ interface Answer {
 
 /**
  * The bytes of answers that their callers have not read, of every route. They are counted for each address, for each app and in
- * all. A caller that holds too many gets no further answer until it reads; answers that were in the making close the
- * connections of this caller that have waited longest. What all callers hold together closes the connections that have waited
- * longest of all. An answer that its caller does not read closes its connection.
+ * all. A caller that holds too many gets no further answer until it reads; answers that were in the making close the connections
+ * of this caller that have waited longest. If all callers together hold too many, the connections that have waited longest of all
+ * are closed. An answer that its caller does not read closes its connection.
  */
 export class UnreadAnswers {
   readonly #limits: Pick<Limits, "unreadBytes" | "callerUnreadBytes">;
@@ -77,7 +77,7 @@ export class UnreadAnswers {
     };
   }
 
-  /** Refuses the calls of an address that has not read too many answers. */
+  /** Refuses the calls of an address with too many bytes of unread answers. */
   limit(): RequestHandler {
     return (request, _response, next) => {
       this.#refuse(`address ${callerAddress(request)}`);
@@ -87,7 +87,7 @@ export class UnreadAnswers {
 
   /**
    * Counts the answer for the app that makes the call, too. Nothing of it is written yet.
-   * @throws ApiError `unavailable` when the app has not read too many.
+   * @throws ApiError `unavailable` when the app has too many bytes of unread answers.
    */
   addApp(request: Request, appId: string): void {
     const holder = `app ${appId}`;
@@ -159,7 +159,7 @@ export class UnreadAnswers {
     if (answer.bytes > 0) this.#waiting.add(answer);
   }
 
-  /** Milliseconds in which a caller must read so many bytes. */
+  /** Milliseconds in which a caller must read this many bytes. */
   #timeFor(bytes: number): number {
     return (bytes / this.#pace.bytesPerSecond) * 1_000;
   }

@@ -20,14 +20,14 @@ import { validate } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
-/** From reading their bodies on, batches take memory. */
+/** Limited because batches take memory from the moment when their bodies are read. */
 const BATCHES: CallKind = {
   name: "batches",
   running: BATCHES_AT_ONCE,
   waiting: WAITING_BATCHES,
   hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
 };
-/** Making their answers takes time. */
+/** Limited because making the answers of these calls takes time. */
 const READS: CallKind = {
   name: "calls that read",
   running: READS_AT_ONCE,

@@ -23,7 +23,7 @@ interface Waiting {
 interface Line {
   waiting: Waiting[];
   sending: number;
-  /** How many deliveries are taken ahead. Grows with each answer, so an app whose receiver is dead has none. */
+  /** How many deliveries are taken ahead. It grows with each fast answer. Any other answer, or none, sets it to 0. */
   ahead: number;
 }
 

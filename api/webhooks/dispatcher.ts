@@ -43,8 +43,8 @@ const POLL = 1_000;
 /** A receiver that takes longer than this to answer is slow: its app gets one slot. */
 const SLOW = 5_000;
 /**
- * Results are stored together: when there are so many, when half of what was taken is sent, or when the first has waited so
- * long.
+ * Results are stored together: when there are this many, when half of the taken deliveries are sent, or when the first result has
+ * waited this long.
  */
 const MOST_RESULTS = 512;
 const LONGEST_UNRECORDED = 50;
@@ -163,7 +163,7 @@ export class Dispatcher {
   }
 
   /**
-   * Takes what is next without the deliveries that the database refuses to change. These are parked by their marks alone.
+   * Takes what is next without the deliveries that the database refuses to change. For these, only `parked_rows` is written.
    * @returns whether there were any.
    */
   async #takeOthers(): Promise<boolean> {

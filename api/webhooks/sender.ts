@@ -91,7 +91,7 @@ interface Post {
   timeout: number;
 }
 
-/** Of an answer's body only the beginning is kept. One that is short and comes at once is read to its end, so that the connection can be used again. */
+/** A body of up to this many bytes is read to its end, so that its connection can be used again. Only its beginning is kept. */
 const LONGEST_BODY = 16_384;
 /** Milliseconds from the status of an answer to the end of its body. */
 const BODY_TIMEOUT = 1_000;

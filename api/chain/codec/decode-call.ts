@@ -58,7 +58,7 @@ function decodeCreation(data: string): Command | null {
   try {
     return decodeCloneArguments(creation.type, creation.packed);
   } catch (error) {
-    // The factory refuses such arguments. Who has a lane's key can send them.
+    // The factory refuses such arguments, but anyone with a lane's key can send them.
     if (error instanceof RangeError) return null;
     throw error;
   }

@@ -16,7 +16,7 @@ import { abi } from "../abi.ts";
 import type { ContractAddresses } from "../contracts.ts";
 import { encodeErc1155Arguments, encodeErc721Arguments } from "./clone-arguments.ts";
 
-/** Of the calls that a busy service makes for every request. They are encoded by hand. */
+/** Selectors of the calls that a busy service makes for every request. These calls are encoded by hand. */
 const SELECTORS = {
   mint721: abi.erc721.getFunction("mint").selector,
   mintToWallet: abi.erc721.getFunction("mintToWallet").selector,
@@ -329,7 +329,7 @@ export function executionDigest(chainId: bigint, wallet: string, { relay, target
   return digest(chainId, wallet, EXECUTION.hash({ relay, target, data, number }));
 }
 
-/** A batch has many authorizations for a few collections. The hash of a domain takes as long as that of an authorization. */
+/** Remembers domain hashes: a batch has many authorizations for few collections, and a domain takes as long to hash as one. */
 const domainHash = remember(1_000, (domain: string) => {
   const [chainId = "", verifyingContract = ""] = domain.split(" ");
   return TypedDataEncoder.hashDomain(monetaDomain(BigInt(chainId), verifyingContract));

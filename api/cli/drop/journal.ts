@@ -87,7 +87,7 @@ async function read(folder: string): Promise<{ entries: Entry[]; bytes: number }
 /** A folder from others may have a link or a pipe in place of the journal. @throws OperatorError */
 async function openOwn(folder: string, flags: number): Promise<FileHandle> {
   const path = join(folder, JOURNAL);
-  const refusal = () => new OperatorError(`${path} is a link or no file. Delete it, and run the command again.`);
+  const refusal = () => new OperatorError(`${path} is not a regular file. Delete it, and run the command again.`);
   const handle = await open(path, flags | constants.O_NOFOLLOW, 0o600).catch((error: unknown) => {
     throw (error as NodeJS.ErrnoException).code === "ELOOP" ? refusal() : error;
   });
@@ -104,7 +104,7 @@ function readLine(folder: string, text: string, index: number): Entry {
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
   }
   throw new OperatorError(
-    `Line ${(index + 1).toString()} of ${join(folder, JOURNAL)} is damaged, so nobody can say what was minted. Restore the file from a copy. Without one, compare the folder with the collection, and drop only what is missing from a new folder.`,
+    `Line ${(index + 1).toString()} of ${join(folder, JOURNAL)} is damaged, so it is not known what was minted. Restore the file from a copy. Without one, compare the folder with the collection, and drop only what is missing from a new folder.`,
   );
 }
 

@@ -136,7 +136,10 @@ function receiverOf({ owner }: FolderToken, type: Plan["collection"]["type"], to
   return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
 }
 
-/** Uploads at a time, and the bytes that they have together. They share the line, and the service gives up each that is slower than `UPLOAD_PACE`. */
+/**
+ * Uploads at a time, and the bytes that they have together. They share the bandwidth, and the service gives up an upload that is
+ * slower than `UPLOAD_PACE`.
+ */
 const UPLOADS = 6;
 const UPLOAD_BYTES = 16_777_216;
 /** An upload that no metadata names is kept for a week at least. One that is older than a day is repeated. */

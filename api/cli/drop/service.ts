@@ -9,7 +9,7 @@ import { OperatorError } from "../../operate/operator-error.ts";
 import { sha256Of } from "./media-files.ts";
 import type { MediaFile } from "./folder.ts";
 
-/** After so many milliseconds without a useful answer the drop stops. It can be continued. */
+/** The drop stops after this many milliseconds without a useful answer. It can be continued. */
 const PATIENCE = 600_000;
 /** Timeout for an answer, in milliseconds. The service waits 300,000 for a file, and ends first. */
 const TIMEOUT = 330_000;

@@ -70,7 +70,7 @@ async function showWords(words: readonly string[], terminal: Terminal): Promise<
     const lines = [
       "",
       "These 24 words are all keys of this installation. Write them down on paper, in this order. They are not shown again.",
-      "Who has them can move every token of your users.",
+      "Anyone who has them can move every token of your users.",
       "",
       ...rows(words),
       "",

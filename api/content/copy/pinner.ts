@@ -98,7 +98,7 @@ export class Pinner {
     return "again";
   }
 
-  /** Takes due pins. Those that the database refuses to change are parked by their marks. */
+  /** Takes due pins. Pins that the database refuses to change are parked: only `parked_rows` is written for them. */
   async #take(): Promise<DuePin[]> {
     const { database, now, lease } = this.#deps;
     const take = (only?: readonly string[]) => {

@@ -108,7 +108,7 @@ export class MediaWorker {
     const found = await this.#take(abort);
     // The job that was taken during a fault shows whether the fault has passed.
     if (found > 0) return probing ? "full" : "again";
-    // The fault began during this look.
+    // The fault began while this step looked for jobs.
     if (this.#fault.active !== probing) return "full";
     // No job shows whether the fault has passed. The next one will.
     this.#fault.clear();
@@ -177,7 +177,7 @@ export class MediaWorker {
     }
   }
 
-  /** The same without the jobs that the database refuses to change. They are parked by their marks. */
+  /** The same without the jobs that the database refuses to change. For these, only `parked_rows` is written. */
   async #takeOthers(take: (only: readonly string[]) => Promise<number>, error: unknown): Promise<number> {
     const { database, logger, now } = this.#deps;
     let found = 0;

@@ -125,7 +125,7 @@ export class S3Client {
   }
 }
 
-/** Loads what a service without a bucket does not need here. */
+/** Loads the HTTP client and the signer, which a service without a bucket does not need. */
 async function openHttp() {
   const [{ Agent, request }, { AwsV4Signer }] = await Promise.all([import("undici"), import("aws4fetch")]);
   return { AwsV4Signer, request, agent: new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } }) };

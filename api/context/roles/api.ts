@@ -105,7 +105,7 @@ interface Watched {
 /** Milliseconds for which a result is given again: anybody may ask, and each look costs a query and a call of the node. */
 const FRESH = 1_000;
 
-/** With one of these a process can answer no call as it should. Whatever else fails, it still accepts requests and answers reads. */
+/** With one of these words a process cannot serve calls. With any other failure it still accepts requests and answers reads. */
 const CAN_DO_NOTHING: Record<"database" | "chain", readonly ReadinessWord[]> = {
   database: ["unavailable"],
   chain: ["wrong_chain"],
@@ -171,7 +171,7 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
   };
 }
 
-/** With several nodes, from what is known about them: nobody is asked. */
+/** With several nodes, from what is known about them: no node is asked. */
 function chainOf(states: readonly NodeState[]): Result {
   const problems = states.flatMap(({ problem }) => problem ?? []);
   if (problems.length < states.length) return { word: "ok", detail: null };

@@ -15,7 +15,7 @@ export async function explainingDisk<T>(result: string, work: () => Promise<T>):
     return await work();
   } catch (error) {
     if (error instanceof FolderError || error instanceof OperatorError || !(error instanceof Error)) throw error;
-    // A block that was just written, and read back.
+    // Damage: a block that was just written was read back with other bytes.
     const reason = isDamage(error)
       ? `the disk returns other bytes than were written (${error.message})`
       : fileErrorReason(error);

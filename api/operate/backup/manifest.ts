@@ -54,7 +54,7 @@ export async function* listedBlocks(folder: string, list: NonNullable<Manifest["
   let blocks = 0;
   for await (const line of createInterface({ input: Readable.from(readRegular(join(folder, BLOCK_LIST))) })) {
     const cid = parseCid(line);
-    if (cid === null || canonicalCid(cid) !== line) throw damaged(folder, BLOCK_LIST, "has a line that is no CID");
+    if (cid === null || canonicalCid(cid) !== line) throw damaged(folder, BLOCK_LIST, "has a line that is not a CID");
     blocks += 1;
     yield cid;
   }

@@ -70,10 +70,10 @@ async function gasUnlessThere(
   const exists = async () => address !== undefined && (await provider.getCode(address)) !== "0x";
   if (await exists()) return null;
   try {
-    // The state that `exists` looks at. Hardhat would ask for the pending one, which contains transactions of an earlier run.
+    // The same state that `exists` reads. Hardhat would ask for the pending one, which contains transactions of an earlier run.
     return await provider.estimateGas({ ...transaction, blockTag: "latest" });
   } catch (error) {
-    // A transaction of an earlier run may have been mined since the look above. CREATE2 then refuses a second contract.
+    // A transaction of an earlier run may have been mined since the check above. CREATE2 then refuses a second contract.
     if (await exists()) return null;
     throw error;
   }

@@ -7,14 +7,14 @@ import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { providerOf, sendOnce } from "./transactions.ts";
 
-/** What a lane gets at the start: the price of so much gas. Ten to twenty small transactions, each with many mints. */
+/** A lane gets the price of this much gas at the start: ten to twenty small transactions, each with many mints. */
 const LANE_GAS = 5_000_000n;
-/** A lane with less than one part in so many of that gets more. */
+/** A lane with less than that amount divided by this gets more. */
 const FEW = 4n;
 /** A call of `setOperator`, and a plain transfer of coins. */
 const OPERATOR_GAS = 60_000n;
 const TRANSFER_GAS = 21_000n;
-/** Reserve for fees that rise while the coins are on their way, and for the data fee of a rollup: one part in so many. */
+/** Reserve for fees that rise while the coins are on their way, and for the data fee of a rollup: the cost divided by this. */
 const RESERVE = 4n;
 
 /** Coins that an account must have. In wei. */

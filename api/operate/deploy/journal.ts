@@ -95,7 +95,7 @@ export function stepsOf({ placed }: Journal): Step[] {
   return STEPS.filter((step) => placed[step] === undefined);
 }
 
-/** With 0.2.0 nobody could choose. */
+/** The storage that was chosen for new collections. Version 0.2.0 offered no choice. */
 export function chosenStorage(known: Deployment | null): CollectionStorage {
   return known === null || known.ofOneFactory === true ? DEFAULT_STORAGE : known.factories[0].storage;
 }

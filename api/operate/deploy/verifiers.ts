@@ -30,15 +30,15 @@ export interface Verifier {
 
 /** Limits of the exchange with a verifier. Times are in milliseconds. */
 interface Patience {
-  /** The whole of one HTTP exchange. */
+  /** Timeout of one whole HTTP exchange. */
   timeout: number;
   /** Tries of one exchange. */
   tries: number;
-  /** Before the second try. Each further one waits twice as long. */
+  /** Wait before the second try. Each further wait is twice as long. */
   firstWait: number;
-  /** Between two questions whether the verifier has finished. */
+  /** Pause between two polls whether the verifier has finished. */
   poll: number;
-  /** Questions in all. */
+  /** Most polls. */
   polls: number;
 }
 

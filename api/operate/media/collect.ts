@@ -18,7 +18,10 @@ interface Collected {
   removedBytes: number;
 }
 
-/** Blocks of uploads that no metadata names yet are kept so long, in milliseconds. The documents of `POST /v1/media` promise a week. */
+/**
+ * How long blocks of uploads that no metadata names yet are kept, in milliseconds. The documents of `POST /v1/media` promise a
+ * week.
+ */
 export const KEPT = 7 * 24 * 3_600_000;
 /** Blocks per transaction. */
 const CHUNK = 200;

@@ -76,7 +76,7 @@ export class MediaCollector {
 
   async #collect(abort: AbortSignal): Promise<StepResult> {
     const { blocks, metrics, logger, now } = this.#deps;
-    // Another process may have done it since the look.
+    // Another process may have done it since the check.
     if (!(await this.#isDue())) {
       await this.#lease.release();
       return "idle";

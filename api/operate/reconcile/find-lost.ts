@@ -100,7 +100,7 @@ function lostBatch(
   const notRun = new Set(events.flatMap((event) => ("number" in event ? [event.number] : [])));
   const happened = ({ number }: { number: bigint }, position: number) =>
     position < closing.executed && !notRun.has(number);
-  // Who has a lane's key can call anything. What failed made no collection.
+  // Anyone with a lane's key can make any call. A failed call created no collection.
   const unknown = calls.find((call, position) => happened(call, position) && usesUnknownFactory(call, deps.contracts));
   if (unknown !== undefined) {
     throw new ReconcileError(

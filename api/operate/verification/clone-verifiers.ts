@@ -141,7 +141,10 @@ class Calls {
 const ALREADY_VERIFIED = "already_verified";
 const BEING_VERIFIED = "duplicate_verification_request";
 const UNSUPPORTED_CHAIN = "unsupported_chain";
-/** No source gives this code: as of a minimal proxy. The second is of servers without a search for similar contracts. */
+/**
+ * Sourcify has no sources for this code, as for every minimal proxy. The second code is that of servers without a search for
+ * similar contracts.
+ */
 const NO_SOURCES = ["no_similar_match_found", "route_not_found"];
 
 const sourcifyContract = z.object({ match: z.enum(["match", "exact_match"]).nullable() });

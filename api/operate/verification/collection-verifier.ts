@@ -59,7 +59,7 @@ export class CollectionVerifier {
   readonly #loop: WorkLoop;
   /** Monotonic time until which the verifier asks not to be called. */
   #restUntil = 0;
-  /** Whether the last question got no verdict. That nothing is due then does not show that the verifier answers again. */
+  /** Whether the last question got no verdict. Then an empty queue does not show that the verifier answers again. */
   #isFaulty = false;
 
   constructor(deps: CollectionVerifierDeps) {
@@ -107,7 +107,7 @@ export class CollectionVerifier {
 
   async #verifyNext(abort: AbortSignal): Promise<StepResult> {
     const { logger } = this.#deps;
-    // Another process may have done it since the look.
+    // Another process may have done it since the check.
     const due = await this.#next();
     if (due === undefined) return "idle";
     let verdict: Verdict;

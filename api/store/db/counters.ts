@@ -55,7 +55,7 @@ export const counterKeys = {
   nfts: (contract: string) => `nfts:${contract}`,
   owners: (contract: string, tokenId: string) => `owners:${contract}:${tokenId}`,
   walletHistory: (wallet: string) => `history:${wallet}`,
-  /** What an app used on a day (days since 1970, UTC). A sum over time: nothing in the database can be counted again. */
+  /** What an app used on a day (days since 1970, UTC). A sum over time: it cannot be counted again from other rows. */
   usage: (app: string, day: number, figure: UsageFigure | "minted") => `usage:${app}:${day.toString()}:${figure}`,
   /**
    * What became final in a slot of ten minutes (`api/domain/series.ts`), over all apps. Also a sum over time. The number of the
@@ -75,8 +75,8 @@ export async function addToCounters(trx: Trx, deltas: ReadonlyMap<string, number
 }
 
 /**
- * Advances sequences: counters whose values are given away, each once. A sequence has one slot, which stays locked until
- * the commit, so numbers are given in commit order.
+ * Advances sequences: counters that give out each number once, such as positions in a feed. A sequence has one slot, which stays
+ * locked until the commit, so numbers are given in commit order.
  * @returns the last number of each, after the change.
  */
 export async function advanceSequences(trx: Trx, counts: ReadonlyMap<string, number>): Promise<Map<string, number>> {

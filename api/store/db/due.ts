@@ -15,7 +15,7 @@ export function isDue(at: number, now: number, longestWait: number): boolean {
 /**
  * The first due rows, longest due first. The two kinds of due rows are read separately: one condition for both would pass over
  * every row that still waits.
- * @param search returns the first rows, by time, whose time compares so with `at`.
+ * @param search returns the first rows, by time, whose time fulfils the comparison with `at`.
  */
 export async function firstDue<Row>(
   { now, longestWait, limit }: { now: number; longestWait: number; limit: number },

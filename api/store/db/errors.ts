@@ -6,8 +6,8 @@ export class DatabaseError extends Error {
 }
 
 /**
- * Thrown when the database cannot serve at the moment: the connection is lost, the server is restarting or busy. The same
- * call may succeed later. A write that fails so may have been committed.
+ * Thrown when the database cannot serve at the moment: the connection is lost, the server is restarting or busy. The same call
+ * may succeed later. A write that fails with this error may have been committed.
  */
 export class DatabaseUnavailable extends DatabaseError {
   override readonly name = "DatabaseUnavailable";
@@ -81,7 +81,7 @@ export function explainedAtRun(error: unknown): unknown {
     : error;
 }
 
-/** Of a commit, any error that the server did not send means a lost connection, however it shows. */
+/** Any error of a commit that the server did not send means a lost connection, whatever it looks like. */
 export function explainedAtCommit(error: unknown): unknown {
   if (error instanceof pg.DatabaseError || error instanceof DatabaseUnavailable) return error;
   return connectionProblem(error instanceof Error ? error.message : String(error), error);

@@ -35,7 +35,7 @@ export function keysetPage<T extends { created_at: number; id: string }>(
   return { items, next: more ? { at: last.created_at, id: last.id } : null };
 }
 
-/** Where a count stops that has no counter. */
+/** A listing without a counter is counted up to this number. */
 export const MOST_COUNTED = 10_000;
 
 /** By their creation. */

@@ -87,7 +87,7 @@ export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_a
   return db.selectFrom("parked_rows").select(["id", "next_at"]).where("kind", "=", kind).execute();
 }
 
-/** A row that was not tried again for so long is gone, because something else ended its work. In milliseconds. */
+/** A row that was not tried again for this long is gone, because something else ended its work. In milliseconds. */
 const FORGET_AFTER = 86_400_000;
 
 /** Forgets rows that are gone. Metadata is not tried again by itself: `reconcile` stores it. */

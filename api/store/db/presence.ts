@@ -12,7 +12,7 @@ export interface PresenceDeps {
   logger: Logger;
   now: () => number;
   times: LeaseTimes;
-  /** Processes that have not been heard of for so long do not count, in milliseconds. Default: as long as a lease lasts. */
+  /** Processes that have not been heard of for this long do not count, in milliseconds. Default: as long as a lease lasts. */
   within?: number;
   /** Called when a newer version of Moneta has migrated the database: this process must end. */
   onNewerSchema: (error: SchemaError) => void;
@@ -49,7 +49,7 @@ export class Presence {
   async start(): Promise<void> {
     await this.#beat();
     this.#timer = setInterval(() => {
-      // A slow database must not collect heartbeats.
+      // Heartbeats must not pile up while the database is slow.
       this.#beating ??= this.#beat().finally(() => {
         this.#beating = null;
       });

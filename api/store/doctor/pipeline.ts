@@ -103,7 +103,7 @@ export function parkedRows(db: Db, limit: number): Promise<ParkedRowsTable[]> {
   return db.selectFrom("parked_rows").selectAll().orderBy("since").orderBy("kind").orderBy("id").limit(limit).execute();
 }
 
-/** The collections that were tried to verify last, newest first. @returns why each try failed; null: it did not. */
+/** The collections whose verification was tried last, newest first. @returns why each try failed; null: it succeeded. */
 export function newestVerifications(db: Db, limit: number): Promise<{ address: string; error: string | null }[]> {
   return db
     .selectFrom("verifications")

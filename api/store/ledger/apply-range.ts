@@ -94,7 +94,7 @@ export async function applyRange(
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
   if (!moved) return null;
   await lockCollections(trx, collectionsOf(range));
-  // Far behind the head no block is remembered, and nothing is to be forgotten.
+  // Far behind the head no headers are stored, so there are none to forget.
   const remembers = range.blocks.length > 0;
   if (remembers) await rememberBlocks(trx, range.blocks, range.forgetBlocksBefore);
   const counters = new CounterDeltas();
@@ -110,7 +110,7 @@ export async function applyRange(
   return confirm(trx, range, now, without);
 }
 
-/** Settles what is deep enough. Nothing is, if no block became final since the last commit, and there is no new outcome. */
+/** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */
 async function confirm(trx: Trx, range: BlockRange, now: number, { settling }: Without): Promise<SettledRequest[]> {
   const confirmed = range.confirmed.toString();
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
@@ -145,7 +145,7 @@ async function applyOutcomes(
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
   for (const settled of fresh) await addCollection(trx, settled, { batch, facts, counters });
-  // Where some calls ran, the others ran out of the batch's gas. They are not the cause, and are first in the next batch.
+  // If some calls ran, the batch's gas ran low before the others. They are not the cause, and are first in the next batch.
   await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
 
@@ -183,7 +183,7 @@ async function storeOutcomes(
   return new Set(stored.map(({ id }) => id));
 }
 
-/** Only where nobody asks: a scratch copy of the ledger. */
+/** Used only in a scratch copy of the ledger, where nobody reads it. */
 const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false };
 
 async function addCollection(

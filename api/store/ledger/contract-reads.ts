@@ -154,7 +154,7 @@ interface ReadBalances {
   held: { tokenId: string; quantity: bigint }[];
   /** The block whose state was read. No reorg can drop it, unless it is the checkpoint of the start. */
   block: number;
-  /** Whether everything was read that was known to be read. */
+  /** Whether every balance that waited to be read was read. */
   all: boolean;
 }
 

@@ -22,7 +22,7 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
     .where("ended_at", "is", null)
     .executeTakeFirst();
   if (ended.numUpdatedRows === 0n) return false;
-  // A time without a block leaves nothing behind, however often an app starts and stops following.
+  // A period without a block is deleted, so an app that keeps starting and stopping leaves no rows behind.
   await trx
     .deleteFrom("contract_follows")
     .where("app_id", "=", appId)
@@ -100,7 +100,7 @@ interface FollowTime {
 export interface WatchedContracts {
   readonly collections: ReadonlyMap<string, CollectionType>;
   readonly foreign: ReadonlyMap<string, WatchedForeign>;
-  /** How often what `foreign` is read from was changed. */
+  /** How often the rows behind `foreign` were changed. */
   readonly foreignVersion: number;
 }
 

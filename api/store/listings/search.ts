@@ -10,11 +10,11 @@ import { rowSet, type Trx } from "../db/sql.ts";
 import { toTokenMetadata } from "./nfts.ts";
 
 /*
- * By what a token can be found: the beginning of its name, and its traits. These are the first attributes that have a
+ * What a token can be found by: the beginning of its name, and its traits. These are the first attributes that have a
  * `trait_type` and a plain `value`. Apps may store any JSON there, in any amount, so everything else is passed over.
  */
 
-/** Of so many characters, each of which may be two units or a part of `{token_id}`, the first ones are left. */
+/** UTF-16 units of a name that are read: enough for a search, even if each character takes two units or a `{token_id}`. */
 const READ = 20 * MAX_SEARCH_LENGTH;
 
 /**
@@ -31,7 +31,7 @@ export function searchName(metadata: TokenMetadata | null, tokenId: string): str
   return beginning !== "" && isStorable(beginning) ? beginning : null;
 }
 
-/** Hex digits of a key. Whoever makes two traits with the same key mixes up only the tokens of a collection of its own. */
+/** Hex digits of a key. An app that constructs two traits with the same key only mixes up tokens of its own collection. */
 const KEY_LENGTH = 32;
 
 /** Names a trait in a collection, whatever the length of its texts is. */

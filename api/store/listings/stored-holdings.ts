@@ -4,7 +4,7 @@ import type { HoldingKey } from "../../domain/token.ts";
 import { type Db, engineOf, rowSet } from "../db/sql.ts";
 
 /**
- * Those of the holdings that are stored, as a table expression: `seq`, and `ord`, the place in `keys`.
+ * The holdings among `keys` that are stored, as a table expression: `seq`, and `ord`, the place in `keys`.
  *
  * PostgreSQL is asked for the first row from the key on, in the order of contract, token and owner, which only one index has.
  * For plain equality, its planner takes the index of an owner or of a token to be as good when an owner has few tokens on

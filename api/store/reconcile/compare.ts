@@ -48,7 +48,7 @@ export async function compareCollection(
     const change = Object.fromEntries(wrong.map((column) => [column, real[column]]));
     await trx.updateTable("collections").set(change).where("address", "=", address).execute();
   }
-  // What no version has stored yet is found, not corrected.
+  // A `royalty_frozen` that no version has stored yet is filled in, but not reported as a difference.
   const told = wrong.filter((column) => column !== "royalty_frozen" || stored.royalty_frozen !== null);
   return told.map((column) => ({
     what: `${column} of collection ${address}`,

@@ -164,7 +164,7 @@ interface RequestFilter {
   collection?: string | null;
 }
 
-/** The conditions whose rows an index has in order, in the order of their choice: the first one usually has the fewest requests. */
+/** The filters that have an index, in the order of preference: the first one usually has the fewest requests. */
 const KEYS = [
   ["transactionHash", "transaction_hash"],
   ["reference", "reference"],
@@ -204,14 +204,14 @@ function matching(db: Db, appId: string, filter: RequestFilter, page: PageQuery 
   const isAlone = others.length === 0 && status === null && type === null;
   let query = ofApp;
   if (column === null) {
-    // Of a page alone, no older rows are read than it can have.
+    // For a page with this filter alone, only as many rows are read as it can have.
     const part = isAlone && page !== null ? { most: rowsToFetch(page) + rowsToSkip(page), before: page.after } : WHOLE;
     query = among(db, newestOfWallet(db, appId, wanted, part));
   } else if (isAlone || column === "transaction_hash") {
     // A transaction has few requests.
     query = query.where(column, "=", wanted);
   } else {
-    // Any number of requests may have it, and none of them the rest. So the search ends somewhere.
+    // Any number of requests may meet this condition and none of them the others, so the search has a bound.
     query = among(db, newestOf(db, appId, [column, wanted], WHOLE));
   }
   // Few requests are left. As expressions, these conditions cannot lead to an index of many requests.

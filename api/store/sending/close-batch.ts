@@ -67,7 +67,7 @@ function waitBeforeReturn(returns: number): number {
  * Returns a request whose number was not consumed, for another batch under the same number. The first time it keeps its
  * place before all later requests; otherwise a queue that never empties would starve it. After that it goes behind the queue.
  * @param back.wait milliseconds until it may be claimed again, by how often it was returned before. @param back.returns it then
- * counts as returned at least so often. @param back.counts whether its next batches are smaller for it.
+ * counts as returned at least this often. @param back.counts whether its next batches are smaller for it.
  */
 export async function returnUntouched(
   trx: Trx,

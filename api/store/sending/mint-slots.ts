@@ -38,11 +38,11 @@ export interface Balance {
   owner: string;
   /** ERC1155: each id has a balance of its own. null for ERC721. */
   tokenId: string | null;
-  /** Whether the contract has compact storage: then who ever held one of its tokens has a word there for ever. */
+  /** Whether the contract has compact storage: then an account that ever held one of its tokens keeps a word there for ever. */
   compact: boolean;
 }
 
-/** Tokens of an owner that are looked at: one that stays is enough, and an owner may have many that leave. Entries of its history, too. */
+/** Most tokens of an owner, and entries of its history, that are checked: one token that stays is enough, and many may leave. */
 const LOOK_AT = 10;
 
 /**

@@ -152,7 +152,7 @@ interface PageAnswer {
     /** Under which the answer has its items. */
     key: string;
     items: readonly unknown[];
-    /** The fields that change when the page has only so many items. */
+    /** The fields that change when the page has only `count` items. */
     shorter: (count: number) => object;
   };
 }
@@ -172,7 +172,7 @@ export function pageAnswer<K extends string, T, R extends object = object>(
 ) {
   const { total, limit, offset } = page;
   const cursorOf = (position: Position | null) => (position === null ? null : writeCursor(listing, position));
-  // What was found is on one page, without positions: what does not fit is not counted either.
+  // Items found by a search or by their addresses are on one page, without positions. Those that do not fit are not counted.
   const found = page.positions.length === 0;
   const shorter = (count: number) => ({
     limit: count,
@@ -196,7 +196,7 @@ export function answerBody(answer: unknown): string | Buffer {
   const { key, items, shorter } = answer[PAGE];
   let left = MAX_PAGE_BYTES - MAX_CURSOR_LENGTH - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
   const shown: Buffer[] = [];
-  // What does not fit is not made: it may be many times as large.
+  // Items that do not fit are not serialized: together they may be many times as large as the page.
   for (const item of items) {
     // Bytes, not text: a text of megabytes would be copied once more to count its bytes, and again to send it.
     const bytes = Buffer.from(JSON.stringify(item));

@@ -31,7 +31,7 @@ export interface StreamTimes {
   poll: number;
   /** How often the tokens and sessions of the streams are checked. */
   checkTokens: number;
-  /** A stream that is quiet for so long gets a comment: proxies close connections that seem idle. */
+  /** A stream that is quiet for this long gets a comment: proxies close connections that seem idle. */
   heartbeat: number;
 }
 

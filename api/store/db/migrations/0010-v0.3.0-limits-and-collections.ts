@@ -1,9 +1,9 @@
 import { type Kysely, sql } from "kysely";
 
 /**
- * What a request reserves of its app's gas budget until its cost is known: the estimate depends on what the chain charged when
- * the request was accepted. Requests of earlier versions have none. Then the rate limit of a token below that of its app, and
- * when leased work that is done now and then was done last.
+ * Adds three columns. `gas_estimate`: the gas that a request reserves from its app's budget until its cost is known. It depends
+ * on the chain's prices when the request was accepted; earlier requests have none. `rate_limit_per_minute`: a limit of a token
+ * below that of its app. `done_at`: when leased work that is not done all the time was last done.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table requests add column gas_estimate bigint`.execute(db);

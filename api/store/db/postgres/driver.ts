@@ -199,7 +199,7 @@ class PostgresConnection implements DatabaseConnection {
   }
 }
 
-/** The server ends a transaction that waits so long for its client, in milliseconds: a frozen process must not hold locks. */
+/** The server ends a transaction that waits this long for its client, in milliseconds: a frozen process must not hold locks. */
 const IDLE_TIMEOUT = 30_000;
 /** Longest wait for the server to close its ends of the connections when the pool is closed, in milliseconds. */
 const CLOSE_TIMEOUT = 3_000;

@@ -13,7 +13,7 @@ import { timedStatements } from "../timed.ts";
 const OLDEST_VERSION = 15;
 /** Longest wait for a connection: a new one, or a free one of the pool. In milliseconds. */
 const CONNECT_TIMEOUT = 10_000;
-/** A connection that nobody used for so long is closed, in milliseconds. */
+/** A connection that nobody used for this long is closed, in milliseconds. */
 const IDLE_CONNECTION = 60_000;
 
 interface PostgresOptions {

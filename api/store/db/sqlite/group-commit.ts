@@ -79,9 +79,9 @@ export class GroupCommit {
     this.#running = null;
   }
 
-  /** Not within a turn: it may take longer than the commit, and other threads can write meanwhile. */
+  /** Runs outside of a turn: it may take longer than the commit, and other threads can write meanwhile. */
   async #checkpoint(): Promise<void> {
-    // Who waited for the commit gets its answer first.
+    // The callers that waited for the commit get their answers first.
     await nextTurn();
     try {
       this.#checkpoints.run();

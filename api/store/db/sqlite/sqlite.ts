@@ -28,18 +28,18 @@ const BUSY_TIMEOUT = 10_000;
 /** Pause between tries where SQLite does not wait by itself, in milliseconds. */
 const BUSY_PAUSE = 20;
 /**
- * Most memory for the pages that a reading connection keeps, in KiB. SQLite takes it only as far as the file is large. A page
- * of a listing has rows from all over the file: with less, each of them reads the inner pages of the indexes again.
+ * Most memory for the pages that a reading connection keeps, in KiB. SQLite never takes more than the size of the file. A page of
+ * a listing has rows from all over the file: with less, each of them reads the inner pages of the indexes again.
  */
 const READ_CACHE = 65_536;
 /**
- * From so many pages of the write-ahead log on that the file does not have, they are copied into it (a checkpoint). This
- * takes no turn at writing: other connections commit meanwhile.
+ * Once the write-ahead log has this many pages that the file lacks, they are copied into it (a checkpoint). This takes no turn at
+ * writing: other connections commit meanwhile.
  */
 const CHECKPOINT_PAGES = 1_000;
 /**
- * From so many pages of the log on, a commit copies them before it returns. The log begins anew only when a write finds it
- * copied as a whole, and without this, writes that come during each checkpoint would let it grow without a bound.
+ * Once the log has this many pages, a commit copies them before it returns. The log starts again only when a write finds all of
+ * it copied. Without this limit, writes during each checkpoint would let it grow without a bound.
  */
 const MOST_LOG_PAGES = 4_000;
 

@@ -5,7 +5,7 @@ const SERVED = 1;
 /** Index of the word that is 1 while a thread has the checkpoint to do. */
 const CHECKPOINT = 2;
 const WORDS = 3;
-/** Milliseconds. Any length does. */
+/** Milliseconds between the ticks of a timer that only keeps the thread alive. Any length works. */
 const LONG = 60_000;
 
 /**
