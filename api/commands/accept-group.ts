@@ -55,7 +55,7 @@ export interface CandidateCall {
 export type Decision =
   | { kind: "accepted" }
   | { kind: "refused"; code: ReservationRefusal | BacklogRefusal | "quota_exceeded" }
-  /** A quota of the app is used up. The gas budget is not one of them: its code is `quota_exceeded`. */
+  /** A quota of the app is used up. The daily gas budget is `refused` instead: its message has no figures. Both answer `quota_exceeded`. */
   | { kind: "over-quota"; quota: UsedQuota }
   /** `prepare` refused it. */
   | { kind: "failed"; error: ApiError };

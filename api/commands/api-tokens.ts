@@ -11,7 +11,7 @@ import {
 } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { Room } from "./request-quotas.ts";
+import { Room } from "./quota-room.ts";
 
 /*
  * What a console session may do with the tokens of its app. Nobody gains or takes away more than the session itself may do:

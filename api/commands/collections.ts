@@ -15,7 +15,7 @@ import { type AcceptDeps, acceptRequest, refuseLargeMetadata } from "./accept-re
 import { answerOfEarlierCall, type Caller } from "./idempotency.ts";
 import type { MintDeps } from "./mint.ts";
 import { refuseRelayIn } from "./refuse-relay.ts";
-import { Room } from "./request-quotas.ts";
+import { Room } from "./quota-room.ts";
 
 /** New values of fields. null removes a field; undefined keeps it. */
 type Changes<M> = { [F in keyof M]?: M[F] | null | undefined };

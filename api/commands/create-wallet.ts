@@ -1,5 +1,5 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import type { UsedQuota } from "../domain/quota.ts";
+import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
@@ -12,13 +12,14 @@ import {
   type StoredAnswer,
 } from "../store/apps/idempotency.ts";
 import { lockQuotas } from "../store/apps/quotas.ts";
-import { insertWallets } from "../store/apps/wallets.ts";
+import { findWallets, insertWallets } from "../store/apps/wallets.ts";
+import { counterKeys, readCounters } from "../store/db/counters.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 import { gatherCalls } from "./look-ups.ts";
-import { findOverQuota, overQuota } from "./quota-room.ts";
+import { overQuota } from "./quota-room.ts";
 
 interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;
@@ -129,6 +130,35 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   const rest = later.length === 0 ? [] : await createGroup(trx, later, now);
   for (const [index, candidate] of later.entries()) decisions.set(candidate, rest[index] ?? { kind: "taken" });
   return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });
+}
+
+/**
+ * The new wallets for which their apps' quotas have no room, by address. A wallet that exists needs no room.
+ * @param candidates at most one for each address, in the order of the calls.
+ * @param quotas those of the apps that are locked (`lockQuotas`). Without any, nothing is read.
+ */
+async function findOverQuota(
+  trx: Trx,
+  candidates: readonly Pick<Candidate, "wallet">[],
+  quotas: ReadonlyMap<string, Quotas>,
+): Promise<Map<string, UsedQuota>> {
+  const over = new Map<string, UsedQuota>();
+  const wallets = candidates.flatMap(({ wallet }) => (quotas.has(wallet.appId) ? [wallet] : []));
+  if (wallets.length === 0) return over;
+  const stored = await findWallets(trx, wallets);
+  const counters = await readCounters(
+    trx,
+    [...quotas.keys()].map((app) => counterKeys.wallets(app)),
+  );
+  const used = new Map([...quotas.keys()].map((app) => [app, counters.get(counterKeys.wallets(app)) ?? 0]));
+  for (const [index, { appId, address }] of wallets.entries()) {
+    const limit = quotas.get(appId)?.wallets ?? null;
+    if (limit === null || stored[index] !== undefined) continue;
+    const count = used.get(appId) ?? 0;
+    if (count >= limit) over.set(address, { name: "wallets", limit });
+    else used.set(appId, count + 1);
+  }
+  return over;
 }
 
 /** What the decisions about a group depend on. Apps and quotas cannot change until the end of the transaction. */

@@ -2,7 +2,7 @@ import { ApiError } from "../domain/error-codes.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { findConsoleSessionsByHash } from "../store/apps/console-sessions.ts";
 import type { Database } from "../store/db/database.ts";
-import type { Db } from "../store/db/sql.ts";
+import type { Db, Trx } from "../store/db/sql.ts";
 import { isLive } from "./console-session.ts";
 
 /** What proves who calls: a token or the secret of a session, by its SHA-256, hex. */
@@ -43,13 +43,14 @@ export async function validCredentials(
  */
 export function databaseFor(database: Database, credential: Credential | null): Database {
   if (credential === null) return database;
+  const checked = async <T>(trx: Trx, operation: (trx: Trx) => Promise<T>): Promise<T> => {
+    const valid = await validCredentials(trx, [credential], Date.now());
+    if (!valid.has(credential.hash)) throw new ApiError("unauthorized");
+    return operation(trx);
+  };
   return {
     ...database,
-    write: (operation) =>
-      database.write(async (trx) => {
-        const valid = await validCredentials(trx, [credential], Date.now());
-        if (!valid.has(credential.hash)) throw new ApiError("unauthorized");
-        return operation(trx);
-      }),
+    write: (operation) => database.write((trx) => checked(trx, operation)),
+    writeGroup: (operation) => database.writeGroup((trx) => checked(trx, operation)),
   };
 }

@@ -1,7 +1,7 @@
 import { ApiError } from "../domain/error-codes.ts";
-import { quotaMessage, type QuotaName, type Quotas, type UsedQuota } from "../domain/quota.ts";
-import { findWallets } from "../store/apps/wallets.ts";
-import { counterKeys, readCounters } from "../store/db/counters.ts";
+import { quotaMessage, type QuotaName, type UsedQuota } from "../domain/quota.ts";
+import { holdApps } from "../store/apps/apps.ts";
+import { lockQuotas } from "../store/apps/quotas.ts";
 import type { Trx } from "../store/db/sql.ts";
 
 /** `Retry-After` in seconds. Media are copied all the time; for the other quotas, somebody makes room or gives a higher quota. */
@@ -15,35 +15,31 @@ export function overQuota(quota: UsedQuota): ApiError {
   return new ApiError("quota_exceeded", null, { retryAfter, message: quotaMessage(quota) });
 }
 
-interface QuotaCandidate {
-  wallet: { address: string; appId: string };
-}
+/** The room that an app has left in one of its quotas, for a change that is not a request. */
+export class Room {
+  readonly #name: QuotaName;
+  /** null: unlimited. */
+  readonly #quota: { limit: number; used: number } | null;
 
-/**
- * The new wallets for which their apps' quotas have no room, by address. A wallet that exists needs no room.
- * @param candidates at most one for each address, in the order of the calls.
- * @param quotas those of the apps that are locked (`lockQuotas`). Without any, nothing is read.
- */
-export async function findOverQuota(
-  trx: Trx,
-  candidates: readonly QuotaCandidate[],
-  quotas: ReadonlyMap<string, Quotas>,
-): Promise<Map<string, UsedQuota>> {
-  const over = new Map<string, UsedQuota>();
-  const wallets = candidates.flatMap(({ wallet }) => (quotas.has(wallet.appId) ? [wallet] : []));
-  if (wallets.length === 0) return over;
-  const stored = await findWallets(trx, wallets);
-  const counters = await readCounters(
-    trx,
-    [...quotas.keys()].map((app) => counterKeys.wallets(app)),
-  );
-  const used = new Map([...quotas.keys()].map((app) => [app, counters.get(counterKeys.wallets(app)) ?? 0]));
-  for (const [index, { appId, address }] of wallets.entries()) {
-    const limit = quotas.get(appId)?.wallets ?? null;
-    if (limit === null || stored[index] !== undefined) continue;
-    const count = used.get(appId) ?? 0;
-    if (count >= limit) over.set(address, { name: "wallets", limit });
-    else used.set(appId, count + 1);
+  private constructor(name: QuotaName, quota: { limit: number; used: number } | null) {
+    this.#name = name;
+    this.#quota = quota;
   }
-  return over;
+
+  /**
+   * Locks the app if it has this quota. Call it before any other row is locked: see `sql.ts`.
+   * @param count how much is used. It is called after the app is locked.
+   */
+  static async read(trx: Trx, appId: string, name: QuotaName, count: () => Promise<number>): Promise<Room> {
+    const held = (await holdApps(trx, [appId])).get(appId);
+    if (held === undefined || held[name] === null) return new Room(name, null);
+    const limit = (await lockQuotas(trx, [appId])).get(appId)?.[name] ?? null;
+    return new Room(name, limit === null ? null : { limit, used: await count() });
+  }
+
+  /** @throws ApiError `quota_exceeded` when `more` does not fit. A change that needs no more room always fits. */
+  require(more: number): void {
+    if (this.#quota === null || more <= 0 || this.#quota.used + more <= this.#quota.limit) return;
+    throw overQuota({ name: this.#name, limit: this.#quota.limit });
+  }
 }

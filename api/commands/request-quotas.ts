@@ -1,12 +1,10 @@
 import { BACKLOG_RESERVE } from "../config/limits.ts";
-import { type QuotaName, type Quotas, storedBytesOf, type UsedQuota } from "../domain/quota.ts";
-import { holdApps } from "../store/apps/apps.ts";
+import { type Quotas, storedBytesOf, type UsedQuota } from "../domain/quota.ts";
 import { type CountedQuota, lockQuotas, readCounted } from "../store/apps/quotas.ts";
 import { findWallets } from "../store/apps/wallets.ts";
 import { counterKeys, readCounters } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/sql.ts";
 import type { Candidate } from "./accept-group.ts";
-import { overQuota } from "./quota-room.ts";
 
 export interface BacklogLimits {
   /** Most requests of all apps that are not final, without those that wait for content. */
@@ -62,8 +60,6 @@ export class Backlog {
   }
 }
 
-type Call = Pick<Candidate, "appId" | "type" | "waitsForMedia" | "command" | "unlockable" | "newWallet">;
-
 /** What a request takes of a quota. */
 interface Claim {
   name: CountedQuota;
@@ -73,7 +69,7 @@ interface Claim {
   counts: number;
 }
 
-function claimsOf({ type, waitsForMedia, command, unlockable, newWallet }: Call): Claim[] {
+function claimsOf({ type, waitsForMedia, command, unlockable, newWallet }: Candidate): Claim[] {
   const claims: Claim[] = [];
   const claim = (name: CountedQuota, needs: number, counts = needs) => claims.push({ name, needs, counts });
   if (waitsForMedia) claim("media_requests", 1);
@@ -96,13 +92,13 @@ interface LimitedApp {
 /** The quotas for requests, for a group of calls. Apps without such quotas cost no statement and no lock. */
 export class RequestQuotas {
   readonly #apps: ReadonlyMap<string, LimitedApp>;
-  readonly #claims: ReadonlyMap<Call, readonly Claim[]>;
+  readonly #claims: ReadonlyMap<Candidate, readonly Claim[]>;
   /** Addresses of wallets that are stored, or were accepted with an earlier call of the group. They need no room. */
   readonly #wallets: Set<string>;
 
   private constructor(
     apps: ReadonlyMap<string, LimitedApp>,
-    claims: ReadonlyMap<Call, readonly Claim[]>,
+    claims: ReadonlyMap<Candidate, readonly Claim[]>,
     wallets = new Set<string>(),
   ) {
     this.#apps = apps;
@@ -111,15 +107,15 @@ export class RequestQuotas {
   }
 
   /** @param held the apps that exist. Call it before any other row is locked: see `sql.ts`. */
-  static async read(trx: Trx, calls: readonly Call[], held: ReadonlyMap<string, Quotas>): Promise<RequestQuotas> {
-    const claims = new Map<Call, readonly Claim[]>();
+  static async read(trx: Trx, items: readonly Candidate[], held: ReadonlyMap<string, Quotas>): Promise<RequestQuotas> {
+    const claims = new Map<Candidate, readonly Claim[]>();
     const limited = new Set<string>();
-    for (const call of calls) {
-      const quotas = held.get(call.appId);
+    for (const item of items) {
+      const quotas = held.get(item.appId);
       if (quotas === undefined || Object.values(quotas).every((limit) => limit === null)) continue;
-      const all = claimsOf(call);
-      claims.set(call, all);
-      if (all.some(({ name }) => quotas[name] !== null)) limited.add(call.appId);
+      const all = claimsOf(item);
+      claims.set(item, all);
+      if (all.some(({ name }) => quotas[name] !== null)) limited.add(item.appId);
     }
     const apps = new Map<string, LimitedApp>();
     if (limited.size === 0) return new RequestQuotas(apps, claims);
@@ -128,7 +124,7 @@ export class RequestQuotas {
       const limits = quotas.get(app);
       if (limits !== undefined) apps.set(app, { limits, used });
     }
-    const wallets = calls.flatMap(({ appId, newWallet }) =>
+    const wallets = items.flatMap(({ appId, newWallet }) =>
       newWallet === undefined || (apps.get(appId)?.limits.wallets ?? null) === null ? [] : newWallet,
     );
     // Another call may have created them since this one was checked.
@@ -136,10 +132,10 @@ export class RequestQuotas {
     return new RequestQuotas(apps, claims, new Set(stored.flatMap((wallet) => wallet?.address ?? [])));
   }
 
-  /** @returns null when the call has room. */
-  refusalOf(call: Call): UsedQuota | null {
-    const app = this.#apps.get(call.appId);
-    for (const { name, needs } of this.#claimsOf(call)) {
+  /** @returns null when the item has room. */
+  refusalOf(item: Candidate): UsedQuota | null {
+    const app = this.#apps.get(item.appId);
+    for (const { name, needs } of this.#claimsOf(item)) {
       const limit = app?.limits[name] ?? null;
       if (app !== undefined && limit !== null && app.used[name] + needs > limit) return { name, limit };
     }
@@ -147,45 +143,16 @@ export class RequestQuotas {
   }
 
   /** Counts an accepted request. */
-  add(call: Call): void {
-    const app = this.#apps.get(call.appId);
+  add(item: Candidate): void {
+    const app = this.#apps.get(item.appId);
     if (app === undefined) return;
-    for (const { name, counts } of this.#claimsOf(call)) app.used[name] += counts;
-    if (call.newWallet !== undefined) this.#wallets.add(call.newWallet.address);
+    for (const { name, counts } of this.#claimsOf(item)) app.used[name] += counts;
+    if (item.newWallet !== undefined) this.#wallets.add(item.newWallet.address);
   }
 
-  #claimsOf(call: Call): readonly Claim[] {
-    const claims = this.#claims.get(call) ?? [];
-    const exists = call.newWallet !== undefined && this.#wallets.has(call.newWallet.address);
+  #claimsOf(item: Candidate): readonly Claim[] {
+    const claims = this.#claims.get(item) ?? [];
+    const exists = item.newWallet !== undefined && this.#wallets.has(item.newWallet.address);
     return exists ? claims.filter(({ name }) => name !== "wallets") : claims;
-  }
-}
-
-/** The room that an app has left in one of its quotas, for a change that is not a request. */
-export class Room {
-  readonly #name: QuotaName;
-  /** null: unlimited. */
-  readonly #quota: { limit: number; used: number } | null;
-
-  private constructor(name: QuotaName, quota: { limit: number; used: number } | null) {
-    this.#name = name;
-    this.#quota = quota;
-  }
-
-  /**
-   * Locks the app if it has this quota. Call it before any other row is locked: see `sql.ts`.
-   * @param count how much is used. It is called after the app is locked.
-   */
-  static async read(trx: Trx, appId: string, name: QuotaName, count: () => Promise<number>): Promise<Room> {
-    const held = (await holdApps(trx, [appId])).get(appId);
-    if (held === undefined || held[name] === null) return new Room(name, null);
-    const limit = (await lockQuotas(trx, [appId])).get(appId)?.[name] ?? null;
-    return new Room(name, limit === null ? null : { limit, used: await count() });
-  }
-
-  /** @throws ApiError `quota_exceeded` when `more` does not fit. A change that needs no more room always fits. */
-  require(more: number): void {
-    if (this.#quota === null || more <= 0 || this.#quota.used + more <= this.#quota.limit) return;
-    throw overQuota({ name: this.#name, limit: this.#quota.limit });
   }
 }

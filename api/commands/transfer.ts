@@ -1,5 +1,5 @@
 import { ChainUnavailable } from "../chain/errors.ts";
-import type { CollectionType, WalletCommand } from "../domain/command.ts";
+import { type CollectionType, isDelegated, type WalletCommand } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { TransferSource } from "../store/listings/transfer-source.ts";
@@ -168,10 +168,10 @@ async function withDelegation<A extends { command: WalletCommand }>(
   { foreign }: MoveDeps,
   acceptances: readonly Checked<A>[],
 ): Promise<Checked<A>[]> {
-  const isDelegated = (item: Checked<A>) => !isError(item) && item.command.foreign;
-  if (!acceptances.some(isDelegated)) return [...acceptances];
+  const needsDelegate = (item: Checked<A>) => !isError(item) && isDelegated(item.command);
+  if (!acceptances.some(needsDelegate)) return [...acceptances];
   const refusal = await delegationRefusal(foreign);
-  return acceptances.map((item) => (refusal !== null && isDelegated(item) ? refusal : item));
+  return acceptances.map((item) => (refusal !== null && needsDelegate(item) ? refusal : item));
 }
 
 async function delegationRefusal(foreign: ForeignDeps["foreign"]): Promise<ApiError | null> {

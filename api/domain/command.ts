@@ -91,7 +91,7 @@ export interface Transfer {
   kind: "transfer";
   contract: string;
   contractType: CollectionType;
-  /** Whether another party deployed the contract: then the wallet acts through its delegate. */
+  /** See `isDelegated`. Another party deployed the contract. */
   foreign: boolean;
   from: string;
   to: string;
@@ -103,10 +103,7 @@ export interface Burn {
   kind: "burn";
   contract: string;
   contractType: CollectionType;
-  /**
-   * Whether the wallet acts through its delegate: another party deployed the contract, or it is a collection of the service from
-   * before `burnWithAuthorization`.
-   */
+  /** See `isDelegated`. Another party deployed the contract, or it is a collection from before `burnWithAuthorization`. */
   foreign: boolean;
   from: string;
   tokenId: string;
@@ -145,6 +142,11 @@ export function isOfWallet(command: Command): command is WalletCommand {
   return command.kind === "transfer" || command.kind === "burn";
 }
 
+/** Whether the wallet acts through its delegate. Otherwise the contract itself checks the wallet's signature. */
+export function isDelegated(command: Command): command is WalletCommand & { foreign: true } {
+  return isOfWallet(command) && command.foreign;
+}
+
 /** Who gets the copies that a wallet gives away; null: nobody, they are burnt. */
 export function receiverOf(command: WalletCommand): string | null {
   return command.kind === "transfer" ? command.to : null;
@@ -152,5 +154,5 @@ export function receiverOf(command: WalletCommand): string | null {
 
 /** Whether one of the service's collections calls the recipient's token receiver hook, if the recipient has code. A burn calls none. */
 export function callsReceiver(command: Command): boolean {
-  return isMint(command) || (command.kind === "transfer" && !command.foreign);
+  return isMint(command) || (command.kind === "transfer" && !isDelegated(command));
 }

@@ -1,4 +1,4 @@
-import type { CollectionStorage, Command } from "./command.ts";
+import { type CollectionStorage, type Command, isDelegated } from "./command.ts";
 
 /** The state of a storage slot before a call writes it. Only the first write to a slot is expensive. */
 type SlotState =
@@ -79,8 +79,8 @@ export function expectedGas(gas: GasMeasurement, { command, dataLength, slots, t
       const transfer = command.contractType === "ERC721" ? figuresOf(gas, slots).transferErc721 : gas.transferErc1155;
       // Unlike a transfer, a burn reads no receiver's account and writes no new balance slot. It counts the burnt token.
       const own = command.kind === "transfer" ? transfer : transfer - newSlot - account + slotUpdate;
-      // A foreign contract is not measured: it may store more. Its simulation shows what it needs.
-      return own + 3 * slotUpdate + (command.foreign ? 2 * newSlot + 10 * account : 0);
+      // What runs through a delegate is not measured: the contract may store more. Its simulation shows what it needs.
+      return own + 3 * slotUpdate + (isDelegated(command) ? 2 * newSlot + 10 * account : 0);
     }
   }
 }

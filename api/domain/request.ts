@@ -22,7 +22,7 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
 /**
  * The states of a request and the legal steps between them, defined only here.
- * `pending`: accepted. `processing`: its transaction was sent. `completed` and `failed`: final.
+ * `pending`: accepted. `processing`: its transaction is signed and stored, and is sent from then on. `completed`, `failed`: final.
  */
 export const REQUEST_STATUSES = ["pending", "processing", "completed", "failed"] as const;
 export type RequestStatus = (typeof REQUEST_STATUSES)[number];

@@ -12,9 +12,6 @@ export const MAX_POINTS = 120;
 /** Older slots are deleted, in milliseconds: some hours after the oldest that can be shown. */
 export const KEEP_SERIES = (MAX_SERIES_HOURS + 12) * 3_600_000;
 
-/** One gwei, in wei. A fee is counted as whole gwei and the rest in wei, because a counter has 53 bits. */
-export const GWEI = 1_000_000_000n;
-
 /** Latencies are counted in ranges: this many for each doubling of the latency. Each range is wider than the one before. */
 const STEPS_PER_DOUBLING = 4;
 /** The last range has all that took longer: about 50 days. */

@@ -6,10 +6,9 @@ import {
   type RelayEvent,
   type TokenMove,
 } from "../chain/codec/decode.ts";
-import { isMint, isOfWallet, receiverOf } from "../domain/command.ts";
+import { isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
-import type { SettledRequest } from "../store/requests/requests.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
+import type { DecidedRequest, NumberedRequest } from "../store/requests/requests.ts";
 
 /** What one of the service's transactions did for each request. */
 interface BatchResult {
@@ -17,9 +16,9 @@ interface BatchResult {
   transactionHash: string;
   blockNumber: number;
   /** Requests whose number this transaction consumed. */
-  outcomes: SettledRequest<ClaimedRequest>[];
+  outcomes: DecidedRequest<NumberedRequest>[];
   /** Requests that the batch did not reach before its gas ran low. */
-  untouched: ClaimedRequest[];
+  untouched: NumberedRequest[];
 }
 
 /** The decoded logs of one transaction, in order. */
@@ -44,7 +43,7 @@ export class AttributionError extends Error {
  * @throws AttributionError when the logs do not fit this batch.
  */
 export function attribute(
-  batch: { batchId: number; transactionHash: string; blockNumber: number; requests: ClaimedRequest[] },
+  batch: { batchId: number; transactionHash: string; blockNumber: number; requests: NumberedRequest[] },
   logs: TransactionLogs,
   gasLimits: ReadonlyMap<bigint, number> = new Map(),
 ): { result: BatchResult; owners: Map<TokenMove, string> } {
@@ -95,7 +94,7 @@ function usedUp(limit: number | undefined): CallFailure {
 }
 
 function succeeded(
-  request: ClaimedRequest,
+  request: NumberedRequest,
   logs: TransactionLogs,
   unassigned: Set<TokenMove>,
   owners: Map<TokenMove, string>,
@@ -119,7 +118,7 @@ function succeeded(
   const move = [...unassigned].find(belongs);
   if (move === undefined) {
     // A foreign contract may move a token without an event: its balances are compared later. The service's contracts never do.
-    if (isOfWallet(command) && command.foreign) {
+    if (isDelegated(command)) {
       return { ok: true, collection: command.contract, tokenId: command.tokenId };
     }
     throw new AttributionError(`request ${request.id} succeeded, but no token was moved`);

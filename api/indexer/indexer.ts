@@ -18,7 +18,7 @@ import { rollback } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
-import { Agreement, type Overruled, type Verdict } from "./agreement.ts";
+import { Agreement, type Overruled } from "./agreement.ts";
 import { closeReverted, type Warned } from "./reverted.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
@@ -172,7 +172,7 @@ export class Indexer {
     if (verdict.kind === "overruled") return this.#undo(checkpoint, agreed, verdict);
     if (head > checkpoint) return this.#readOn({ checkpoint, head, final, agreed, next, more });
     await this.#confirm(checkpoint, Math.min(final, agreed));
-    await this.#closeReverted({ head, read: checkpoint, agreed });
+    await this.#afterBlocks({ head, read: checkpoint, agreed });
     return more;
   }
 
@@ -187,13 +187,14 @@ export class Indexer {
   }): Promise<boolean> {
     const { checkpoint, head, final, agreed, next, more } = at;
     const { database } = this.#deps;
-    const waits = agreed < Math.min(final, checkpoint);
-    if (waits && checkpoint - agreed >= MOST_AHEAD) {
+    // The nodes have not yet agreed about stored blocks that are deep enough.
+    const isBehind = agreed < Math.min(final, checkpoint);
+    if (isBehind && checkpoint - agreed >= MOST_AHEAD) {
       await this.#confirm(checkpoint, agreed);
       return more;
     }
     // The data that undoes a block is kept until the block is final.
-    const remember = (waits ? agreed + 1 : final) - 1 - REMEMBER;
+    const remember = (isBehind ? agreed + 1 : final) - 1 - REMEMBER;
     const watched = await this.#watched.read(database.read);
     const range = await this.#ahead.take({ from: checkpoint + 1, head, remember, first: next, watched });
     const first = range.read.headers.get(range.from);
@@ -204,14 +205,13 @@ export class Indexer {
       this.#ahead.forget();
       return true;
     }
-    const verdict: Verdict =
-      waits || final <= checkpoint ? { kind: "waits" } : await this.#agreement.ofRead(range, final);
-    if (verdict.kind === "overruled") return this.#refuse(verdict);
+    const verdict = isBehind || final <= checkpoint ? null : await this.#agreement.ofRead(range, final);
+    if (verdict?.kind === "overruled") return this.#refuse(verdict);
     // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
-    if (verdict.kind === "waits" && range.from < range.remember)
+    if (verdict?.kind !== "agreed" && range.from < range.remember)
       throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
     const deepest = range.head - this.#deps.confirmations + 1;
-    const confirmed = waits || (verdict.kind === "waits" && final > checkpoint) ? agreed : deepest;
+    const confirmed = isBehind || verdict?.kind === "waits" ? agreed : deepest;
     this.#ahead.begin(range, { head, remember });
     const stored = await this.#stored(range, Math.max(0, confirmed));
     if (stored !== true) {
@@ -219,13 +219,13 @@ export class Indexer {
       return stored === false || this.#refuse(stored);
     }
     this.#agreement.stored(range.from);
-    await this.#closeReverted({ head: range.head, read: range.to, agreed: confirmed });
+    await this.#afterBlocks({ head: range.head, read: range.to, agreed: confirmed });
     return range.to < head;
   }
 
   /**
    * Logs that do not fit what the database has may be a lie of this node: the others are asked at once.
-   * @returns false when the blocks must be read again.
+   * @returns true: stored; false: the blocks must be read again; a verdict: most nodes say that they are wrong.
    */
   async #stored(range: ReadBlocks, confirmed: number): Promise<boolean | Overruled> {
     try {
@@ -267,7 +267,7 @@ export class Indexer {
     return true;
   }
 
-  /** Settles what is deep enough, also without a new block: CONFIRMATIONS may have been lowered before the last start. */
+  /** Settles what is deep enough, also without a new block: the nodes may have agreed only now, or CONFIRMATIONS was lowered. */
   async #confirm(checkpoint: number, final: number): Promise<void> {
     const { database, signals, now } = this.#deps;
     const confirmed = Number((await readMeta(database.read, "confirmed_block")) ?? final);
@@ -281,7 +281,7 @@ export class Indexer {
    * Closes batches only near the head: far behind it, logs that show a batch's outcome may still be unread, and the node may no
    * longer have the old state. Missing costs are recorded at any distance.
    */
-  async #closeReverted({ head, read, agreed }: { head: number; read: number; agreed: number }): Promise<void> {
+  async #afterBlocks({ head, read, agreed }: { head: number; read: number; agreed: number }): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
     if (final >= 0 && read >= final)
       await closeReverted({ ...this.#deps, warned: this.#warned }, Math.min(final, agreed));

@@ -9,7 +9,7 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import type { Receipt } from "../chain/transaction.ts";
-import { type CollectionType, isOfWallet } from "../domain/command.ts";
+import { type CollectionType, isDelegated } from "../domain/command.ts";
 import { frozenUris } from "../domain/metadata-files.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
@@ -20,9 +20,8 @@ import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
-import { requestsByNumber } from "../store/requests/requests.ts";
+import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
 import { batchesByHash, batchRequestsAsStored, signedBytes, type UnreadableRequest } from "../store/sending/batches.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { costIn } from "./costs.ts";
@@ -143,7 +142,7 @@ function digestsAt(
 }
 
 type Entry = BlockRange["moves"][number];
-type Owners = Map<TokenMove, ClaimedRequest>;
+type Owners = Map<TokenMove, NumberedRequest>;
 
 async function ourBatches(
   deps: PrepareDeps,
@@ -215,7 +214,7 @@ async function withoutUnmoved(
     if (header === undefined) return [];
     const block = { before: header.parentHash, after: header.hash };
     return outcomes.flatMap(({ request: { id, command }, outcome }) =>
-      outcome.ok && isOfWallet(command) && command.foreign && !seen.has(id) ? [{ requestId: id, command, block }] : [],
+      outcome.ok && isDelegated(command) && !seen.has(id) ? [{ requestId: id, command, block }] : [],
     );
   });
   if (ran.length === 0) return batches;
@@ -350,7 +349,7 @@ interface Deps {
 
 interface BatchRequests {
   /** The requests of each batch in the order of its calls, by the hash of the transaction. */
-  requests: Map<string, ClaimedRequest[]>;
+  requests: Map<string, NumberedRequest[]>;
   /** Requests whose stored commands cannot be read. Their commands come from the chain, without metadata. */
   unreadable: FailedRow[];
 }
@@ -361,11 +360,11 @@ interface BatchRequests {
  * @param batches ids by hash.
  */
 export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string, number>): Promise<BatchRequests> {
-  const requests = new Map<string, ClaimedRequest[]>();
-  const incomplete = new Map<string, (ClaimedRequest | UnreadableRequest)[]>();
+  const requests = new Map<string, NumberedRequest[]>();
+  const incomplete = new Map<string, (NumberedRequest | UnreadableRequest)[]>();
   for (const [hash, id] of batches) {
     const rows = await batchRequestsAsStored(deps.read, id);
-    const readable = rows.filter((row): row is ClaimedRequest => !isUnreadable(row));
+    const readable = rows.filter((row): row is NumberedRequest => !isUnreadable(row));
     if (rows.length > 0 && readable.length === rows.length) requests.set(hash, readable);
     else incomplete.set(hash, rows);
   }
@@ -390,7 +389,7 @@ export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string,
   return { requests, unreadable: unreadable.map(({ id, error }) => ({ id, error })) };
 }
 
-function isUnreadable(row: ClaimedRequest | UnreadableRequest): row is UnreadableRequest {
+function isUnreadable(row: NumberedRequest | UnreadableRequest): row is UnreadableRequest {
   return "withCommand" in row;
 }
 
@@ -407,7 +406,7 @@ async function callsOf({ transactions }: Deps, hashes: string[]): Promise<Map<st
   return found;
 }
 
-function fromCall({ contracts }: Deps, row: UnreadableRequest, calls: readonly ExecutedCall[]): ClaimedRequest {
+function fromCall({ contracts }: Deps, row: UnreadableRequest, calls: readonly ExecutedCall[]): NumberedRequest {
   const call = calls.find(({ number }) => number === row.number);
   return row.withCommand(decodeCommand(present(call, `its transaction does not call request ${row.id}`), contracts));
 }

@@ -18,7 +18,7 @@ import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store
 import { followAfter } from "../store/ledger/follow.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import { idsToSettle } from "../store/requests/settle-confirmed.ts";
-import { finalChanges, type SettledRequest } from "../store/requests/requests.ts";
+import { finalChanges, type DecidedRequest } from "../store/requests/requests.ts";
 import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
@@ -230,7 +230,7 @@ async function commitRange(
 ): Promise<"stored" | "changed" | "refused"> {
   const { database, now } = deps;
   let quarantined: Quarantined[] = [];
-  let settled: SettledRequest[] = [];
+  let settled: DecidedRequest[] = [];
   let parked: { kind: ParkedKind; rows: ParkedRow[] }[] = [];
   const started = performance.now();
   const rowsOf = (part: keyof Without) => leftOut.filter((suspect) => suspect.part === part);

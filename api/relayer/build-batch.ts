@@ -8,7 +8,6 @@ import { type CallFailure, outOfGas } from "../chain/codec/decode.ts";
 import { type Command, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Db } from "../store/db/sql.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { ForeignSimulations } from "./simulations.ts";
@@ -17,6 +16,7 @@ import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas } from "./gas.ts";
 import type { GasMeter } from "./gas-meter.ts";
 import { signDelegations, walletSigners, type WalletSigners } from "./sign.ts";
+import type { NumberedRequest } from "../store/requests/requests.ts";
 
 export interface BatchContext {
   client: ChainClient;
@@ -37,20 +37,20 @@ interface Item extends EncodedItem {
 
 /** A request that fails without a transaction: it cannot be encoded as a call, or its call would only burn gas. */
 export interface RejectedItem extends CallFailure {
-  request: ClaimedRequest;
+  request: NumberedRequest;
   /** An error that the operator must see in the log; null when the failure concerns only the app. */
   cause: unknown;
 }
 
 export interface BuiltBatch {
   /** In the order of the calls. */
-  requests: ClaimedRequest[];
+  requests: NumberedRequest[];
   /** The gas that each of them is expected to use: its weight in the shares of the transaction's cost. */
   weights: number[];
   /** Claimed requests that exceed the gas budget: the caller returns them. */
-  left: ClaimedRequest[];
+  left: NumberedRequest[];
   /** Claimed requests that are simulated alone: the caller returns them, and they are looked at again later. */
-  deferred: { request: ClaimedRequest; retryIn: number }[];
+  deferred: { request: NumberedRequest; retryIn: number }[];
   /** Claimed requests that the caller ends as failed. */
   rejected: RejectedItem[];
   data: string;
@@ -77,7 +77,7 @@ export interface Budget {
  */
 export async function buildBatch(
   context: BatchContext,
-  claimed: ClaimedRequest[],
+  claimed: NumberedRequest[],
   budget: Budget,
   block: number,
 ): Promise<BuiltBatch> {
@@ -145,7 +145,7 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
 }
 
 /** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */
-async function encodeAll(context: BatchContext, claimed: ClaimedRequest[]) {
+async function encodeAll(context: BatchContext, claimed: NumberedRequest[]) {
   const { client, read, keyring, chainId, contracts } = context;
   const commands = claimed.map((request) => request.command);
   const signed = commands.filter(isOfWallet);
@@ -221,7 +221,7 @@ function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): C
 
 function encode(
   context: BatchContext,
-  request: ClaimedRequest,
+  request: NumberedRequest,
   command: Command,
   wallets: WalletSigners,
   ownRecipients: Map<string, string>,

@@ -1,5 +1,6 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { Condition } from "../domain/conditions.ts";
+import { GWEI } from "../domain/wei.ts";
 import type { Fees } from "./sign.ts";
 
 /** Why a lane cannot send any batch at all. */
@@ -30,7 +31,6 @@ export class CannotSend extends Error {
 /** A replacement must raise both fees by at least 10 %. Raising them by 12.5 % is safe on every node. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
-const WEI_PER_GWEI = 1_000_000_000n;
 
 /** Gas costs more than MAX_FEE_GWEI allows, according to the node. */
 export class FeesTooHigh extends CannotSend {
@@ -83,5 +83,5 @@ function max(a: bigint, b: bigint): bigint {
 
 /** Rounded up, for messages. */
 function inGwei(wei: bigint): string {
-  return ((wei + WEI_PER_GWEI - 1n) / WEI_PER_GWEI).toString();
+  return ((wei + GWEI - 1n) / GWEI).toString();
 }

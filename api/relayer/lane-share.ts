@@ -38,10 +38,10 @@ export class LaneShare {
   }
 
   /**
-   * Whether this process may take a lane that nobody drives. It then counts as held until `gave`.
-   * @param abandoned its holder did not give it back.
+   * Counts a lane that nobody drives as held until `release`, if this process may take it.
+   * @param abandoned its holder did not give it back. @returns whether it may
    */
-  mayTake(lane: number, abandoned: boolean): boolean {
+  reserve(lane: number, abandoned: boolean): boolean {
     if (!abandoned && this.#held.size >= this.#share(this.#relayers.count) && !this.#isLeft(lane)) return false;
     this.#held.set(lane, this.#now());
     this.#freeSince.delete(lane);
@@ -49,18 +49,18 @@ export class LaneShare {
   }
 
   /** The process no longer drives the lane, or could not take it. */
-  gave(lane: number): void {
+  release(lane: number): void {
     this.#held.delete(lane);
     this.#freeSince.delete(lane);
   }
 
   /** Whether this process has more than its share and gives back this lane. If so, the lane no longer counts as held. */
-  async gives(lane: number): Promise<boolean> {
+  async isToGiveBack(lane: number): Promise<boolean> {
     if (this.#held.size <= this.#share(this.#relayers.count) || !this.#heldLongEnough(lane)) return false;
     // The last count may be old: a relayer that it includes may have died.
     const count = await this.#relayers.look();
     if (this.#held.size <= this.#share(count) || !this.#held.has(lane)) return false;
-    this.gave(lane);
+    this.release(lane);
     return true;
   }
 

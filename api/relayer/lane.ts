@@ -48,7 +48,7 @@ interface LaneDeps extends SenderDeps {
 
 /**
  * One sending key and its nonces. Sends the requests that are ready and watches its transactions until they are mined.
- * Exactly one process drives a lane at a time: it holds a lease, whose fencing token guards every write.
+ * Exactly one process drives a lane at a time: it holds a lease, whose fencing token guards every write that decides something.
  */
 export class Lane {
   readonly #deps: LaneDeps;
@@ -76,10 +76,6 @@ export class Lane {
     });
   }
 
-  get index(): number {
-    return this.#index;
-  }
-
   /** What keeps this lane from sending. */
   get lastError(): string | null {
     return this.#loop.lastError;
@@ -103,7 +99,7 @@ export class Lane {
       await whileLeased({ renew, every: times.renewEvery }, abort, (stop) => this.#drive(lease, stop));
       await database.write(async (trx) => {
         // Claims that wait to be tried again: another process may take them.
-        if (this.#sender.hasClaims) await returnAbandonedClaims(trx, lease, AT_ONCE);
+        if (this.#sender.hasSuspects) await returnAbandonedClaims(trx, lease, AT_ONCE);
         await releaseLease(trx, lease);
       });
     } catch (error) {
@@ -115,7 +111,7 @@ export class Lane {
       await this.#giveBack(lease);
       throw error;
     } finally {
-      share.gave(this.#index);
+      share.release(this.#index);
     }
     return "again";
   }
@@ -128,16 +124,16 @@ export class Lane {
     // Read first: a process that stands by does not write.
     const abandoned = holder !== null && (isDue(until, time.now, time.lasts) || holderIsGone(holder));
     if (holder !== null && !abandoned) {
-      share.gave(this.#index);
+      share.release(this.#index);
       return null;
     }
-    if (!draining && !share.mayTake(this.#index, abandoned)) return null;
+    if (!draining && !share.reserve(this.#index, abandoned)) return null;
     let taken: Lease | null = null;
     try {
       taken = await database.write((trx) => takeLease(trx, this.#index, this.#holder, time, holderIsGone));
       return taken;
     } finally {
-      if (taken === null) share.gave(this.#index);
+      if (taken === null) share.release(this.#index);
     }
   }
 
@@ -166,13 +162,13 @@ export class Lane {
 
   async #drive(lease: Lease, stop: AbortSignal): Promise<void> {
     const { database, signals, logger, keyring, draining, share } = this.#deps;
-    this.#sender.forgetClaims();
+    this.#sender.forgetSuspects();
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
     let checked = false;
     let poll: number = POLL.most;
     while (!stop.aborted) {
-      if (!draining && (await share.gives(this.#index))) {
+      if (!draining && (await share.isToGiveBack(this.#index))) {
         logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
         return;
       }
@@ -204,7 +200,7 @@ export class Lane {
    */
   async #gather(lane: number, stop: AbortSignal, open: readonly OpenBatch[]): Promise<number | null> {
     const { database, now } = this.#deps;
-    if (this.#sender.hasClaims) return 0;
+    if (this.#sender.hasSuspects) return 0;
     const full = this.#sender.largestBatch;
     const started = performance.now();
     let ready = await countReady(database.read, now(), full);

@@ -15,7 +15,7 @@ import { AT_ONCE } from "../store/db/due.ts";
 import { DatabaseError } from "../store/db/errors.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { finalChanges, type StoredRequest } from "../store/requests/requests.ts";
+import { finalChanges, type NumberedRequest, type StoredRequest } from "../store/requests/requests.ts";
 import {
   NonceTaken,
   type OpenBatch,
@@ -24,7 +24,6 @@ import {
   type SignedAttempt,
 } from "../store/sending/batches.ts";
 import {
-  type ClaimedRequest,
   claimRequests,
   type Claims,
   failClaims,
@@ -107,9 +106,9 @@ export class BatchSender {
    * Sets of claimed requests whose batch could not be made, although the node and the database work. The last set is tried next.
    * Each set is tried alone, and halved, until the request that is the cause is found and parked.
    */
-  #suspects: ClaimedRequest[][] = [];
-  /** Claims beyond what fits into a transaction are returned, and each costs two writes. */
-  #claims = MAX_BATCH;
+  #suspects: NumberedRequest[][] = [];
+  /** Requests that the next claim takes. Those beyond what fits into a transaction are returned, and each costs two writes. */
+  #claimSize = MAX_BATCH;
 
   constructor(deps: SenderDeps, inFlight: InFlight) {
     this.#deps = deps;
@@ -127,16 +126,16 @@ export class BatchSender {
 
   /** How many requests fill a transaction, as far as the last one shows. */
   get largestBatch(): number {
-    return this.#claims;
+    return this.#claimSize;
   }
 
   /** Whether claimed requests wait to be tried again. */
-  get hasClaims(): boolean {
+  get hasSuspects(): boolean {
     return this.#suspects.length > 0;
   }
 
   /** The claims of an earlier holder of the lane were returned. */
-  forgetClaims(): void {
+  forgetSuspects(): void {
     this.#suspects = [];
   }
 
@@ -164,7 +163,7 @@ export class BatchSender {
       this.#shortUntil = performance.now() + SHORT_WAIT;
       return false;
     }
-    const limit = this.#claims;
+    const limit = this.#claimSize;
     const suspects = this.#suspects.pop();
     const { claimed, parked } =
       suspects === undefined ? await this.#claim(lease, limit) : { claimed: suspects, parked: 0 };
@@ -176,7 +175,7 @@ export class BatchSender {
     return true;
   }
 
-  async #claim(lease: Lease, limit: number): Promise<{ claimed: ClaimedRequest[]; parked: number }> {
+  async #claim(lease: Lease, limit: number): Promise<{ claimed: NumberedRequest[]; parked: number }> {
     const { database, logger, now } = this.#deps;
     const claim = (only?: readonly string[]) =>
       database.write((trx) =>
@@ -218,7 +217,7 @@ export class BatchSender {
   }
 
   /** @param fill see `Budget`. */
-  async #sendClaimed(lease: Lease, claimed: ClaimedRequest[], able: CanSend, fill: number | null): Promise<void> {
+  async #sendClaimed(lease: Lease, claimed: NumberedRequest[], able: CanSend, fill: number | null): Promise<void> {
     const { metrics, signals } = this.#deps;
     const open = new Set(claimed);
     let batch: CommittedBatch | null;
@@ -240,7 +239,7 @@ export class BatchSender {
   /** A batch is built from the answers of one node. When it fails, the batch is built again from those of the next one. */
   async #commitOfNode(
     lease: Lease,
-    claimed: Set<ClaimedRequest>,
+    claimed: Set<NumberedRequest>,
     able: CanSend,
     fill: number | null,
   ): Promise<CommittedBatch | null> {
@@ -263,7 +262,7 @@ export class BatchSender {
    */
   async #commit(
     lease: Lease,
-    claimed: Set<ClaimedRequest>,
+    claimed: Set<NumberedRequest>,
     { fees, funds, block }: CanSend,
     fill: number | null,
   ): Promise<CommittedBatch | null> {
@@ -304,7 +303,7 @@ export class BatchSender {
   }
 
   /** The requests, of which at least one is the cause of the error, are tried in two halves. A single one is parked. */
-  async #suspect(lease: Lease, requests: readonly ClaimedRequest[], error: unknown): Promise<void> {
+  async #suspect(lease: Lease, requests: readonly NumberedRequest[], error: unknown): Promise<void> {
     const { database, logger, now } = this.#deps;
     const [request] = requests;
     if (request !== undefined && requests.length === 1) {
@@ -360,14 +359,14 @@ export class BatchSender {
   }
 
   /** A request whose batches reverted as a whole shares its next batch with fewer and fewer others. */
-  async #build(claimed: ClaimedRequest[], budget: Budget, block: number): Promise<BuiltBatch> {
+  async #build(claimed: NumberedRequest[], budget: Budget, block: number): Promise<BuiltBatch> {
     const most = batchSize(
       claimed.map((request) => request.returns),
       MAX_BATCH,
     );
     const batch = await buildBatch(this.#deps, claimed.slice(0, most), budget, block);
     const full = batch.left.length > 0;
-    this.#claims = Math.min(MAX_BATCH, full ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claims * 2);
+    this.#claimSize = Math.min(MAX_BATCH, full ? Math.ceil(batch.requests.length * GROWTH) + 1 : this.#claimSize * 2);
     return { ...batch, left: [...batch.left, ...claimed.slice(most)] };
   }
 

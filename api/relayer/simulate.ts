@@ -4,12 +4,12 @@ import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
 import type { SimulatedCall } from "../chain/simulate-calls.ts";
-import { type Command, isMint, isOfWallet, type WalletCommand } from "../domain/command.ts";
+import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
-import type { ClaimedRequest } from "../store/sending/claims.ts";
 import type { Deferred, ForeignSimulations } from "./simulations.ts";
+import type { NumberedRequest } from "../store/requests/requests.ts";
 
 interface SimulationContext {
   client: ChainClient;
@@ -19,7 +19,7 @@ interface SimulationContext {
 }
 
 export interface EncodedItem extends EncodedCall {
-  request: ClaimedRequest;
+  request: NumberedRequest;
   command: Command;
   /** Whether the call may run code of its recipient. A mint into a wallet of the service never does. */
   callsRecipient: boolean;
@@ -65,7 +65,7 @@ export async function simulate(
       ...item,
       id: item.request.id,
       appId: item.request.app_id,
-      receiver: receiverOf(item),
+      receiver: contractThatRuns(item),
       number: item.request.number,
       needsDelegation: delegating.has(item.target),
     })),
@@ -90,12 +90,12 @@ function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
 
 function decisiveFailure(command: Command, result: SimulatedCall | undefined): CallFailure | null {
   if (result == null || !("failure" in result)) return null;
-  return isForeign(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
+  return isDelegated(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
 }
 
 /** The contract whose code the call runs. */
-function receiverOf({ command, target }: EncodedItem): string {
-  if (isForeign(command)) return command.contract;
+function contractThatRuns({ command, target }: EncodedItem): string {
+  if (isDelegated(command)) return command.contract;
   return "to" in command ? command.to : target;
 }
 
@@ -110,15 +110,10 @@ async function runningForeignCode(
 ): Promise<EncodedItem[]> {
   const recipients = new Set(items.flatMap((item) => recipientCalled(item) ?? []));
   const withCode = await accountsWithForeignCode(client, [...recipients], contracts.delegate);
-  return items.filter((item) => isForeign(item.command) || withCode.has(recipientCalled(item) ?? ""));
+  return items.filter((item) => isDelegated(item.command) || withCode.has(recipientCalled(item) ?? ""));
 }
 
 /** Whose code the call may run; null when it runs no recipient's code. */
 function recipientCalled({ command, callsRecipient }: EncodedItem): string | null {
   return callsRecipient && "to" in command ? command.to : null;
-}
-
-/** A call that a wallet makes through its delegate. */
-function isForeign(command: Command): command is WalletCommand {
-  return isOfWallet(command) && command.foreign;
 }

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 
 import { isScope } from "../commands/api-tokens.ts";
-import type { CollectionType, TokenMetadata } from "../domain/command.ts";
+import type { CollectionType } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
 import { publishedTokenMetadata } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
@@ -56,7 +56,7 @@ function common(place: Place, nft: NftView) {
     type: nft.type,
     token_id: toWireInteger(nft.tokenId),
     token_uri: tokenUri(place, nft),
-    metadata: nft.metadata === null ? null : presentMetadata(nft.metadata, nft.tokenId),
+    metadata: nft.metadata === null ? null : publishedTokenMetadata(nft.metadata, nft.tokenId),
     minted_at: nft.mintedAt === null ? null : isoTime(nft.mintedAt),
   };
 }
@@ -66,11 +66,6 @@ function tokenUri(place: Place, nft: NftView): string | null {
   if (nft.tokenUri !== null) return nft.tokenUri;
   if (nft.baseUri !== null) return selfHostedTokenUri(nft.baseUri, nft.type, nft.tokenId);
   return nft.hosting === "hosted" ? hostedTokenUri(place, nft.contract, nft.type, nft.tokenId) : null;
-}
-
-/** The stored metadata, with `{token_id}` replaced by the token id. */
-export function presentMetadata(stored: TokenMetadata, tokenId: string): TokenMetadata {
-  return publishedTokenMetadata(stored, tokenId);
 }
 
 export function presentCollection(place: Place, row: StoredCollection): z.input<typeof collection> {

@@ -8,7 +8,7 @@ import {
   type TypedDataField,
 } from "ethers";
 
-import type { Command, CreateCollection, WalletCommand } from "../../domain/command.ts";
+import { type Command, type CreateCollection, isDelegated, type WalletCommand } from "../../domain/command.ts";
 import { frozenUris } from "../../domain/metadata-files.ts";
 import { remember } from "../../shared/bounded-map.ts";
 import { signCompact } from "../../shared/crypto.ts";
@@ -93,7 +93,7 @@ export function encodeServiceCall(
 
 /** Encodes a transfer or a burn, with the wallet's signature over exactly this command and request number. */
 export function encodeWalletCall(command: WalletCommand, wallet: SigningKey, site: CallSite): EncodedCall {
-  return command.foreign ? encodeDelegated(command, wallet, site) : encodeAuthorized(command, wallet, site);
+  return isDelegated(command) ? encodeDelegated(command, wallet, site) : encodeAuthorized(command, wallet, site);
 }
 
 function encodeAuthorized(command: WalletCommand, wallet: SigningKey, site: CallSite): EncodedCall {

@@ -32,7 +32,7 @@ export function openBlocks(
   }
 }
 
-/** Objects that are deleted in one transaction. Each has up to 1 MiB. */
+/** Objects that are deleted in one transaction. Each has up to 2 MiB. */
 const AT_ONCE = 50;
 
 /** Bytes of blocks in the database. */

@@ -1,5 +1,6 @@
 import type { ChainClient } from "../../chain/client.ts";
 import type { Settings } from "../../config/settings.ts";
+import { GWEI } from "../../domain/wei.ts";
 import type { Keyring } from "../../keys/keyring.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
@@ -10,8 +11,6 @@ import type { ChainIdentity } from "../chain-identity.ts";
 import type { CheckedKeys } from "../connect-chain.ts";
 import { joinRelayers, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
-
-const WEI_PER_GWEI = 1_000_000_000n;
 
 /** What the role `relayer` needs. */
 export interface Signing {
@@ -87,7 +86,7 @@ function createLane(
     gas,
     maxItemGas: settings.limits.itemGas,
     simulations: deps.simulations,
-    maxFeePerGas: BigInt(settings.maxFeeGwei) * WEI_PER_GWEI,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
     draining: !settings.lanes.includes(index),
     share: deps.share,
     lease: leaseTimes(settings.leaseSeconds),

@@ -1,7 +1,7 @@
 /** A time that is always due. */
 export const AT_ONCE = 0;
 
-/** Longest wait of the relayer, in milliseconds. */
+/** Longest wait of requests, media jobs and parked rows, in milliseconds. */
 export const LONGEST_WAIT = 600_000;
 
 /**

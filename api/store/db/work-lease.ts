@@ -71,14 +71,9 @@ export class WorkLease {
         return null;
       }
       // Another process may be able to do the work: this one does not keep the lease while it backs off.
-      await this.#giveBack();
+      await this.release();
       throw error;
     }
-  }
-
-  /** Releases the lease at a clean stop. */
-  async release(): Promise<void> {
-    await this.#giveBack();
   }
 
   /** When any process finished the work last, in milliseconds since 1970; null: never. */
@@ -121,7 +116,8 @@ export class WorkLease {
     this.#renewedAt = started;
   }
 
-  async #giveBack(): Promise<void> {
+  /** Releases the lease, so that another process may do the work at once. */
+  async release(): Promise<void> {
     const { database, logger } = this.#deps;
     const held = this.#held;
     this.#held = null;

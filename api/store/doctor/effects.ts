@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { isOfWallet } from "../../domain/command.ts";
+import { isDelegated, isOfWallet } from "../../domain/command.ts";
 import { type Db, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
@@ -71,7 +71,7 @@ function lossOf({ command, nft_collection, nft_token_id }: StoredRequest): strin
       return `its copies of token ${command.tokenId} of ${command.collection} were never minted`;
     case "transfer":
     case "burn":
-      return command.foreign
+      return isDelegated(command)
         ? null
         : `token ${command.tokenId} of ${command.contract} was never ${command.kind === "burn" ? "burnt" : "moved"} by it`;
     default:
@@ -111,7 +111,7 @@ async function movedBy(db: Db, page: StoredRequest[]): Promise<string[]> {
   const rows = page.flatMap(({ id, command, block_number }) => {
     if (command.kind === "mint-erc1155")
       return [{ id, contract: command.collection, token_id: command.tokenId, block_number }];
-    if (!isOfWallet(command) || command.foreign) return [];
+    if (!isOfWallet(command) || isDelegated(command)) return [];
     return [{ id, contract: command.contract, token_id: command.tokenId, block_number }];
   });
   const inTheirBlocks = await movedInBlocks(db, rows);

@@ -12,7 +12,7 @@ import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
-import type { SettledRequest, StoredRequest } from "../requests/requests.ts";
+import type { DecidedRequest, StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
@@ -20,7 +20,7 @@ import { forgetForeign } from "./watched.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
-import { followedAmong, markCertain, markUncertain } from "./uncertain.ts";
+import { followedAmong, markUncertain, takeMarks } from "./uncertain.ts";
 
 /** A range of blocks, read and attributed: everything that one database transaction stores. */
 export interface BlockRange {
@@ -38,7 +38,7 @@ export interface BlockRange {
     timestamp: number;
     /** What the transaction cost. Absent: the node did not show its receipt. */
     cost?: Cost;
-    outcomes: SettledRequest[];
+    outcomes: DecidedRequest[];
     untouched: StoredRequest[];
   }[];
   /** A batch on chain that a lane sent and this database does not know: the database is an old copy. Null: none. */
@@ -88,7 +88,7 @@ export async function applyRange(
   facts: CreationFacts,
   now: number,
   without: Without = NOTHING_LEFT_OUT,
-): Promise<SettledRequest[] | null> {
+): Promise<DecidedRequest[] | null> {
   const previous = await storedBlock(trx, range.from - 1);
   if (previous !== undefined && previous.hash !== range.parentHash) return null;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
@@ -111,7 +111,7 @@ export async function applyRange(
 }
 
 /** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */
-async function confirm(trx: Trx, range: BlockRange, now: number, { settling }: Without): Promise<SettledRequest[]> {
+async function confirm(trx: Trx, range: BlockRange, now: number, { settling }: Without): Promise<DecidedRequest[]> {
   const confirmed = range.confirmed.toString();
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
   if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
@@ -188,7 +188,7 @@ const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false }
 
 async function addCollection(
   trx: Trx,
-  { request, outcome }: SettledRequest,
+  { request, outcome }: DecidedRequest,
   made: { batch: BlockRange["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
 ): Promise<void> {
   const { command } = request;
@@ -256,7 +256,7 @@ async function applyForeign(trx: Trx, range: BlockRange, counters: CounterDeltas
   );
   // An app may have stopped following the contract since the range was read.
   const known = await followedAmong(trx, read);
-  await markCertain(trx, known, range.to);
+  await takeMarks(trx, known, range.to);
   await setHoldings(trx, known, counters);
 }
 

@@ -80,13 +80,7 @@ function walletKey({ contract, owner }: WalletInContract): string {
   return `${contract}/${owner}`;
 }
 
-/** Balances in foreign contracts that were read. @param upTo the block at which they were read: marks of later blocks stay. */
-export async function markCertain(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<void> {
-  if (holdings.length === 0) return;
-  await takeMarks(trx, holdings, upTo);
-}
-
-/** Removes the marks of balances that were read at `upTo`. @returns those that were marked. */
+/** Removes the marks of balances that were read at block `upTo`. Marks of later blocks stay. @returns those that were marked. */
 export async function takeMarks(trx: Trx, holdings: readonly HoldingKey[], upTo: number): Promise<HoldingKey[]> {
   if (holdings.length === 0) return [];
   const { rows } = await sql<HoldingKey>`

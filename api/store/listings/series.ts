@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
-import { GWEI, type SeriesPoint, type SeriesSpan, SLOT } from "../../domain/series.ts";
+import { type SeriesPoint, type SeriesSpan, SLOT } from "../../domain/series.ts";
+import { GWEI } from "../../domain/wei.ts";
 import { counterKeys } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 

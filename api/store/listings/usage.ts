@@ -1,9 +1,7 @@
 import type { DayUsage } from "../../domain/usage.ts";
+import { GWEI } from "../../domain/wei.ts";
 import { counterKeys, readCounters, USAGE_FIGURES, type UsageFigure } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-
-/** One gwei, in wei. */
-const GWEI = 1_000_000_000n;
 
 /** What an app used on each day from `from` to `to` (days since 1970, UTC), in one statement. */
 export async function readUsage(db: Db, appId: string, range: { from: number; to: number }): Promise<DayUsage[]> {

@@ -5,7 +5,7 @@ import type { ChainOutcome } from "../../domain/request.ts";
 import { storedBytesOf } from "../../domain/quota.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToCounter, addToMediaBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
-import { AT_ONCE } from "../db/due.ts";
+import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
@@ -14,7 +14,6 @@ import { failWithoutEffect } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** Longest wait of a job, in milliseconds. */
-const LONGEST_WAIT = 600_000;
 
 /** Content that a request waits for. No relayer claims the request before it is there. */
 export interface MediaJob {

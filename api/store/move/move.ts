@@ -99,7 +99,7 @@ type StoredRow = Record<string, StoredValue>;
 
 /** Rows read at once. */
 const PAGE_ROWS = 1_000;
-/** The same for tables with bytes, whose values have up to a mebibyte. */
+/** The same for tables with bytes, whose values have up to 2 MiB. */
 const PAGE_BINARY_ROWS = 16;
 /** Most parameters of a statement: below the limits of SQLite (32,766) and PostgreSQL (65,535). */
 const MAX_PARAMETERS = 30_000;

@@ -49,8 +49,8 @@ interface NewEvent {
 
 /**
  * Adds events to the outbox in their order, with a delivery each where the app has a webhook, inside the transaction
- * that makes them true. An event that its request already has is left out: `sent` may be reached twice, after a reorg.
- * Only `corrected` may repeat.
+ * that makes them true. An event that its request already has is left out: only `corrected` may repeat. A request takes each of
+ * its other steps once; this guards it.
  */
 export async function enqueueEvents(trx: Trx, events: readonly NewEvent[], now: number): Promise<void> {
   if (events.length === 0) return;

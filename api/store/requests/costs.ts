@@ -2,6 +2,7 @@ import { sql } from "kysely";
 
 import { type Cost, shareCost } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
+import { splitFee } from "../../domain/wei.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { type Db, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
 import { chargeAgain } from "./gas-usage.ts";
@@ -124,12 +125,10 @@ async function addShares(
   return [...changes.values()].map(({ request }) => request);
 }
 
-/** One gwei, in wei. */
-const GWEI = 1_000_000_000n;
-
 function addFee(counters: CounterDeltas, app: string, day: number, feeWei: bigint): void {
-  counters.add(counterKeys.usage(app, day, "fee_gwei"), Number(feeWei / GWEI));
-  counters.add(counterKeys.usage(app, day, "fee_rest"), Number(feeWei % GWEI));
+  const { gwei, rest } = splitFee(feeWei);
+  counters.add(counterKeys.usage(app, day, "fee_gwei"), gwei);
+  counters.add(counterKeys.usage(app, day, "fee_rest"), rest);
 }
 
 async function sharingRequests(trx: Trx, batches: readonly CostRow[]): Promise<SharingRequest[]> {

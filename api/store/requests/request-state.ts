@@ -2,17 +2,18 @@ import { type RawBuilder, sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
 import { type ChainOutcome, isFinal, type RequestStatus, statusesBefore } from "../../domain/request.ts";
-import { GWEI, latencyRange, slotOf } from "../../domain/series.ts";
+import { latencyRange, slotOf } from "../../domain/series.ts";
+import { splitFee } from "../../domain/wei.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { unparkRows } from "../db/parked-rows.ts";
 import { rowSet, type SetColumns, type SetValue, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { chargeAgain } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
-import type { SettledRequest, StoredRequest } from "./requests.ts";
+import type { DecidedRequest, StoredRequest } from "./requests.ts";
 
 /**
- * Call this when the requests' transaction is signed and committed: they belong to its batch, and `pending` becomes
+ * Call this in the database transaction that stores the signed bytes: the requests then belong to the batch, and `pending` becomes
  * `processing`, with the event `sent`.
  * @returns the requests that no earlier batch carried.
  */
@@ -53,10 +54,10 @@ export async function markProcessing(
  */
 export async function settle<R extends StoredRequest>(
   trx: Trx,
-  settled: readonly SettledRequest<R>[],
+  settled: readonly DecidedRequest<R>[],
   now: number,
   beforeEvents?: (moved: readonly R[]) => Promise<void>,
-): Promise<SettledRequest<R>[]> {
+): Promise<DecidedRequest<R>[]> {
   const moved = await moveTo(
     trx,
     settled.map((one) => ({ ...one, to: one.outcome.ok ? ("completed" as const) : ("failed" as const) })),
@@ -103,7 +104,7 @@ function resultOf(request: StoredRequest, outcome: ChainOutcome) {
 }
 
 /** A request that had no effect on chain and can have none, and why it fails. */
-type EffectlessFailure = SettledRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
+type EffectlessFailure = DecidedRequest & { outcome: Extract<ChainOutcome, { ok: false }> };
 
 /**
  * Fails requests that were never signed, or whose transactions can no longer be mined. They had no effect on chain, so their
@@ -114,7 +115,7 @@ export async function failWithoutEffect(
   trx: Trx,
   failures: readonly EffectlessFailure[],
   now: number,
-): Promise<SettledRequest[]> {
+): Promise<DecidedRequest[]> {
   return settle(trx, failures, now, async (failed) => {
     await releaseReservations(
       trx,
@@ -202,7 +203,7 @@ export function countFinal(
   add(to, 1);
   add(`latency-${latencyRange(now - request.created_at).toString()}`, 1);
   if (request.fee_wei === null) return;
-  const fee = BigInt(request.fee_wei);
-  add("fee_gwei", Number(fee / GWEI));
-  add("fee_rest", Number(fee % GWEI));
+  const { gwei, rest } = splitFee(BigInt(request.fee_wei));
+  add("fee_gwei", gwei);
+  add("fee_rest", rest);
 }

@@ -298,13 +298,13 @@ export type ListedRequest = Pick<StoredRequest, (typeof LISTED)[number]>;
 export type NumberedRequest = StoredRequest & { number: bigint };
 
 /** A request together with what its call did on chain. */
-export interface SettledRequest<R extends StoredRequest = StoredRequest> {
+export interface DecidedRequest<R extends StoredRequest = StoredRequest> {
   request: R;
   outcome: ChainOutcome;
 }
 
 /** What is counted and traced of requests that became final. @param stepSeconds how long storing it took */
-export function finalChanges(settled: readonly SettledRequest[], now: number, stepSeconds = 0): RequestChange[] {
+export function finalChanges(settled: readonly DecidedRequest[], now: number, stepSeconds = 0): RequestChange[] {
   return settled.map(({ request, outcome }) => ({
     id: request.id,
     type: request.type,

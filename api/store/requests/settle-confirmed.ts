@@ -8,7 +8,7 @@ import { type Db, lockLedger, type Trx } from "../db/sql.ts";
 import { addVerifications } from "../listings/verifications.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
-import { type SettledRequest, toRequest } from "./requests.ts";
+import { type DecidedRequest, toRequest } from "./requests.ts";
 
 /**
  * Handles a final request whose call ran again, because a reorg deeper than CONFIRMATIONS dropped its block. The status
@@ -16,7 +16,7 @@ import { type SettledRequest, toRequest } from "./requests.ts";
  */
 export async function correctFinal(
   trx: Trx,
-  { request, outcome }: SettledRequest,
+  { request, outcome }: DecidedRequest,
   where: { transactionHash: string; blockNumber: number },
   now: number,
 ): Promise<void> {
@@ -57,7 +57,7 @@ export async function settleConfirmed(
   confirmed: number,
   now: number,
   without: ReadonlySet<string> = new Set(),
-): Promise<SettledRequest[]> {
+): Promise<DecidedRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
@@ -95,7 +95,7 @@ export async function idsToSettle(db: Db, confirmed: number): Promise<string[]> 
 }
 
 /**
- * The same without a new block, after CONFIRMATIONS was lowered.
+ * `settleConfirmed` without a new block: the nodes have agreed only now, or CONFIRMATIONS was lowered.
  * @returns the requests that became final. None when another process has moved the checkpoint; then nothing is changed.
  */
 export async function confirmUpTo(
@@ -103,7 +103,7 @@ export async function confirmUpTo(
   checkpoint: number,
   confirmed: number,
   now: number,
-): Promise<SettledRequest[]> {
+): Promise<DecidedRequest[]> {
   await lockLedger(trx);
   if ((await readMeta(trx, "checkpoint")) !== checkpoint.toString()) return [];
   await writeMeta(trx, "confirmed_block", confirmed.toString());

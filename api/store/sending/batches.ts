@@ -5,8 +5,7 @@ import type { Command } from "../../domain/command.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
-import type { ClaimedRequest } from "./claims.ts";
-import { type StoredRequest, toNumberedRequest } from "../requests/requests.ts";
+import { type NumberedRequest, type StoredRequest, toNumberedRequest } from "../requests/requests.ts";
 import { holdLease, type Lease } from "./lanes.ts";
 
 /** A signed version of a batch's transaction. It is committed before it is broadcast. */
@@ -68,7 +67,7 @@ function toAttempt(row: AttemptRow): StoredAttempt {
 export async function recordBatch(
   trx: Trx,
   lease: Lease,
-  batch: { nonce: number; requests: ClaimedRequest[]; weights: readonly number[]; attempt: SignedAttempt },
+  batch: { nonce: number; requests: NumberedRequest[]; weights: readonly number[]; attempt: SignedAttempt },
   now: number,
 ): Promise<RecordedBatch> {
   await holdLease(trx, lease);
@@ -192,7 +191,7 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
 }
 
 /** All requests of a batch in the order of its calls, in any status. */
-export async function batchRequests(db: Db, batchId: number): Promise<ClaimedRequest[]> {
+export async function batchRequests(db: Db, batchId: number): Promise<NumberedRequest[]> {
   return (await batchRows(db, batchId)).map(toNumberedRequest);
 }
 
@@ -202,11 +201,11 @@ export interface UnreadableRequest {
   number: bigint;
   error: unknown;
   /** The request with this command in place of its own. */
-  withCommand: (command: Command) => ClaimedRequest;
+  withCommand: (command: Command) => NumberedRequest;
 }
 
 /** The same, also with those whose commands cannot be read. */
-export async function batchRequestsAsStored(db: Db, batchId: number): Promise<(ClaimedRequest | UnreadableRequest)[]> {
+export async function batchRequestsAsStored(db: Db, batchId: number): Promise<(NumberedRequest | UnreadableRequest)[]> {
   return (await batchRows(db, batchId)).map((row) => {
     try {
       return toNumberedRequest(row);

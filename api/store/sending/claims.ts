@@ -7,15 +7,12 @@ import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import type { RequestRow } from "../db/schema.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
-import { type NumberedRequest, type SettledRequest, toNumberedRequest } from "../requests/requests.ts";
+import { type NumberedRequest, type DecidedRequest, toNumberedRequest } from "../requests/requests.ts";
 import { holdLease, type Lease } from "./lanes.ts";
-
-/** A claimed request. It has its number. */
-export type ClaimedRequest = NumberedRequest;
 
 /** What one claim took, and the rows that cannot be read, which it has parked. */
 export interface Claims {
-  claimed: ClaimedRequest[];
+  claimed: NumberedRequest[];
   parked: ParkedRow[];
 }
 
@@ -48,7 +45,7 @@ export async function claimRequests(
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
      where ${mayBeTried("request", sql`requests.id`, now)} ${among}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "requests")}`.execute(trx);
-  const claimed: ClaimedRequest[] = [];
+  const claimed: NumberedRequest[] = [];
   const unreadable: FailedRow[] = [];
   for (const row of ready) {
     try {
@@ -127,9 +124,9 @@ export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyA
 export async function failClaims(
   trx: Trx,
   lease: Lease,
-  failures: (Pick<Extract<ChainOutcome, { ok: false }>, "errorCode" | "errors"> & { request: ClaimedRequest })[],
+  failures: (Pick<Extract<ChainOutcome, { ok: false }>, "errorCode" | "errors"> & { request: NumberedRequest })[],
   now: number,
-): Promise<SettledRequest[]> {
+): Promise<DecidedRequest[]> {
   await holdLease(trx, lease);
   const signed = failures.filter(({ request }) => request.status !== "pending");
   await returnClaims(

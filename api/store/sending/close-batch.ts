@@ -8,7 +8,7 @@ import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { recordCosts } from "../requests/costs.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
-import type { SettledRequest, StoredRequest } from "../requests/requests.ts";
+import type { DecidedRequest, StoredRequest } from "../requests/requests.ts";
 import { batchRequests } from "./batches.ts";
 
 /** What follows for the requests of a batch whose transaction the node refused. */
@@ -28,7 +28,7 @@ export async function closeBatch(
   mined: { blockNumber: number; cost: (Cost & { day: number }) | null },
   now: number,
   refused: RefusedBatch | null = null,
-): Promise<SettledRequest[]> {
+): Promise<DecidedRequest[]> {
   await lockLedger(trx);
   const closed = await trx
     .updateTable("batches")

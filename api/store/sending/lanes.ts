@@ -95,7 +95,7 @@ export async function renewLease(trx: Trx, lease: Lease, until: number): Promise
   if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
 }
 
-/** Checks the lease. This is the first statement of every write of a lane. @throws LeaseLost */
+/** Checks the lease. This is the first statement of every write of a lane that decides something. @throws LeaseLost */
 export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
   // An update locks the row on every engine: a takeover waits for this transaction.
   const row = await trx

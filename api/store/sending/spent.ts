@@ -7,7 +7,7 @@ const PAGE = 500;
 
 /**
  * What a lane's transactions since a time cost, in wei. One whose receipt the node has not shown yet counts with the most that
- * it can have cost. Transactions that no block contains do not count.
+ * its newest attempt can have cost. Transactions that no block contains do not count.
  */
 export async function spentSince(db: Db, lane: number, since: number): Promise<bigint> {
   let total = 0n;

@@ -11,7 +11,7 @@ import { findCollection, type StoredCollection } from "../../store/listings/coll
 import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
-import { presentMetadata } from "../present.ts";
+import { publishedTokenMetadata } from "../../domain/metadata-files.ts";
 
 /** Seconds for which others may cache final metadata: its app can still change it. */
 const MAX_AGE = 300;
@@ -85,7 +85,7 @@ async function tokenDocument(db: Db, address: string, tokenId: string): Promise<
   const confirmed = await confirmedBlock(db);
   const nft = await findMintedNft(db, collection.address, id);
   if (nft?.metadata == null || nft.minted_block === null || nft.supply === "0") return null;
-  return { content: presentMetadata(nft.metadata, id), final: nft.minted_block <= confirmed };
+  return { content: publishedTokenMetadata(nft.metadata, id), final: nft.minted_block <= confirmed };
 }
 
 async function findHosted(db: Db, text: string): Promise<StoredCollection | null> {

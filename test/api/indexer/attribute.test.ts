@@ -5,13 +5,13 @@ import { abi } from "../../../api/chain/abi.ts";
 import type { RelayEvent, TokenMove } from "../../../api/chain/codec/decode.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
-import type { ClaimedRequest } from "../../../api/store/sending/claims.ts";
 import { randomAddress } from "../support/rows.ts";
+import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
 
 const [COLLECTION, FOREIGN, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress(), randomAddress()];
 const AT = { transactionHash: "0x01", blockNumber: 5 };
 
-function requestOf(number: number, command: Command, fields: Partial<ClaimedRequest> = {}): ClaimedRequest {
+function requestOf(number: number, command: Command, fields: Partial<NumberedRequest> = {}): NumberedRequest {
   return {
     id: `r${number.toString()}`,
     number: BigInt(number),
@@ -19,13 +19,13 @@ function requestOf(number: number, command: Command, fields: Partial<ClaimedRequ
     status: "processing",
     outcome: null,
     ...fields,
-  } as ClaimedRequest;
+  } as NumberedRequest;
 }
-function mint(number: number, to = ALICE): ClaimedRequest {
+function mint(number: number, to = ALICE): NumberedRequest {
   return requestOf(number, { kind: "mint-erc721", collection: COLLECTION, to, metadata: null });
 }
 
-function transfer(number: number, fields: object = {}): ClaimedRequest {
+function transfer(number: number, fields: object = {}): NumberedRequest {
   return requestOf(number, {
     kind: "transfer",
     contract: FOREIGN,
@@ -67,7 +67,7 @@ function skip(number: number): RelayEvent {
   return { kind: "call-skipped", number: BigInt(number), ...AT, logIndex: position++ };
 }
 
-function run(requests: ClaimedRequest[], logs: Partial<TransactionLogs>) {
+function run(requests: NumberedRequest[], logs: Partial<TransactionLogs>) {
   const { result, owners } = attribute(
     { batchId: 1, ...AT, requests },
     { relay: [], moves: [], created: new Map(), ...logs },

@@ -27,39 +27,39 @@ describe("LaneShare", () => {
       [2, 3, 1],
     ] as const) {
       const one = shareOf(lanes, relayers);
-      const taken = Array.from({ length: lanes }, (_, lane) => one.mayTake(lane, false)).filter(Boolean);
+      const taken = Array.from({ length: lanes }, (_, lane) => one.reserve(lane, false)).filter(Boolean);
       expect(taken).to.have.length(share);
     }
   });
 
   it("takes every lane whose holder has died", () => {
     const one = shareOf(2, 2);
-    expect([one.mayTake(0, true), one.mayTake(1, true)]).to.deep.equal([true, true]);
+    expect([one.reserve(0, true), one.reserve(1, true)]).to.deep.equal([true, true]);
   });
 
   it("takes a lane that the others leave for as long as a lease lasts", () => {
     const one = shareOf(2, 2);
-    expect([one.mayTake(0, false), one.mayTake(1, false)]).to.deep.equal([true, false]);
+    expect([one.reserve(0, false), one.reserve(1, false)]).to.deep.equal([true, false]);
     now += TIMES.lasts;
-    expect(one.mayTake(1, false)).to.equal(true);
+    expect(one.reserve(1, false)).to.equal(true);
   });
 
   describe("given more lanes than its share", () => {
     it("gives back only what is too much, after a lease's time", async () => {
       const one = shareOf(4, 2);
-      for (const lane of [0, 1, 2, 3]) one.mayTake(lane, true);
-      expect(await one.gives(0)).to.equal(false);
+      for (const lane of [0, 1, 2, 3]) one.reserve(lane, true);
+      expect(await one.isToGiveBack(0)).to.equal(false);
       now += TIMES.lasts;
-      const given = await Promise.all([0, 1, 2, 3].map((lane) => one.gives(lane)));
+      const given = await Promise.all([0, 1, 2, 3].map((lane) => one.isToGiveBack(lane)));
       expect(given.filter(Boolean)).to.have.length(2);
-      expect(one.mayTake(given.indexOf(true), false)).to.equal(false);
+      expect(one.reserve(given.indexOf(true), false)).to.equal(false);
     });
 
     it("keeps them if the other relayer has died since the last look", async () => {
       const one = shareOf(2, 2, [1]);
-      for (const lane of [0, 1]) one.mayTake(lane, true);
+      for (const lane of [0, 1]) one.reserve(lane, true);
       now += TIMES.lasts;
-      expect([await one.gives(0), await one.gives(1)]).to.deep.equal([false, false]);
+      expect([await one.isToGiveBack(0), await one.isToGiveBack(1)]).to.deep.equal([false, false]);
     });
   });
 });

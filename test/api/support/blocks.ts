@@ -3,10 +3,11 @@ import type { Database } from "../../../api/store/db/database.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { applyRange } from "../../../api/store/ledger/apply-range.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
-import { type ClaimedRequest, claimRequests } from "../../../api/store/sending/claims.ts";
+import { claimRequests } from "../../../api/store/sending/claims.ts";
 import { ensureLane, takeLease } from "../../../api/store/sending/lanes.ts";
 import { type RangeFields, rangeOf } from "./ranges.ts";
 import { hashOf, requestRow } from "./rows.ts";
+import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
 
 /** Stores one block. @returns whether it was taken. */
 export async function apply(database: Database, fields: RangeFields): Promise<boolean> {
@@ -26,7 +27,7 @@ export async function batchOf(
   database: Database,
   ids: string[],
   weights: readonly number[] = ids.map(() => 1),
-): Promise<{ batchId: number; requests: ClaimedRequest[] }> {
+): Promise<{ batchId: number; requests: NumberedRequest[] }> {
   const address = hashOf("lane").slice(0, 42);
   await database.write((trx) => ensureLane(trx, 0, address, 0));
   const batchId = await database.write(async (trx) => {

@@ -3,16 +3,12 @@ import type { Command } from "../../../../api/domain/command.ts";
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
-import {
-  type ClaimedRequest,
-  claimRequests,
-  readyRequests,
-  returnClaims,
-} from "../../../../api/store/sending/claims.ts";
+import { claimRequests, readyRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
 import { callsOf } from "../../support/candidates.ts";
 import { hashOf } from "../../support/rows.ts";
 import { NOW, type Tour } from "./tour.ts";
+import type { NumberedRequest } from "../../../../api/store/requests/requests.ts";
 
 /** The app whose requests go through the pipeline, while the busy app has a long queue. */
 export const APP = "touring";
@@ -58,7 +54,7 @@ export async function lease({ write }: Tour): Promise<Lease> {
 }
 
 /** Claims what is ready, returns the busy app's requests, and keeps those of the tour. */
-export async function claim({ write }: Tour, lane: Lease): Promise<ClaimedRequest[]> {
+export async function claim({ write }: Tour, lane: Lease): Promise<NumberedRequest[]> {
   return write(async (trx) => {
     const options = { limit: 40, now: NOW + 1_000, nextNumber: () => numbers++ };
     await claimRequests(trx, lane, { ...options, only: [] });
@@ -79,7 +75,7 @@ export interface Sent {
   batchId: number;
   attemptId: number;
   hash: string;
-  requests: ClaimedRequest[];
+  requests: NumberedRequest[];
 }
 
 /** Signs and sends one batch of everything that the tour has ready. */

@@ -11,9 +11,8 @@ import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { readUsage } from "../../../../api/store/listings/usage.ts";
 import { batchesWithoutCost, recordCosts } from "../../../../api/store/requests/costs.ts";
-import { insertRequest } from "../../../../api/store/requests/requests.ts";
+import { insertRequest, type NumberedRequest } from "../../../../api/store/requests/requests.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
-import type { ClaimedRequest } from "../../../../api/store/sending/claims.ts";
 import type { TestDatabase } from "../../../support/database.ts";
 import { apply, batchOf, startAtBlock } from "../../support/blocks.ts";
 import { addApp, hashOf, requestRow } from "../../support/rows.ts";
@@ -28,7 +27,7 @@ const BLOCK_TIME = 40_000_000;
 interface SignedBatch {
   batchId: number;
   hash: string;
-  requests: ClaimedRequest[];
+  requests: NumberedRequest[];
 }
 
 type Run = "ok" | "fails" | "untouched";
