@@ -4,7 +4,7 @@ import type { Command } from "commander";
 import pino from "pino";
 
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
-import { confirmationsOf } from "../context/connect-chain.ts";
+import { confirmationsOf } from "../context/chain-defaults.ts";
 import type { Workplace } from "../context/workplace.ts";
 import { chain } from "../operate/doctor/chain-checks.ts";
 import { examine } from "../operate/doctor/examine.ts";

@@ -14,30 +14,28 @@ import {
 } from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
+import type { Settings } from "../config/settings.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
 import { lockLedger } from "../store/db/sql.ts";
-import { chainOfDatabase, type ChainLink, type ChainProblem } from "./chain-link.ts";
 import { StartupError } from "./startup-error.ts";
-
-/**
- * From now on, the answers of the nodes count only while they serve the chain that the database belongs to.
- * @param opened ends the checks.
- */
-export async function guardChain(
-  link: ChainLink,
-  database: Database,
-  opened: AsyncDisposableStack,
-): Promise<ChainProblem> {
-  const expected = await chainOfDatabase(database);
-  if (expected === null) throw new Error("the database is not bound to a chain");
-  return link.guard(expected, opened);
-}
 
 export interface ChainIdentity {
   chainId: bigint;
   contracts: ContractAddresses;
+}
+
+/** The chain that the database belongs to. */
+export interface Chain {
+  identity: ChainIdentity;
+  /** Whether it is a local one. */
+  local: boolean;
+}
+
+/** The base URI of hosted metadata, as the contracts know it. */
+export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
+  return `${settings.publicUrl}/metadata/`;
 }
 
 interface IdentitySettings {

@@ -181,3 +181,17 @@ function differenceOf(met: readonly { name: string; chain: ExpectedChain | null 
   );
   return `The nodes of RPC_URLS serve different chains, and nothing says which is meant. ${list.join("; ")}. Correct RPC_URLS. Nothing was changed.`;
 }
+
+/**
+ * From now on, the answers of the nodes count only while they serve the chain that the database belongs to.
+ * @param opened ends the checks.
+ */
+export async function guardChain(
+  link: ChainLink,
+  database: Database,
+  opened: AsyncDisposableStack,
+): Promise<ChainProblem> {
+  const expected = await chainOfDatabase(database);
+  if (expected === null) throw new Error("the database is not bound to a chain");
+  return link.guard(expected, opened);
+}

@@ -12,7 +12,7 @@ import { readMeta } from "../store/db/meta.ts";
 import type { OperatorReads } from "../v1/operator-reads.ts";
 import type { ChainIdentity } from "./chain-identity.ts";
 import type { Keys } from "./keys.ts";
-import { hostedBaseOf } from "./workplace.ts";
+import { hostedBaseOf } from "./chain-identity.ts";
 
 /**
  * A result is reused for `fresh` milliseconds, or for ten times as long as the checks took if that is more. So the checks never

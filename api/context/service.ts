@@ -13,14 +13,14 @@ import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
 import type { EventStreams } from "../v1/streams/event-streams.ts";
-import { type ChainIdentity, establishIdentity, guardChain } from "./chain-identity.ts";
-import { type ChainLink, type ChainProblem, connectNodes } from "./chain-link.ts";
-import { type Chain, type CheckedKeys, loadCheckedKeys, prepareChain } from "./connect-chain.ts";
+import { type Chain, type ChainIdentity, establishIdentity, hostedBaseOf } from "./chain-identity.ts";
+import { type ChainLink, type ChainProblem, connectNodes, guardChain } from "./chain-link.ts";
+import { type CheckedKeys, loadCheckedKeys } from "./check-keys.ts";
+import { prepareChain } from "./prepare-chain.ts";
 import { type Content, openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
 import { joinOthers, type PresenceParts } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
-import { hostedBaseOf } from "./workplace.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;

@@ -9,7 +9,7 @@ import type { FoundKeys } from "../keys/seed-file.ts";
 import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
-import { addDeployedFactories, deployedAddresses } from "./chain-identity.ts";
+import { addDeployedFactories, deployedAddresses, hostedBaseOf } from "./chain-identity.ts";
 import { openChainLink } from "./chain-link.ts";
 import { findKeys } from "./keys.ts";
 
@@ -55,9 +55,4 @@ export async function withWorkplace<T>(settings: Settings, work: (place: Workpla
     hostedBase: hostedBaseOf(settings),
     settings,
   });
-}
-
-/** The base URI of hosted metadata, as the contracts know it. */
-export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
-  return `${settings.publicUrl}/metadata/`;
 }

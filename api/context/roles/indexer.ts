@@ -5,7 +5,7 @@ import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
 import type { CollectionVerifier } from "../../operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../shared/lease.ts";
-import { blockPollOf, confirmationsOf } from "../connect-chain.ts";
+import { blockPollOf, confirmationsOf } from "../chain-defaults.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 /** The workers of the role `indexer`. */

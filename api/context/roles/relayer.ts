@@ -8,7 +8,7 @@ import { Lane } from "../../relayer/lane.ts";
 import { ForeignSimulations } from "../../relayer/simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
-import type { CheckedKeys } from "../connect-chain.ts";
+import type { CheckedKeys } from "../check-keys.ts";
 import { joinRelayers, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { blockPollOf } from "../../../api/context/connect-chain.ts";
+import { blockPollOf } from "../../../api/context/chain-defaults.ts";
 
 describe("blockPollOf", () => {
   it("is a second, less on a local chain, and what the setting says on both", () => {

@@ -3,49 +3,18 @@ import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { ContractAddresses } from "../chain/contracts.ts";
-import { prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
-import { readDeploymentLinks } from "../chain/reads.ts";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
-import { unknownTransaction, wrongBase } from "../domain/conditions.ts";
+import { unknownTransaction } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
 import { allLanes, readLane } from "../store/sending/lanes.ts";
-import type { ChainIdentity } from "./chain-identity.ts";
+import type { Chain } from "./chain-identity.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
-import { hostedBaseOf } from "./workplace.ts";
-
-/*
- * Defaults that differ on a local chain, which mines each transaction at once and never drops a block by itself.
- */
-
-/** Depth at which a block counts as final, unless CONFIRMATIONS is set. */
-const CONFIRMATIONS_LOCAL = 1;
-const CONFIRMATIONS = 12;
-/** Seconds between two polls for new blocks, unless BLOCK_POLL_SECONDS is set. */
-const BLOCK_POLL_LOCAL = 0.1;
-const BLOCK_POLL = 1;
-
-export function confirmationsOf(settings: Pick<Settings, "confirmations">, local: boolean): number {
-  return settings.confirmations ?? (local ? CONFIRMATIONS_LOCAL : CONFIRMATIONS);
-}
-
-/** @returns milliseconds. */
-export function blockPollOf(settings: Pick<Settings, "blockPollSeconds">, local: boolean): number {
-  return 1000 * (settings.blockPollSeconds ?? (local ? BLOCK_POLL_LOCAL : BLOCK_POLL));
-}
-
-/** The chain that the database belongs to. */
-export interface Chain {
-  identity: ChainIdentity;
-  /** Whether it is a local one. */
-  local: boolean;
-}
 
 /** What this process's roles sign and encrypt with. It belongs to the database and to the chain. */
 export interface CheckedKeys {
@@ -80,38 +49,10 @@ export async function loadCheckedKeys(
   return { keys, signing };
 }
 
-/** On a local chain, funds the lanes and prepares the contracts. On another one, says what its operator should change. */
-export async function prepareChain(
-  settings: Settings,
-  { identity: { contracts }, local }: Chain,
-  { keyring }: Keys,
-  { client, logger }: Pick<Place, "client" | "logger">,
-): Promise<void> {
-  const hostedBase = hostedBaseOf(settings);
-  if (!local) return warnOfWrongBase(client, contracts, { hostedBase, logger });
-  const lanes = keyring === null ? [] : laneAddresses(keyring, settings.lanes);
-  await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
-}
-
-/** Warns when the contracts have a wrong base URI: nobody serves that metadata, and only marketplaces would notice. */
-export async function warnOfWrongBase(
-  client: ChainClient,
-  contracts: ContractAddresses,
-  { hostedBase, logger }: { hostedBase: string; logger: Pick<Logger, "warn"> },
-): Promise<void> {
-  const { hostedBase: base } = await readDeploymentLinks(client, contracts);
-  const wrong = base === null ? null : wrongBase(base, hostedBase);
-  if (wrong !== null) logger.warn(wrong);
-}
-
 /** The lanes of the settings, and those of earlier settings: they must finish what they began. */
 async function lanesToDrive(database: Database, wanted: readonly number[]): Promise<number[]> {
   const dropped = (await allLanes(database.read)).map((row) => row.lane).filter((lane) => !wanted.includes(lane));
   return [...wanted, ...dropped];
-}
-
-function laneAddresses(keyring: Keyring, lanes: readonly number[]): string[] {
-  return lanes.map((lane) => keyring.lane(lane).address);
 }
 
 /**

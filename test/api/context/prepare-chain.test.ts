@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { warnOfWrongBase } from "../../../api/context/connect-chain.ts";
+import { warnOfWrongBase } from "../../../api/context/prepare-chain.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a service that starts", () => {
