@@ -60,10 +60,10 @@ export async function exportMetrics(
 ): Promise<number | null> {
   const { lanes, dataDir, metricsPort: port, metricsHost: host } = settings;
   const { meter, shared, logger } = deps;
-  if (port === null || (shared !== null && shared.others === undefined)) return null;
+  if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
   const { Gauges } = await import("../metrics/gauges.ts");
   const gauges = new Gauges({ ...deps, client: deps.client.as("background"), lanes, dataDir });
-  return start({ meter, gauges, others: shared?.others?.measurements, logger }, { port, host }, opened);
+  return start({ meter, gauges, others: shared?.pipeline?.measurements, logger }, { port, host }, opened);
 }
 
 async function start(

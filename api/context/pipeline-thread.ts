@@ -23,7 +23,7 @@ export async function startInThreads(settings: Settings, logger: Logger, code: P
     const { startService } = await import("./service.ts");
     const service = await startService({ ...settings, roles: ["api"] }, logger, {
       ...shared,
-      others: {
+      pipeline: {
         start: (checked) => pipeline.start(checked),
         health: () => pipeline.health(),
         measurements: () => pipeline.measurements(),

@@ -52,27 +52,28 @@ export interface SharedByThreads {
   turns: WriteTurns;
   /** What is known about the nodes of the chain. */
   nodes: SharedArrayBuffer;
-  /** The other threads, for the thread that answers HTTP; absent in the others. */
-  others?: OtherThreads;
+  /** The thread of the pipeline, for the thread that answers HTTP; absent in the former. */
+  pipeline?: PipelineThread;
   /**
-   * For the others: resolves when the HTTP thread has checked the chain, the database and the keys. Until then a thread only
+   * For the thread of the pipeline: resolves when the HTTP thread has checked the chain, the database and the keys. Until then it only
    * loads its code: the tables must not be made, and a local chain must not be prepared, twice at once.
    */
   checked?: Promise<Checked>;
 }
 
-/** What the HTTP thread tells the other thread when it has checked everything. */
+/** What the HTTP thread tells the thread of the pipeline when it has checked everything. */
 export interface Checked {
   /** null: the HTTP thread needs no seed, so it has not decrypted it. */
   seedPhrase: string | null;
 }
 
-interface OtherThreads {
-  /** Starts them. Called when chain, database and keys are checked. @throws StartupError */
+/** The thread that runs all roles but `api`. */
+interface PipelineThread {
+  /** Starts it. Called when chain, database and keys are checked. @throws StartupError */
   start: (checked: Checked) => Promise<void>;
-  /** How their workers are. */
+  /** How its workers are. */
   health: () => Promise<WorkerHealth[]>;
-  /** What they have measured; null when they do not answer. */
+  /** What it has measured; null when it does not answer. */
   measurements: () => Promise<Measurements | null>;
 }
 
@@ -97,12 +98,12 @@ export async function startService(
   const open = await openConnections(setup);
   const chain = await findChain(setup, open);
   const keys = await checkKeys(setup, { ...open, ...chain }, seedPhrase);
-  // The steps that only one thread may do are done. A failure of the others is thrown by the `await` below.
-  const others = shared?.others?.start({ seedPhrase: keys.keys.seedPhrase });
-  others?.catch(() => undefined);
+  // The steps that only one thread may do are done. A failure of the other thread is thrown by the `await` below.
+  const pipeline = shared?.pipeline?.start({ seedPhrase: keys.keys.seedPhrase });
+  pipeline?.catch(() => undefined);
   const work = await startWork(setup, { ...open, ...chain, ...keys });
   const ports = await serve(setup, { ...open, ...chain, ...keys, ...work });
-  await others;
+  await pipeline;
 
   const running = opened.move();
   let stopped: Promise<void> | null = null;
@@ -206,7 +207,7 @@ async function startWork(
   const streams = code.api?.createStreams(settings, working) ?? null;
   const workers = createWorkers(settings, code, { ...found, ...working, streams, signing });
   runWorkers(workers, opened);
-  const health = async () => [...workers.map(healthOf), ...((await shared?.others?.health()) ?? [])];
+  const health = async () => [...workers.map(healthOf), ...((await shared?.pipeline?.health()) ?? [])];
   return { guard, content, addressPolicy, signals, streams, health, outdated, present };
 }
 

@@ -4,8 +4,8 @@ import { readRelayStatus } from "../chain/reads.ts";
 import { unknownTransaction } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { CannotSend, currentFees } from "./fees.ts";
-import type { Fees } from "./sign.ts";
+import { CannotSend } from "./cannot-send.ts";
+import { currentFees, type Fees } from "./fees.ts";
 
 interface SendingContext {
   client: ChainClient;

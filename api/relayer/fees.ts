@@ -1,43 +1,16 @@
 import type { Block, ChainClient } from "../chain/client.ts";
-import type { Condition } from "../domain/conditions.ts";
 import { GWEI } from "../domain/wei.ts";
-import type { Fees } from "./sign.ts";
+import { FeesTooHigh } from "./cannot-send.ts";
 
-/** Why a lane cannot send any batch at all. */
-type CannotSendCode =
-  "unknown_transaction" | "no_relay" | "not_operator" | "relay_paused" | "no_funds" | "fees_too_high";
-
-/** The states that `doctor` and `/metrics` report under a name of their own. */
-const CONDITION_OF: Partial<Record<CannotSendCode, Condition>> = {
-  relay_paused: "relay_paused",
-  no_funds: "low_funds",
-};
-
-/** Nothing can be sent now. The code says why to programs, the message says why to people and what to do next. */
-export class CannotSend extends Error {
-  override readonly name = "CannotSend";
-  readonly code: CannotSendCode;
-
-  constructor(code: CannotSendCode, message: string) {
-    super(message);
-    this.code = code;
-  }
-
-  get condition(): Condition | undefined {
-    return CONDITION_OF[this.code];
-  }
+/** Prices per unit of gas, in wei. */
+export interface Fees {
+  maxFeePerGas: bigint;
+  maxPriorityFeePerGas: bigint;
 }
 
 /** A replacement must raise both fees by at least 10 %. Raising them by 12.5 % is safe on every node. */
 const BUMP_NUMERATOR = 9n;
 const BUMP_DENOMINATOR = 8n;
-
-/** Gas costs more than MAX_FEE_GWEI allows, according to the node. */
-export class FeesTooHigh extends CannotSend {
-  constructor(message: string) {
-    super("fees_too_high", message);
-  }
-}
 
 /**
  * Fees that stay valid until the base fee doubles (EIP-1559), but never above the ceiling. In wei.

@@ -18,9 +18,10 @@ import {
 import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
-import { currentFees, FeesTooHigh, replacementFees } from "./fees.ts";
+import { FeesTooHigh } from "./cannot-send.ts";
+import { currentFees, type Fees, replacementFees } from "./fees.ts";
 import type { GasMeter } from "./gas-meter.ts";
-import { type Fees, signEmpty, signReplacement } from "./sign.ts";
+import { signEmpty, signReplacement } from "./sign.ts";
 
 /** Attempts of a batch before its nonce is closed with an empty transaction. */
 const ATTEMPTS_BEFORE_EMPTY = 8;

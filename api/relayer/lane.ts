@@ -17,7 +17,7 @@ import {
   takeLease,
 } from "../store/sending/lanes.ts";
 import { checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
-import { CannotSend } from "./fees.ts";
+import { CannotSend } from "./cannot-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
 import { pauseBeforePartial } from "./pace.ts";

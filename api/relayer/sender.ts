@@ -34,7 +34,7 @@ import {
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
 import { type CanSend, checkCanSend } from "./can-send.ts";
-import { CannotSend } from "./fees.ts";
+import { CannotSend } from "./cannot-send.ts";
 import type { InFlight } from "./in-flight.ts";
 import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";

@@ -8,6 +8,7 @@ import { signDigest } from "../shared/crypto.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
+import type { Fees } from "./fees.ts";
 
 export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;
 
@@ -46,11 +47,6 @@ export async function signDelegations(
     signed.set(address, signAuthorization(wallet.key, fields));
   }
   return signed;
-}
-
-export interface Fees {
-  maxFeePerGas: bigint;
-  maxPriorityFeePerGas: bigint;
 }
 
 /** A wallet's authorization to run the delegate's code from now on (EIP-7702), for one chain and never for all. */

@@ -4,7 +4,8 @@ import fc from "fast-check";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { currentFees, FeesTooHigh, replacementFees } from "../../../api/relayer/fees.ts";
+import { FeesTooHigh } from "../../../api/relayer/cannot-send.ts";
+import { currentFees, replacementFees } from "../../../api/relayer/fees.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const GWEI = 10n ** 9n;
