@@ -29,12 +29,13 @@ const WORKER_WAIT = 5_000;
 export interface Service {
   chainId: bigint;
   contracts: ChainIdentity["contracts"];
+  /** For tests and benchmarks. */
   database: Database;
   /** Where the API listens, or null without the role `api`. */
   port: number | null;
   /** Where `/metrics` listens, or null without METRICS_PORT. */
   metricsPort: number | null;
-  /** The service's own IPFS node, or null without one. */
+  /** The service's own IPFS node, for tests; null when this thread has none. */
   ipfsNode: Pick<IpfsNode, "peerId" | "addresses"> | null;
   /** How the workers of this process are. */
   health(): Promise<WorkerHealth[]>;

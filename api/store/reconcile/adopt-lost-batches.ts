@@ -15,6 +15,11 @@ import { batchRequests, insertAttempt, type OpenBatch, openBatches, type SignedA
 import { closeBatch } from "../sending/close-batch.ts";
 import { RECOVERED_APP } from "./recovered-app.ts";
 
+/*
+ * For a database that is older than the chain, such as a restored backup: the service sent transactions that the database
+ * does not know. They are stored as ordinary rows, so that the indexer reads their blocks like any others.
+ */
+
 /** A batch of this database whose nonce an unknown batch with other requests has used. */
 export async function replacedBatch(db: Db, batch: LostBatch): Promise<number | null> {
   const id = await batchAt(db, batch.lane, batch.nonce);
@@ -25,7 +30,7 @@ export async function replacedBatch(db: Db, batch: LostBatch): Promise<number | 
 
 /** Empties a batch that no block can contain any more. Its requests wait for another one. */
 export async function emptyReplaced(trx: Trx, id: number, block: number, now: number): Promise<void> {
-  await closeBatch(trx, id, { blockNumber: block, cost: { ...NO_COST, day: dayOf(now) } }, now);
+  await closeVanished(trx, id, block, now);
   await trx.deleteFrom("batch_items").where("batch_id", "=", id).execute();
   await trx.deleteFrom("attempts").where("batch_id", "=", id).execute();
 }
@@ -49,11 +54,6 @@ export async function perhapsSent(db: Db, replaced: readonly number[]): Promise<
   }
   return waiting.sort((one, other) => one.seq - other.seq);
 }
-
-/*
- * For a database that is older than the chain, such as a restored backup: the service sent transactions that the database
- * does not know. They are stored as ordinary rows, so that the indexer reads their blocks like any others.
- */
 
 export interface LostCall {
   number: bigint;

@@ -6,6 +6,12 @@ import { isFinal, type RequestStatus } from "../../domain/request.ts";
 import { forUpdate, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
 import { toCommand } from "./requests.ts";
 
+/*
+ * Gas used by an app per day (UTC), if a daily budget is set. An accepted request is charged an estimate. Its shares of the gas
+ * that its transactions used are added as they become known. The share of the transaction that runs the call replaces the
+ * estimate. All charges go to the day of acceptance.
+ */
+
 interface ChargedRequest {
   id: string;
   app_id: string;
@@ -99,12 +105,6 @@ class ChargeChanges {
        where gas_usage.app_id = input.app_id and gas_usage.day = input.day`.execute(trx);
   }
 }
-
-/*
- * Gas used by an app per day (UTC), if a daily budget is set. An accepted request is charged an estimate. Its shares of the gas
- * that its transactions used are added as they become known. The share of the transaction that runs the call replaces the
- * estimate. All charges go to the day of acceptance.
- */
 
 /** The gas that a request was charged, and the day. */
 export interface GasCharge {
