@@ -19,7 +19,7 @@ export type RpcResult = { ok: true; value: unknown } | { ok: false; error: RpcEr
 /** Timeout of one HTTP request, in milliseconds. */
 const TIMEOUT = 20_000;
 /** Calls in one HTTP request, until a provider accepts only fewer. */
-const MAX_BATCH = 100;
+const MAX_CALLS = 100;
 /** Largest answer to one HTTP request, in bytes. Logs of a busy range are the largest answers. */
 const MAX_ANSWER = 64 * 1024 * 1024;
 
@@ -147,7 +147,7 @@ export class Rpc extends RpcCalls {
   readonly #maxWait: number;
   readonly #maxRest: number;
   readonly #metrics: Pick<Metrics, "rpc">;
-  readonly #batchSize = new AdaptiveSize(MAX_BATCH);
+  readonly #batchSize = new AdaptiveSize(MAX_CALLS);
   readonly #budget: NodeBudget;
   #guard: ChainGuard | null = null;
   #id = 0;
@@ -174,7 +174,7 @@ export class Rpc extends RpcCalls {
     const wait = Math.min(this.#maxWait, bounds.wait ?? Infinity);
     let started = monotonic();
     while (results.length < calls.length) {
-      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_BATCH, calls.length - results.length);
+      const size = Math.min(this.#batchSize.value, bounds.batch ?? MAX_CALLS, calls.length - results.length);
       const part = calls.slice(results.length, results.length + this.#budget.largest(size));
       const waited = monotonic() - started;
       await this.#budget.take(part.length, {
