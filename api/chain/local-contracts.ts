@@ -1,3 +1,6 @@
+import { randomInt } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+
 import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther, parseUnits, toQuantity } from "ethers";
 import { z } from "zod";
 
@@ -31,6 +34,9 @@ const OWNER_CALL = { gasLimit: 5_000_000n };
 /** Most times that the owner sends one transaction. It is sent again when another process has used its nonce first. */
 const MAX_SENDS = 50;
 
+/** A transaction that the node did not know at this many polls in a row was dropped. */
+const DROPPED = 20;
+
 /** What a node answers when an identical transaction, a mined one, or one with the same fee already has the nonce. */
 const NONCE_TAKEN: ReadonlySet<BroadcastAnswer> = new Set(["accepted", "nonce-used", "underpriced"]);
 
@@ -40,21 +46,47 @@ const OWNER_FEE = {
   maxPriorityFeePerGas: toQuantity(parseUnits("1", "gwei")),
 };
 
+/** A gas limit has up to this much more than it needs, chosen at random. */
+const OWN_GAS = 65_536;
+
+const ownerTransaction = z.tuple([z.looseObject({ gas: z.string() })]);
+
 /**
  * A local node signs for the owner and chooses the nonce. When several processes start at the same time, Anvil may choose the same
- * nonce for two transactions. Then it refuses the second, which is sent again.
+ * nonce for two transactions. It refuses the second, or drops it later: then it is sent again. A call that sends returns when the
+ * transaction is mined.
  */
 class OwnerRpc extends Rpc {
   override async call(method: string, params: unknown[]): Promise<unknown> {
     if (method !== "eth_sendTransaction") return super.call(method, params);
-    const [transaction] = z.tuple([z.looseObject({})]).parse(params);
+    const [{ gas, ...transaction }] = ownerTransaction.parse(params);
+    // No other process sends the same bytes, whose hash would be the same: then one transaction would do the work of two.
+    const own = { ...transaction, ...OWNER_FEE, gas: toQuantity(BigInt(gas) + BigInt(randomInt(OWN_GAS))) };
     for (let sends = 1; ; sends++) {
-      try {
-        return await super.call(method, [{ ...transaction, ...OWNER_FEE }]);
-      } catch (error) {
-        if (sends === MAX_SENDS || !NONCE_TAKEN.has(classifyBroadcast(error))) throw error;
-      }
+      const hash = await this.#send(own, sends < MAX_SENDS);
+      if (hash !== null && (await this.#isMined(hash))) return hash;
+      if (sends === MAX_SENDS) throw new Error(`the local node dropped a transaction ${sends.toString()} times`);
     }
+  }
+
+  /** @returns the hash; null: another transaction has the nonce, and `mayRepeat`. */
+  async #send(transaction: object, mayRepeat: boolean): Promise<unknown> {
+    try {
+      return await super.call("eth_sendTransaction", [transaction]);
+    } catch (error) {
+      if (!mayRepeat || !NONCE_TAKEN.has(classifyBroadcast(error))) throw error;
+      return null;
+    }
+  }
+
+  /** Waits until the transaction is mined, for as long as the node knows it. @returns false: the node has dropped it. */
+  async #isMined(hash: unknown): Promise<boolean> {
+    for (let unknown = 0; unknown < DROPPED;) {
+      if ((await super.call("eth_getTransactionReceipt", [hash])) !== null) return true;
+      unknown = (await super.call("eth_getTransactionByHash", [hash])) === null ? unknown + 1 : 0;
+      await wait(LOCAL_POLL);
+    }
+    return false;
   }
 }
 

@@ -87,7 +87,7 @@ async function read(folder: string): Promise<{ entries: Entry[]; bytes: number }
 /** A folder from others may have a link or a pipe in place of the journal. @throws OperatorError */
 async function openOwn(folder: string, flags: number): Promise<FileHandle> {
   const path = join(folder, JOURNAL);
-  const refusal = () => new OperatorError(`${path} is not a regular file. Delete it, and run the command again.`);
+  const refusal = () => new OperatorError(`${path} is a link, or not a file. Delete it, and run the command again.`);
   const handle = await open(path, flags | constants.O_NOFOLLOW, 0o600).catch((error: unknown) => {
     throw (error as NodeJS.ErrnoException).code === "ELOOP" ? refusal() : error;
   });
