@@ -187,9 +187,9 @@ export class ChainClient {
   }
 
   /**
-   * As `highestNonces`, but with three nodes or more the second highest answer counts: one node that names a far too high nonce
-   * must not stop a lane for ever. A nonce that is too low only costs a refused transaction. Do not use it for a check that must
-   * not miss a transaction.
+   * As `highestNonces`, but of three answers or more the second highest counts: one node that names a far too high nonce must not
+   * stop a lane for ever. A nonce that is too low only costs a refused transaction. Do not use it for a check that must not miss a
+   * transaction.
    */
   async reachedNonces(accounts: string[]): Promise<number[]> {
     const answers = await this.nodes.each(() => this.nonces(accounts));

@@ -93,7 +93,7 @@ interface LimitedApp {
 export class RequestQuotas {
   readonly #apps: ReadonlyMap<string, LimitedApp>;
   readonly #claims: ReadonlyMap<Candidate, readonly Claim[]>;
-  /** Addresses of wallets that are stored, or were accepted with an earlier call of the group. They need no room. */
+  /** Addresses of wallets that are stored, or were accepted with an earlier item of the group. They need no room. */
   readonly #wallets: Set<string>;
 
   private constructor(

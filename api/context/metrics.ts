@@ -63,7 +63,7 @@ export async function exportMetrics(
   if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
   const { Gauges } = await import("../metrics/gauges.ts");
   const gauges = new Gauges({ ...deps, client: deps.client.as("background"), lanes, dataDir });
-  return start({ meter, gauges, others: shared?.pipeline?.measurements, logger }, { port, host }, opened);
+  return start({ meter, gauges, pipeline: shared?.pipeline?.measurements, logger }, { port, host }, opened);
 }
 
 async function start(

@@ -29,7 +29,7 @@ const WORKER_WAIT = 5_000;
 export interface Service {
   chainId: bigint;
   contracts: ChainIdentity["contracts"];
-  /** For tests and benchmarks. */
+  /** For `npm start`, tests and benchmarks. */
   database: Database;
   /** Where the API listens, or null without the role `api`. */
   port: number | null;

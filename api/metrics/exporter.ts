@@ -10,8 +10,8 @@ export interface ExporterDeps {
   /** What this thread measures. */
   meter: Meter;
   gauges: Gauges;
-  /** What the thread of the workers measures; null when it does not answer. Absent: this process has one thread. */
-  others?: (() => Promise<Measurements | null>) | undefined;
+  /** What the thread of the pipeline measures; null when it does not answer. Absent: this process has one thread. */
+  pipeline?: (() => Promise<Measurements | null>) | undefined;
   logger: Logger;
 }
 
@@ -36,9 +36,9 @@ export function createExporter(deps: ExporterDeps): RequestListener {
   };
 }
 
-async function report({ meter, gauges, others }: ExporterDeps): Promise<string> {
-  const workers = others === undefined ? [] : await others();
-  const own = [await meter.read(), await gauges.read(others === undefined ? null : workers !== null)];
+async function report({ meter, gauges, pipeline }: ExporterDeps): Promise<string> {
+  const workers = pipeline === undefined ? [] : await pipeline();
+  const own = [await meter.read(), await gauges.read(pipeline === undefined ? null : workers !== null)];
   return AggregatorRegistry.aggregate<PrometheusContentType>([...own, workers ?? []]).metrics();
 }
 

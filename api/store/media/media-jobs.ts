@@ -13,8 +13,6 @@ import type { RequestRow } from "../db/schema.ts";
 import { failWithoutEffect } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
-/** Longest wait of a job, in milliseconds. */
-
 /** Content that a request waits for. No relayer claims the request before it is there. */
 export interface MediaJob {
   request: StoredRequest;
