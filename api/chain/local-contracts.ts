@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther, parseUnits, toQuantity } from "ethers";
+import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther, toQuantity } from "ethers";
 import { z } from "zod";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
@@ -37,14 +37,8 @@ const MAX_SENDS = 50;
 /** A transaction that the node did not know at this many polls in a row was dropped. */
 const DROPPED = 20;
 
-/** What a node answers when an identical transaction, a mined one, or one with the same fee already has the nonce. */
+/** What a node answers when an identical transaction, a mined one, or one with as high a fee already has the nonce. */
 const NONCE_TAKEN: ReadonlySet<BroadcastAnswer> = new Set(["accepted", "nonce-used", "underpriced"]);
-
-/** One fee for all transactions of the owner, in wei: a node drops a transaction for another one with the same nonce and a higher fee. */
-const OWNER_FEE = {
-  maxFeePerGas: toQuantity(parseUnits("1000", "gwei")),
-  maxPriorityFeePerGas: toQuantity(parseUnits("1", "gwei")),
-};
 
 /** A gas limit has up to this much more than it needs, chosen at random. */
 const OWN_GAS = 65_536;
@@ -53,15 +47,15 @@ const ownerTransaction = z.tuple([z.looseObject({ gas: z.string() })]);
 
 /**
  * A local node signs for the owner and chooses the nonce. When several processes start at the same time, Anvil may choose the same
- * nonce for two transactions. It refuses the second, or drops it later: then it is sent again. A call that sends returns when the
- * transaction is mined.
+ * nonce for two transactions. It refuses the second, or drops one of them later: then that one is sent again. A call that sends
+ * returns when the transaction is mined.
  */
 class OwnerRpc extends Rpc {
   override async call(method: string, params: unknown[]): Promise<unknown> {
     if (method !== "eth_sendTransaction") return super.call(method, params);
     const [{ gas, ...transaction }] = ownerTransaction.parse(params);
     // No other process sends the same bytes, whose hash would be the same: then one transaction would do the work of two.
-    const own = { ...transaction, ...OWNER_FEE, gas: toQuantity(BigInt(gas) + BigInt(randomInt(OWN_GAS))) };
+    const own = { ...transaction, gas: toQuantity(BigInt(gas) + BigInt(randomInt(OWN_GAS))) };
     for (let sends = 1; ; sends++) {
       const hash = await this.#send(own, sends < MAX_SENDS);
       if (hash !== null && (await this.#isMined(hash))) return hash;
