@@ -54,8 +54,8 @@ export class LaneShare {
     this.#freeSince.delete(lane);
   }
 
-  /** Whether this process has more than its share and gives back this lane. If so, the lane no longer counts as held. */
-  async isToGiveBack(lane: number): Promise<boolean> {
+  /** Releases the lane if this process has more than its share. @returns whether it did */
+  async giveBackSurplus(lane: number): Promise<boolean> {
     if (this.#held.size <= this.#share(this.#relayers.count) || !this.#heldLongEnough(lane)) return false;
     // The last count may be old: a relayer that it includes may have died.
     const count = await this.#relayers.look();

@@ -168,7 +168,7 @@ export class Lane {
     let checked = false;
     let poll: number = POLL.most;
     while (!stop.aborted) {
-      if (!draining && (await share.isToGiveBack(this.#index))) {
+      if (!draining && (await share.giveBackSurplus(this.#index))) {
         logger.info("this process drives more than its share of the lanes: it leaves this one to another relayer");
         return;
       }

@@ -48,9 +48,9 @@ describe("LaneShare", () => {
     it("gives back only what is too much, after a lease's time", async () => {
       const one = shareOf(4, 2);
       for (const lane of [0, 1, 2, 3]) one.reserve(lane, true);
-      expect(await one.isToGiveBack(0)).to.equal(false);
+      expect(await one.giveBackSurplus(0)).to.equal(false);
       now += TIMES.lasts;
-      const given = await Promise.all([0, 1, 2, 3].map((lane) => one.isToGiveBack(lane)));
+      const given = await Promise.all([0, 1, 2, 3].map((lane) => one.giveBackSurplus(lane)));
       expect(given.filter(Boolean)).to.have.length(2);
       expect(one.reserve(given.indexOf(true), false)).to.equal(false);
     });
@@ -59,7 +59,7 @@ describe("LaneShare", () => {
       const one = shareOf(2, 2, [1]);
       for (const lane of [0, 1]) one.reserve(lane, true);
       now += TIMES.lasts;
-      expect([await one.isToGiveBack(0), await one.isToGiveBack(1)]).to.deep.equal([false, false]);
+      expect([await one.giveBackSurplus(0), await one.giveBackSurplus(1)]).to.deep.equal([false, false]);
     });
   });
 });
