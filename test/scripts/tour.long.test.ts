@@ -1,6 +1,8 @@
 import { expect } from "chai";
 
+import { createClient } from "../../client/client.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
+import { deliveriesOf } from "../../scripts/start/tour/steps/webhooks.ts";
 import { startFakeRpc } from "../support/fake-rpc.ts";
 import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";
@@ -24,6 +26,19 @@ describe("npm run tour", () => {
     expect(lines[12]).to.match(/^13 {2}Check the webhooks: 240 events arrived, all with a valid signature$/);
     expect(lines).to.have.length(13);
     expect((await fixture.api.ok<{ total: number }>("GET", "/v1/collections")).total).to.equal(2);
+  });
+
+  it("finds what the service knows of the deliveries of a request", async () => {
+    const client = createClient({ baseUrl: fixture.baseUrl, token: fixture.app.token });
+    // Those of the first request are on the last page of deliveries.
+    for (const offset of [0, 119]) {
+      const list = `/v1/requests?limit=1&offset=${offset}`;
+      const [request] = (await fixture.api.ok<{ requests: { request_id: string }[] }>("GET", list)).requests;
+      expect(await deliveriesOf(client, request!.request_id)).to.equal(
+        'Its deliveries: "completed" delivered, tries 1; "sent" delivered, tries 1',
+      );
+    }
+    expect(await deliveriesOf(client, "unknown")).to.equal("The service has no delivery of it");
   });
 
   const refusals: [string, () => TestProcess | Promise<TestProcess>, RegExp][] = [

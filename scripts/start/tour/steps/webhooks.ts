@@ -1,9 +1,12 @@
-import { answerOf } from "../../../../client/client.ts";
-import { check } from "../check.ts";
+import { answerOf, type Client, type Shape } from "../../../../client/client.ts";
+import { check, TourError } from "../check.ts";
 import type { Tour } from "../tour.ts";
 
-/** Milliseconds to wait for the last deliveries. */
-const TIMEOUT = 15_000;
+/**
+ * Milliseconds to wait for a delivery. A call whose connection is lost has 15 seconds for its answer, and is made again 5 seconds
+ * later: the tour waits for the second try as well.
+ */
+const TIMEOUT = 45_000;
 
 export async function registerWebhook({ api, webhooks, report }: Tour): Promise<void> {
   report.step("Register a webhook");
@@ -18,7 +21,9 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
   report.step("Check the webhooks");
   for (const requestId of requests.ids) {
     const outcome = await webhooks.outcome(requestId, TIMEOUT, signal);
-    check(outcome !== null, `no webhook reported the outcome of request ${requestId}`);
+    if (outcome !== null) continue;
+    const log = await deliveriesOf(api, requestId);
+    throw new TourError(`The tour failed: no webhook reported the outcome of request ${requestId}. ${log}.`);
   }
   const completed = webhooks.events.filter(({ type }) => type === "completed");
   check(
@@ -30,4 +35,20 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
   report.line(`${completed.length} of them are "completed" events: one for each request of this tour`);
   // The receiver stops with the tour.
   await answerOf(api.DELETE("/v1/webhook"));
+}
+
+/** What the service's log says of the deliveries of a request, newest first. */
+export async function deliveriesOf(api: Client, requestId: string): Promise<string> {
+  const found: string[] = [];
+  for (let query: { cursor?: string } | null = {}; query !== null;) {
+    const page: Shape<"DeliveriesPage"> = await answerOf(api.GET("/v1/webhook/deliveries", { params: { query } }));
+    found.push(...page.deliveries.filter(({ request_id }) => request_id === requestId).map(lineOf));
+    query = page.next === null ? null : { cursor: page.next };
+  }
+  return found.length === 0 ? "The service has no delivery of it" : `Its deliveries: ${found.join("; ")}`;
+}
+
+function lineOf({ event_type: type, status, attempts, error, next_attempt_at: next }: Shape<"Delivery">): string {
+  const reason = error === null ? "" : `, last error "${error}"`;
+  return `"${type}" ${status}, tries ${attempts}${reason}${next === null ? "" : `, next try at ${next}`}`;
 }
