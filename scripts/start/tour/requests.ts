@@ -13,7 +13,7 @@ export interface Completed {
 
 /** Milliseconds to wait for a webhook before polling the request, and how often. */
 const LATE = 5_000;
-const LOOKS = 8;
+const LOOKS = 24;
 
 /** Waits for requests, and stores the transaction of each. */
 export class Requests {
