@@ -19,7 +19,7 @@ import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { Agreement, type Overruled } from "./agreement.ts";
-import { closeReverted, type Warned } from "./reverted.ts";
+import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 import { MissingCosts } from "./costs.ts";
 import { BlockWriter, type SliceSize } from "./store-blocks.ts";
 import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
@@ -284,7 +284,7 @@ export class Indexer {
   async #afterBlocks({ head, read, agreed }: { head: number; read: number; agreed: number }): Promise<void> {
     const final = head - this.#deps.confirmations + 1;
     if (final >= 0 && read >= final)
-      await closeReverted({ ...this.#deps, warned: this.#warned }, Math.min(final, agreed));
+      await closeBatchesWithoutEffect({ ...this.#deps, warned: this.#warned }, Math.min(final, agreed));
     await this.#missingCosts.record(this.#deps);
   }
 

@@ -10,7 +10,7 @@ import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Db } from "../store/db/sql.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
-import type { ForeignSimulations } from "./simulations.ts";
+import type { ForeignSimulations } from "./foreign-simulations.ts";
 import { largestLike, limitThatFills } from "./pace.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
 import { batchGas, BatchSlots, expectedOf, type ItemGas, itemGas } from "./gas.ts";

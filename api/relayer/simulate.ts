@@ -8,7 +8,7 @@ import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
-import type { Deferred, ForeignSimulations } from "./simulations.ts";
+import type { Deferred, ForeignSimulations } from "./foreign-simulations.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 
 interface SimulationContext {

@@ -51,13 +51,14 @@ export async function runJobs(
       let worker: Worker | null = null;
       for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
         if (job.compiled) await built;
-        if (job.path === CONTRACTS) await runContracts(job, report);
+        if (job.path === CONTRACTS) await runAlone("contracts.ts", job, report);
         else {
           if (worker?.isAlive !== true) worker = new Worker(place);
           report(await worker.run(job));
         }
       }
-      await worker?.end();
+      const failure = (await worker?.end()) ?? null;
+      if (failure !== null) report(failure);
       serve(place, -1);
     }
   }
@@ -145,14 +146,18 @@ class Worker {
     return { ...(result ?? NO_TESTS), path, place: this.#place };
   }
 
-  /** Lets it clean up and end. */
-  async end(): Promise<void> {
+  /** Lets it clean up and end. @returns the failure, if that fails. */
+  async end(): Promise<Result | null> {
     const runner = this.#runner;
-    if (!runner.isAlive) return;
+    if (!runner.isAlive) return null;
+    runner.output = "";
     runner.child.send({ end: true } satisfies Order);
     const late = setTimeout(() => runner.child.kill("SIGKILL"), END_MS);
     await runner.closed;
     clearTimeout(late);
+    // It has none if it was killed, because it was late.
+    if ((runner.child.exitCode ?? 0) === 0) return null;
+    return runner.failure(this.#before, this.#place, "cleaning up failed after this file, the last one of its process");
   }
 
   /** Resolves when it waits for an order, or has ended. @returns the result that it sent meanwhile. */
@@ -172,9 +177,13 @@ class Worker {
 /** A file can have no tests for the engine. */
 const NO_TESTS = { seconds: 0, passed: 0, failed: 0, skipped: 0, failures: [] };
 
-/** Hardhat runs the tests of the contracts, in a process of its own. */
-async function runContracts({ path, place }: Job, report: (result: Result) => void): Promise<void> {
-  const runner = new Runner("contracts.ts", place);
+/**
+ * Runs what has a process of its own and sends several results: Hardhat with the tests of the contracts. Its failure counts, unless
+ * a failed test explains it.
+ * @param entry file of the program.
+ */
+export async function runAlone(entry: string, { path, place }: Job, report: (result: Result) => void): Promise<void> {
+  const runner = new Runner(entry, place);
   const counts = { files: 0, failed: 0 };
   runner.received = (message) => {
     if (!("file" in message)) return;

@@ -36,6 +36,7 @@ export function summary(results: readonly Result[], counts: Counts, notRun: stri
       ...slowest.map((result) => `  ${seconds(result)}  ${nameOf(result)}`),
     ],
     ...(failed.length === 0 ? [] : ["", "Failed (the full texts are above):", ...failed]),
+    ...(ranNone(results) ? ["", "No test ran."] : []),
     ...(notRun === "" ? [] : ["", notRun]),
     "",
     summaryLine(counts),
@@ -48,6 +49,7 @@ export function summaryLine({ passed, failed, skipped }: Counts): string {
   return skipped === 0 ? line : `${line}, ${skipped.toString()} skipped`;
 }
 
+/** The sums. A run without any test has failed: it shows nothing. */
 export function countsOf(results: readonly Counts[]): Counts {
   const sum: Counts = { passed: 0, failed: 0, skipped: 0 };
   for (const { passed, failed, skipped } of results) {
@@ -55,7 +57,12 @@ export function countsOf(results: readonly Counts[]): Counts {
     sum.failed += failed;
     sum.skipped += skipped;
   }
+  if (ranNone(results)) sum.failed = 1;
   return sum;
+}
+
+function ranNone(results: readonly Counts[]): boolean {
+  return results.every(({ passed, failed }) => passed + failed === 0);
 }
 
 function seconds({ seconds }: FileResult): string {

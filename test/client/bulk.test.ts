@@ -299,6 +299,30 @@ describe("a bulk mint", () => {
     });
   });
 
+  it("takes the outcomes of its own requests only, each once", async () => {
+    const { client } = fakeService();
+    const steps: BulkStep[] = [];
+    const keep = (_progress: BulkProgress, step: BulkStep) => void steps.push(step);
+    const bulk = new BulkMint(client, { maxRetries: 0, progress: newProgress("run"), keep });
+    await bulk.send(bodies(2));
+    steps.length = 0;
+    const completed = (name: number) => ({
+      request_id: name.toString().padStart(64, "0"),
+      status: "completed",
+      nft_token_id: name,
+    });
+    const [first, another, waits] = [completed(0), completed(7), { ...completed(1), status: "processing" }];
+    await bulk.settle([another, first, first, waits]);
+    await bulk.settle([first, another]);
+    expect(steps).to.deep.equal([
+      {
+        step: "settle",
+        outcomes: [{ index: 0, outcome: { is: "completed", requestId: first.request_id, tokenId: "0" } }],
+      },
+    ]);
+    expect(bulk.progress.items.map(({ is }) => is)).to.deep.equal(["completed", "accepted"]);
+  });
+
   describe("given a service", () => {
     const moneta = useService();
     const mintedNames = async (collection: string) => {

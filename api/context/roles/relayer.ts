@@ -5,7 +5,7 @@ import type { Keyring } from "../../keys/keyring.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
 import { Lane } from "../../relayer/lane.ts";
-import { ForeignSimulations } from "../../relayer/simulations.ts";
+import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
 import type { CheckedKeys } from "../check-keys.ts";

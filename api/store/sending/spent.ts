@@ -7,28 +7,30 @@ const PAGE = 500;
 
 /**
  * What a lane's transactions since a time cost, in wei. One whose receipt the node has not shown yet counts with the most that
- * its newest attempt can have cost. Transactions that no block contains do not count.
+ * any of its attempts can have cost. Transactions that no block contains do not count.
  */
 export async function spentSince(db: Db, lane: number, since: number): Promise<bigint> {
   let total = 0n;
   let below = Number.MAX_SAFE_INTEGER;
   for (;;) {
     // Newest first, by the index of nonces: later nonces are signed later.
-    const { rows } = await sql<SentBatch>`
+    const { rows } = await sql<Attempt>`
       select batch.nonce as "nonce", batch.created_at as "signedAt", batch.status as "status", batch.fee_wei as "fee",
              attempt.gas_limit as "gasLimit", attempt.max_fee_per_gas as "gasPrice"
-        from batches as batch
-        join attempts as attempt on attempt.id = (select max(newest.id) from attempts as newest where newest.batch_id = batch.id)
-       where batch.lane = ${lane} and batch.nonce < ${below}
-       order by batch.nonce desc limit ${PAGE}`.execute(db);
-    const recent = rows.filter(({ signedAt }) => signedAt >= since);
-    for (const batch of recent) total += costOf(batch);
+        from (select * from batches where lane = ${lane} and nonce < ${below} order by nonce desc limit ${PAGE}) as batch
+        join attempts as attempt on attempt.batch_id = batch.id
+       order by batch.nonce desc`.execute(db);
+    const recent = [...Map.groupBy(rows, ({ nonce }) => nonce).values()].filter(
+      ([one]) => (one?.signedAt ?? 0) >= since,
+    );
+    for (const attempts of recent) total += costOf(attempts);
     if (recent.length < PAGE) return total;
     below = rows.at(-1)?.nonce ?? 0;
   }
 }
 
-interface SentBatch {
+/** An attempt of a transaction, with what is known of the transaction. */
+interface Attempt {
   nonce: number;
   signedAt: number;
   status: "open" | "closed";
@@ -37,7 +39,11 @@ interface SentBatch {
   gasPrice: string;
 }
 
-function costOf({ status, fee, gasLimit, gasPrice }: SentBatch): bigint {
+/** @param attempts of one transaction. */
+function costOf(attempts: readonly Attempt[]): bigint {
+  const [{ status, fee } = { status: "open", fee: null }] = attempts;
   if (status === "open") return 0n;
-  return fee === null ? BigInt(gasLimit) * BigInt(gasPrice) : BigInt(fee);
+  if (fee !== null) return BigInt(fee);
+  const most = attempts.map(({ gasLimit, gasPrice }) => BigInt(gasLimit) * BigInt(gasPrice));
+  return most.reduce((a, b) => (a > b ? a : b));
 }

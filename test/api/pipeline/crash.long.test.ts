@@ -40,6 +40,33 @@ describe("a process that is killed during a burst of mints", () => {
   }
 });
 
+describe("a process that is killed after it stored a batch and before it sends it", () => {
+  // As above.
+  const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });
+  const { api } = moneta;
+
+  it("mints the token once", async () => {
+    const first = await moneta.startProcess();
+    const to = await api.wallet();
+    const collection = await api.collection({ type: "ERC721" });
+    expect(await first.end("SIGTERM")).to.equal(0);
+    const body = { collection_address: collection, to_address: to };
+    const mint = () => api.send<Shape<"Accepted">>("POST", "/v1/nfts", body, { "idempotency-key": "one" });
+
+    const second = await moneta.startProcess({ CRASH_POINT: "relayer:committed" });
+    // The process may die before it has answered.
+    await mint().catch((reason: unknown) => expect(reason).to.be.instanceOf(TypeError));
+    expect(await second.gone()).to.equal("SIGKILL");
+
+    const third = await moneta.startProcess();
+    expect((await api.settled((await mint()).body.request_id)).status).to.equal("completed");
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.totalMinted()).to.equal(1n);
+    expect(await contract.ownerOf(1)).to.equal(to);
+    expect(await third.end("SIGTERM")).to.equal(0);
+  });
+});
+
 describe("a process that is killed before it commits a batch to a new user", () => {
   // As above.
   const moneta = useService({ start: false, settings: { LEASE_SECONDS: "4" } });

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { DeferredCalls, type ForeignCall } from "../../../api/relayer/simulations.ts";
+import { DeferredCalls, type ForeignCall } from "../../../api/relayer/foreign-simulations.ts";
 
 const NOW = 5_000;
 

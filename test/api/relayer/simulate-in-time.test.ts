@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { SimulatedCall } from "../../../api/chain/simulate-calls.ts";
-import { simulateInTime } from "../../../api/relayer/simulations.ts";
+import { simulateInTime } from "../../../api/relayer/foreign-simulations.ts";
 
 interface Call {
   appId: string;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Place } from "../../../scripts/test/plan.ts";
-import { runJobs } from "../../../scripts/test/pool.ts";
+import { runAlone, runJobs } from "../../../scripts/test/pool.ts";
 import type { Result } from "../../../scripts/test/report.ts";
 
 describe("runJobs", () => {
@@ -57,4 +57,33 @@ describe("runJobs", () => {
     expect(result?.failures[0]?.title).to.equal("the file cannot be loaded");
     expect(result?.failures[0]?.text).to.contain("this file does not load");
   });
+
+  it("counts a clean-up that fails after the last file, with its output", async () => {
+    const results = await run(job("passes"), job("cleans-up-badly"));
+    expect(results.map(({ passed, failed }) => [passed, failed])).to.deep.equal([
+      [1, 0],
+      [1, 0],
+      [0, 1],
+    ]);
+    expect(results[2]?.path).to.equal(job("cleans-up-badly").path);
+    expect(results[2]?.failures[0]?.text).to.contain("a clean-up that fails");
+  });
+});
+
+describe("runAlone", () => {
+  const samples: [title: string, sample: string, failed: number[]][] = [
+    ["counts what fails although no test failed", "one-file-then-failure", [0, 1]],
+    ["does not count what a failed test explains", "failed-test-then-failure", [1]],
+    ["counts what ends without any result", "nothing", [1]],
+    ["counts nothing else", "one-file", [0]],
+  ];
+  for (const [title, sample, failed] of samples) {
+    it(title, async () => {
+      const results: Result[] = [];
+      const alone = { path: "all of them", place: "sqlite", compiled: false, slow: false } as const;
+      const entry = `../../test/scripts/test/samples/alone/${sample}.ts`;
+      await runAlone(entry, alone, (result) => results.push(result));
+      expect(results.map((result) => result.failed)).to.deep.equal(failed);
+    });
+  }
 });

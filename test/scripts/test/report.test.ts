@@ -58,4 +58,17 @@ describe("the report of the tests", () => {
     expect(summaryLine({ passed: 12, failed: 0, skipped: 0 })).to.equal("12 passed, 0 failed");
     expect(summaryLine({ passed: 12, failed: 0, skipped: 1 })).to.equal("12 passed, 0 failed, 1 skipped");
   });
+
+  it("counts a run without any test as failed, even if tests were skipped", () => {
+    for (const results of [[], [result({ passed: 0, skipped: 3 })]]) {
+      const counts = countsOf(results);
+      expect(counts).to.include({ passed: 0, failed: 1 });
+      expect(summary(results, counts, "")).to.contain("\n\nNo test ran.\n\n0 passed, 1 failed");
+    }
+    expect(countsOf([result(), result({ passed: 0, skipped: 2 }), result({ skipped: 1 })])).to.deep.equal({
+      passed: 6,
+      failed: 0,
+      skipped: 3,
+    });
+  });
 });

@@ -44,7 +44,7 @@ interface CloseDeps {
  * another batch, under the same numbers.
  * @param final the newest final block. Its logs are stored.
  */
-export async function closeReverted(deps: CloseDeps, final: number): Promise<void> {
+export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number): Promise<void> {
   const { database, client, logger, metrics, signals, now } = deps;
   const open = await openBatches(database.read);
   for (const index of new Set(open.map((batch) => batch.lane))) {
@@ -54,9 +54,9 @@ export async function closeReverted(deps: CloseDeps, final: number): Promise<voi
     const [used = 0] = await client.nonces([lane.address]);
     for (const batch of open.filter(({ lane, nonce }) => lane === index && nonce < used)) {
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
-      const found = await revertedReceipt(client, batch, final);
+      const found = await receiptWithoutEffect(client, batch, final);
       if (found !== null) {
-        const again = await client.nodes.second(async () => ({ found: await revertedReceipt(client, batch, final) }));
+        const again = await client.nodes.second(async () => ({ found: await receiptWithoutEffect(client, batch, final) }));
         if (contradicts(again, found)) {
           warnOfContradiction(deps, fields);
           continue;
@@ -132,13 +132,13 @@ function report(logger: Logger, fields: object, { empty }: { empty: boolean }, r
   else logger.error(fields, "a batch reverted as a whole; its requests are sent again");
 }
 
-interface Reverted {
+interface WithoutEffect {
   receipt: Receipt;
   empty: boolean;
 }
 
 /** Receipt of the attempt that reverted or was empty in a final block. */
-async function revertedReceipt(client: ChainClient, batch: OpenBatch, final: number): Promise<Reverted | null> {
+async function receiptWithoutEffect(client: ChainClient, batch: OpenBatch, final: number): Promise<WithoutEffect | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
   // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
   for (const [index, receipt] of receipts.entries()) {
@@ -155,7 +155,7 @@ function ranNothing(attempt: OpenBatch["attempts"][number] | undefined): boolean
 }
 
 /** @param again the answer of another node; null: no other node answers. An object, because what it found may be null, too. */
-function contradicts(again: { found: Reverted | null } | null, { receipt, empty }: Reverted): boolean {
+function contradicts(again: { found: WithoutEffect | null } | null, { receipt, empty }: WithoutEffect): boolean {
   if (again === null) return false;
   return again.found?.receipt.blockHash !== receipt.blockHash || again.found.empty !== empty;
 }

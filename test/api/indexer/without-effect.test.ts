@@ -4,7 +4,7 @@ import pino from "pino";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { closeReverted } from "../../../api/indexer/reverted.ts";
+import { closeBatchesWithoutEffect } from "../../../api/indexer/without-effect.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import type { TestDatabase } from "../../support/database.ts";
@@ -44,7 +44,7 @@ describe("closeReverted", () => {
   ) => {
     const contracts = randomContracts();
     const signals = { deliveries: { notify: () => undefined } };
-    return closeReverted(
+    return closeBatchesWithoutEffect(
       { database, client, contracts, logger, metrics: NO_METRICS, signals, now: () => 1_000, warned },
       FINAL,
     );
