@@ -1,0 +1,4 @@
+import { send } from "./send.ts";
+
+send(1);
+process.exitCode = 1;

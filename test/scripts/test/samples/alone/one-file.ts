@@ -1,0 +1,3 @@
+import { send } from "./send.ts";
+
+send(0);
