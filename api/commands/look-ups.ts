@@ -14,6 +14,7 @@ import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
 import { newestPositions } from "../store/outbox/feed.ts";
 import { findRequests, type ListedRequest } from "../store/requests/requests.ts";
+import { type Credential, validCredentials } from "./credential.ts";
 
 interface OfApp {
   appId: string;
@@ -35,6 +36,7 @@ export class LookUps {
   readonly #db: Db;
   readonly #tokens: Gather<string, StoredToken | undefined>;
   readonly #sessions: Gather<string, StoredConsoleSession | undefined>;
+  readonly #valid: Gather<Credential, boolean>;
   readonly #apps: Gather<string, AppRow | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
@@ -49,6 +51,10 @@ export class LookUps {
     this.#db = db;
     this.#tokens = gatherCalls((hashes) => findApiTokensByHash(db, hashes));
     this.#sessions = gatherCalls((hashes) => findConsoleSessionsByHash(db, hashes));
+    this.#valid = gatherCalls(async (credentials) => {
+      const valid = await validCredentials(db, credentials, Date.now());
+      return credentials.map(({ hash }) => valid.has(hash));
+    }, nextTick);
     this.#apps = gatherCalls((ids) => findAppsById(db, ids), nextTick);
     // Calls that were looked up together by token also continue together.
     this.#answers = gatherCalls(async (calls) => {
@@ -75,6 +81,11 @@ export class LookUps {
   /** @param hash SHA-256 of the session's secret, hex. */
   session(hash: string): Promise<StoredConsoleSession | undefined> {
     return this.#sessions.add(hash);
+  }
+
+  /** Whether a token or session that was valid is so still. */
+  isValid(credential: Credential): Promise<boolean> {
+    return this.#valid.add(credential);
   }
 
   app(id: string): Promise<AppRow | undefined> {

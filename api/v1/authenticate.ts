@@ -1,7 +1,7 @@
 import type { Request, RequestHandler } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
-import { type Credential, isValid, validCredentials } from "../commands/credential.ts";
+import { type Credential, isValid } from "../commands/credential.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint, Exchange } from "./endpoint.ts";
@@ -68,10 +68,9 @@ async function identityByToken(
  * For a call that waited after it was authenticated, for the rest of its body or for its turn. It refuses those that write
  * nothing, too. @throws ApiError `unauthorized`
  */
-export async function requireStillValid({ database }: Pick<HttpDeps, "database">, credential: Credential | null) {
+export async function requireStillValid({ lookUps }: Pick<HttpDeps, "lookUps">, credential: Credential | null) {
   if (credential === null) return;
-  const valid = await validCredentials(database.read, [credential], Date.now());
-  if (!valid.has(credential.hash)) throw new ApiError("unauthorized");
+  if (!(await lookUps.isValid(credential))) throw new ApiError("unauthorized");
 }
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */

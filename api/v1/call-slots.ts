@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { setImmediate, setTimeout } from "node:timers/promises";
 
 import { ApiError } from "../domain/error-codes.ts";
@@ -20,8 +21,10 @@ export interface CallKind {
 
 /** Milliseconds of work after which the process first reads what other callers send. */
 const HEAVY = 10;
-/** Longest pause in milliseconds. */
-const LONGEST_PAUSE = 200;
+/** Milliseconds of work that every call is allowed besides: receiving it, looking up who makes it, answering it. */
+const LIGHT = 0.5;
+/** Longest pause in milliseconds: the work of the calls that begin together, if all of them are heavy. */
+const LONGEST_PAUSE = 1_000;
 
 /**
  * Lets the process read what other callers send. SQLite answers at once, so calls that wait would otherwise be handled one after
@@ -29,31 +32,46 @@ const LONGEST_PAUSE = 200;
  */
 class Pause {
   #last = performance.eventLoopUtilization();
+  /** How many calls have come or begun since. */
+  #calls = 0;
 
-  /** Whether the process has worked hard since the last call began, and has not been idle. */
+  /** Whether the process has worked hard since the last calls began, and has not been idle. */
   isDue(): boolean {
     const { active, idle } = performance.eventLoopUtilization(this.#last);
-    return active > HEAVY && idle === 0;
+    return active > HEAVY + LIGHT * this.#calls && idle === 0;
   }
 
-  /** A call begins. */
+  /** Calls begin. */
   begin(): void {
     this.#last = performance.eventLoopUtilization();
+    this.#calls = 0;
   }
 
-  /** Waits for one turn, or after heavy work until the process is idle, at most as long as that work took. */
-  async wait(): Promise<void> {
+  /** A call has come, or begins with others. */
+  count(): void {
+    this.#calls += 1;
+  }
+
+  /**
+   * Waits for one turn, or after heavy work until the process is idle, at most as long as that work took.
+   * @returns whether the work was heavy.
+   */
+  async wait(): Promise<boolean> {
     await setImmediate();
-    if (!this.isDue()) return;
+    if (!this.isDue()) return false;
     const work = performance.eventLoopUtilization(this.#last).active;
     const end = performance.now() + Math.min(work, LONGEST_PAUSE);
     while (this.isDue() && performance.now() < end) await setTimeout(1);
+    return true;
   }
 }
 
 interface WaitingCall {
   start: () => void;
 }
+
+/** Where a call is answered. It is closed when it was answered, or when its caller is gone. */
+type Closable = Pick<EventEmitter, "once" | "off">;
 
 /** A slot that a call has. */
 export interface CallSlot {
@@ -85,14 +103,15 @@ export class CallSlots {
 
   /**
    * Waits for a slot.
-   * @param closed is asked for a signal only if the call must wait. The signal aborts when the call is closed.
+   * @param response the call does not wait any longer when it is closed.
    * @throws ApiError `unavailable` when too many wait, or this one has waited too long
    */
-  async take(appId: string, closed?: () => AbortSignal): Promise<CallSlot> {
+  async take(appId: string, response?: Closable): Promise<CallSlot> {
     const free = () => {
       this.#running.release(appId);
       void this.#startNext();
     };
+    this.#pause.count();
     const othersWait = this.#places.has(appId);
     // A call does not overtake those of its app that wait.
     if (!othersWait && !this.#pause.isDue() && this.#running.take(appId)) {
@@ -101,14 +120,14 @@ export class CallSlots {
     }
     if (!this.#places.take(appId)) throw this.#tooMany(othersWait);
     try {
-      await this.#wait(appId, closed?.());
+      await this.#wait(appId, response);
     } finally {
       this.#places.release(appId);
     }
     return { waited: true, free };
   }
 
-  async #wait(appId: string, closed: AbortSignal | undefined): Promise<void> {
+  async #wait(appId: string, response: Closable | undefined): Promise<void> {
     const started = Promise.withResolvers<null>();
     const waiting = {
       start: () => {
@@ -120,9 +139,10 @@ export class CallSlots {
       // Has no effect on one that has started.
       started.reject(reason);
     };
-    closed?.addEventListener("abort", () => {
+    const closed = () => {
       stop(new ApiError("request_timeout"));
-    });
+    };
+    response?.once("close", closed);
     const timer = globalThis.setTimeout(() => {
       stop(this.#waitedTooLong());
     }, this.#waitSeconds * 1_000);
@@ -132,21 +152,32 @@ export class CallSlots {
       await started.promise;
     } finally {
       clearTimeout(timer);
+      response?.off("close", closed);
     }
   }
 
-  /** Gives free slots to calls that wait, one in each turn of the event loop. The apps take turns. */
+  /**
+   * Gives free slots to calls that wait. The apps take turns. As long as the calls are light, those that have a slot begin
+   * together and share their look-ups. After a heavy one, only one begins before the process has read what others send.
+   */
   async #startNext(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
     while (!this.#waiting.isEmpty) {
-      await this.#pause.wait();
-      const next = this.#waiting.takeOne((appId) => this.#running.take(appId));
+      const heavy = await this.#pause.wait();
+      let next = this.#next();
       if (next === null) break;
       this.#pause.begin();
-      next.start();
+      for (; next !== null; next = heavy ? null : this.#next()) {
+        this.#pause.count();
+        next.start();
+      }
     }
     this.#isStarting = false;
+  }
+
+  #next(): WaitingCall | null {
+    return this.#waiting.takeOne((appId) => this.#running.take(appId));
   }
 
   #tooMany(ofThisApp: boolean): ApiError {

@@ -162,10 +162,9 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
 
 /** Waits until the call may be handled. Null: it needs no slot. */
 async function slotFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<CallSlot | null> {
-  const closed = () => closing(response);
-  if (endpoint.batch === true) return (await read.batches?.take(appId, closed)) ?? null;
+  if (endpoint.batch === true) return (await read.batches?.take(appId, response)) ?? null;
   if (endpoint.method !== "get" || endpoint.withoutApp === true) return null;
-  return (await read.reads?.take(appId, closed)) ?? null;
+  return (await read.reads?.take(appId, response)) ?? null;
 }
 
 /** Who the body of a call counts for. Sessions of the operator without an app, and strangers, have their address. */
@@ -187,15 +186,6 @@ function send(response: Response, answer: unknown): void {
     response.setHeader("Retry-After", answer.retryAfter.toString());
   }
   response.send(answer instanceof Verbatim ? answer.json : answerBody(answer));
-}
-
-/** Aborts when the caller closes the connection. */
-function closing(response: Response): AbortSignal {
-  const closed = new AbortController();
-  response.once("close", () => {
-    closed.abort();
-  });
-  return closed.signal;
 }
 
 type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "credential" | "scopes" | "session" | "params" | "query">;

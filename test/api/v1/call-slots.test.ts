@@ -1,3 +1,4 @@
+import { EventEmitter } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
@@ -97,10 +98,10 @@ describe("CallSlots", () => {
 
   it("does not wait for a call that was closed", async () => {
     const free = ask("busy", "busy-1");
-    const closed = new AbortController();
-    const gone = slots.take("busy", () => closed.signal).catch((error: unknown) => error);
+    const response = new EventEmitter();
+    const gone = slots.take("busy", response).catch((error: unknown) => error);
     ask("busy", "busy-3");
-    closed.abort();
+    response.emit("close");
     expect(await gone).to.be.instanceOf(ApiError);
     await free();
     await expectStarted(["busy-1", "busy-3"]);
@@ -111,6 +112,37 @@ describe("CallSlots", () => {
     const second = slots.take("busy");
     first.free();
     expect([first.waited, (await second).waited]).to.deep.equal([false, true]);
+  });
+
+  describe("with four calls that wait for four slots", () => {
+    const WAITING = ["5", "6", "7", "8"];
+    /** Frees all slots at once, after some milliseconds of work. @returns those that begin first. */
+    async function beginAfter(work: number): Promise<string[]> {
+      slots = new CallSlots({ ...BATCHES, running: { shared: 16, ofApp: 4, most: 64 } }, 60);
+      started = [];
+      const free = ["1", "2", "3", "4"].map((name) => ask("busy", name));
+      while (started.length < 4) await setImmediate();
+      for (const name of WAITING) ask("busy", name);
+      // They have asked for the slots, and there are none.
+      await setImmediate();
+      started = [];
+      for (const end = performance.now() + work; performance.now() < end;);
+      await Promise.all(free.map((one) => one()));
+      while (started.length === 0) await setImmediate();
+      return [...started];
+    }
+
+    it("begins light ones together, so that they share their look-ups", async () => {
+      // On a busy machine anything may take long, and then they begin one by one.
+      let first: string[] = [];
+      for (let tries = 0; first.length < 4 && tries < 100; tries++) first = await beginAfter(0);
+      expect(first).to.deep.equal(WAITING);
+    });
+
+    it("begins one after heavy work, and then the others", async () => {
+      expect(await beginAfter(50)).to.deep.equal(["5"]);
+      await expectStarted(WAITING);
+    });
   });
 
   // Node accepts one connection in each turn of the event loop.
