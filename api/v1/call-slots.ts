@@ -23,6 +23,8 @@ export interface CallKind {
 const HEAVY = 10;
 /** Milliseconds of work that every call is allowed besides: receiving it, looking up who makes it, answering it. */
 const LIGHT = 0.5;
+/** Calls that waited and that begin in one turn of the event loop, if all of them are light. */
+const MOST_IN_TURN = 16;
 /** Longest pause in milliseconds: the work of the calls that begin together, if all of them are heavy. */
 const LONGEST_PAUSE = 1_000;
 
@@ -34,6 +36,8 @@ class Pause {
   #last = performance.eventLoopUtilization();
   /** How many calls have come or begun since. */
   #calls = 0;
+  /** How many calls that waited have begun since the last pause. */
+  #begun = 0;
 
   /** Whether the process has worked hard since the last calls began, and has not been idle. */
   isDue(): boolean {
@@ -47,9 +51,20 @@ class Pause {
     this.#calls = 0;
   }
 
-  /** A call has come, or begins with others. */
+  /** A call has come. */
   count(): void {
     this.#calls += 1;
+  }
+
+  /** A call that waited begins. */
+  countBegun(): void {
+    this.#calls += 1;
+    this.#begun += 1;
+  }
+
+  /** Whether no further call may begin before a pause. */
+  mustCome(): boolean {
+    return this.#begun >= MOST_IN_TURN || this.isDue();
   }
 
   /**
@@ -58,6 +73,7 @@ class Pause {
    */
   async wait(): Promise<boolean> {
     await setImmediate();
+    this.#begun = 0;
     if (!this.isDue()) return false;
     const work = performance.eventLoopUtilization(this.#last).active;
     const end = performance.now() + Math.min(work, LONGEST_PAUSE);
@@ -157,19 +173,22 @@ export class CallSlots {
   }
 
   /**
-   * Gives free slots to calls that wait. The apps take turns. As long as the calls are light, those that have a slot begin
-   * together and share their look-ups. After a heavy one, only one begins before the process has read what others send.
+   * Gives free slots to calls that wait. The apps take turns. As long as the calls are light, many begin in one turn of the
+   * event loop and share their look-ups. After a heavy one, only one begins before the process has read what others send.
    */
   async #startNext(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
+    let alone = false;
     while (!this.#waiting.isEmpty) {
-      const heavy = await this.#pause.wait();
+      if (alone || this.#pause.mustCome()) {
+        alone = await this.#pause.wait();
+        this.#pause.begin();
+      }
       let next = this.#next();
       if (next === null) break;
-      this.#pause.begin();
-      for (; next !== null; next = heavy ? null : this.#next()) {
-        this.#pause.count();
+      for (; next !== null; next = alone || this.#pause.mustCome() ? null : this.#next()) {
+        this.#pause.countBegun();
         next.start();
       }
     }
