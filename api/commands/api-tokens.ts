@@ -41,7 +41,7 @@ interface TokenWish {
 const DAY = 86_400_000;
 
 /** @throws ApiError `forbidden` when the session lacks one of the scopes; `quota_exceeded` when the app has enough tokens. */
-export async function issueApiToken(
+export async function createApiToken(
   { database, now = Date.now }: Deps,
   manager: Manager,
   wish: TokenWish,

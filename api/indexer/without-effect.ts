@@ -56,7 +56,9 @@ export async function closeBatchesWithoutEffect(deps: CloseDeps, final: number):
       const fields = { batch: batch.id, nonce: batch.nonce, lane: index };
       const found = await receiptWithoutEffect(client, batch, final);
       if (found !== null) {
-        const again = await client.nodes.second(async () => ({ found: await receiptWithoutEffect(client, batch, final) }));
+        const again = await client.nodes.second(async () => ({
+          found: await receiptWithoutEffect(client, batch, final),
+        }));
         if (contradicts(again, found)) {
           warnOfContradiction(deps, fields);
           continue;
@@ -138,7 +140,11 @@ interface WithoutEffect {
 }
 
 /** Receipt of the attempt that reverted or was empty in a final block. */
-async function receiptWithoutEffect(client: ChainClient, batch: OpenBatch, final: number): Promise<WithoutEffect | null> {
+async function receiptWithoutEffect(
+  client: ChainClient,
+  batch: OpenBatch,
+  final: number,
+): Promise<WithoutEffect | null> {
   const receipts = await client.receipts(batch.attempts.map((attempt) => attempt.hash));
   // Decoding a transaction is slow, so it comes last: most batches here are mined, but their logs are not read yet.
   for (const [index, receipt] of receipts.entries()) {

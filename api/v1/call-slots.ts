@@ -23,10 +23,10 @@ export interface CallKind {
 const HEAVY = 10;
 /** Milliseconds of work that every call is allowed besides: receiving it, looking up who makes it, answering it. */
 const LIGHT = 0.5;
-/** Calls that waited and that begin in one turn of the event loop, if all of them are light. */
-const MOST_IN_TURN = 16;
-/** Longest pause in milliseconds: the work of the calls that begin together, if all of them are heavy. */
-const LONGEST_PAUSE = 1_000;
+/** Most calls that begin between two pauses, if all of them are light. */
+const MOST_AT_ONCE = 16;
+/** Longest pause in milliseconds. */
+const LONGEST_PAUSE = 200;
 
 /**
  * Lets the process read what other callers send. SQLite answers at once, so calls that wait would otherwise be handled one after
@@ -38,11 +38,18 @@ class Pause {
   #calls = 0;
   /** How many calls that waited have begun since the last pause. */
   #begun = 0;
+  /** How many may. It doubles as long as they are light. */
+  #most = 1;
 
   /** Whether the process has worked hard since the last calls began, and has not been idle. */
   isDue(): boolean {
     const { active, idle } = performance.eventLoopUtilization(this.#last);
     return active > HEAVY + LIGHT * this.#calls && idle === 0;
+  }
+
+  /** Whether no further call may begin before a pause. */
+  mustCome(): boolean {
+    return this.#begun >= this.#most || this.isDue();
   }
 
   /** Calls begin. */
@@ -58,27 +65,24 @@ class Pause {
 
   /** A call that waited begins. */
   countBegun(): void {
+    // Work before an idle moment delays nobody any more.
+    if (performance.eventLoopUtilization(this.#last).idle > 0) this.begin();
     this.#calls += 1;
     this.#begun += 1;
   }
 
-  /** Whether no further call may begin before a pause. */
-  mustCome(): boolean {
-    return this.#begun >= MOST_IN_TURN || this.isDue();
-  }
-
-  /**
-   * Waits for one turn, or after heavy work until the process is idle, at most as long as that work took.
-   * @returns whether the work was heavy.
-   */
-  async wait(): Promise<boolean> {
+  /** Waits for one turn, or after heavy work until the process is idle, at most as long as that work took. */
+  async wait(): Promise<void> {
     await setImmediate();
     this.#begun = 0;
-    if (!this.isDue()) return false;
-    const work = performance.eventLoopUtilization(this.#last).active;
-    const end = performance.now() + Math.min(work, LONGEST_PAUSE);
-    while (this.isDue() && performance.now() < end) await setTimeout(1);
-    return true;
+    const heavy = this.isDue();
+    this.#most = heavy ? 1 : Math.min(2 * this.#most, MOST_AT_ONCE);
+    if (heavy) {
+      const work = performance.eventLoopUtilization(this.#last).active;
+      const end = performance.now() + Math.min(work, LONGEST_PAUSE);
+      while (this.isDue() && performance.now() < end) await setTimeout(1);
+    }
+    this.begin();
   }
 }
 
@@ -127,7 +131,6 @@ export class CallSlots {
       this.#running.release(appId);
       void this.#startNext();
     };
-    this.#pause.count();
     const othersWait = this.#places.has(appId);
     // A call does not overtake those of its app that wait.
     if (!othersWait && !this.#pause.isDue() && this.#running.take(appId)) {
@@ -135,6 +138,7 @@ export class CallSlots {
       return { waited: false, free };
     }
     if (!this.#places.take(appId)) throw this.#tooMany(othersWait);
+    this.#pause.count();
     try {
       await this.#wait(appId, response);
     } finally {
@@ -179,18 +183,12 @@ export class CallSlots {
   async #startNext(): Promise<void> {
     if (this.#isStarting) return;
     this.#isStarting = true;
-    let alone = false;
     while (!this.#waiting.isEmpty) {
-      if (alone || this.#pause.mustCome()) {
-        alone = await this.#pause.wait();
-        this.#pause.begin();
-      }
-      let next = this.#next();
+      if (this.#pause.mustCome()) await this.#pause.wait();
+      const next = this.#next();
       if (next === null) break;
-      for (; next !== null; next = alone || this.#pause.mustCome() ? null : this.#next()) {
-        this.#pause.countBegun();
-        next.start();
-      }
+      this.#pause.countBegun();
+      next.start();
     }
     this.#isStarting = false;
   }

@@ -20,7 +20,7 @@ import {
   listWalletHistory,
 } from "./endpoints/accounts.ts";
 import { createConsoleSession, deleteConsoleSession, getConsoleSession } from "./endpoints/sessions.ts";
-import { createApiToken, deleteApiToken, listApiTokens } from "./endpoints/api-tokens.ts";
+import { createToken, deleteToken, listTokens } from "./endpoints/api-tokens.ts";
 import {
   deleteWebhook,
   getWebhook,
@@ -93,9 +93,9 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     createConsoleSession(),
     getConsoleSession(),
     deleteConsoleSession(),
-    listApiTokens(),
-    createApiToken(),
-    deleteApiToken(),
+    listTokens(),
+    createToken(),
+    deleteToken(),
     operatorApps(),
     createOperatorApp(),
     operatorStatus(),

@@ -44,6 +44,11 @@ export async function runJobs(
     return place !== undefined && load(place) > 0 ? place : undefined;
   }
 
+  async function end(worker: Worker | null): Promise<void> {
+    const failure = (await worker?.end()) ?? null;
+    if (failure !== null) report(failure);
+  }
+
   async function work(): Promise<void> {
     for (let place = longestQueue(); place !== undefined; place = longestQueue()) {
       serve(place, 1);
@@ -53,12 +58,14 @@ export async function runJobs(
         if (job.compiled) await built;
         if (job.path === CONTRACTS) await runAlone("contracts.ts", job, report);
         else {
-          if (worker?.isAlive !== true) worker = new Worker(place);
+          if (worker?.isAlive !== true) {
+            await end(worker);
+            worker = new Worker(place);
+          }
           report(await worker.run(job));
         }
       }
-      const failure = (await worker?.end()) ?? null;
-      if (failure !== null) report(failure);
+      await end(worker);
       serve(place, -1);
     }
   }
@@ -119,6 +126,8 @@ class Worker {
   #next: Promise<FileResult | null>;
   /** The file before: it may have left something that fails later. */
   #before = "none";
+  /** Whether its end was reported as a failure. */
+  #isReported = false;
 
   constructor(place: Place) {
     this.#place = place;
@@ -139,6 +148,7 @@ class Worker {
     if (runner.isAlive) runner.child.send({ run: path } satisfies Order);
     const result = await this.#next;
     if (!runner.isAlive) {
+      this.#isReported = true;
       const title = `the process of the tests ended while the file ran (the file before: ${this.#before})`;
       return runner.failure(path, this.#place, title);
     }
@@ -146,17 +156,19 @@ class Worker {
     return { ...(result ?? NO_TESTS), path, place: this.#place };
   }
 
-  /** Lets it clean up and end. @returns the failure, if that fails. */
+  /** Lets it clean up and end. @returns the failure, if that fails, or if it has ended by itself since the last file. */
   async end(): Promise<Result | null> {
     const runner = this.#runner;
-    if (!runner.isAlive) return null;
+    if (this.#isReported) return null;
+    if (!runner.isAlive)
+      return runner.failure(this.#before, this.#place, "the process of the tests ended after the file");
     runner.output = "";
     runner.child.send({ end: true } satisfies Order);
     const late = setTimeout(() => runner.child.kill("SIGKILL"), END_MS);
     await runner.closed;
     clearTimeout(late);
-    // It has none if it was killed, because it was late.
-    if ((runner.child.exitCode ?? 0) === 0) return null;
+    // One that was killed here was late, which is not a failure.
+    if (runner.child.killed || runner.child.exitCode === 0) return null;
     return runner.failure(this.#before, this.#place, "cleaning up failed after this file, the last one of its process");
   }
 

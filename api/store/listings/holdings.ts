@@ -131,12 +131,10 @@ function toHeld(checkpoint: number) {
       stoppedAt: number | null;
       uncertainAt: number | null;
     },
-  >({
-    foreign,
-    stoppedAt,
-    uncertainAt,
-    ...row
-  }: Row) => {
+  >(
+    row: Row,
+  ) => {
+    const { foreign, stoppedAt, uncertainAt } = row;
     const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
     return { ...toNft(row), asOf: foreign === null ? null : known };
   };

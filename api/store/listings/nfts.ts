@@ -86,17 +86,18 @@ export async function withLargeMetadata<Row extends MetadataColumns>(
   db: Db,
   rows: readonly Row[],
   page: PageQuery,
-): Promise<{ rows: Omit<Row, "metadataBytes">[]; page: PageQuery }> {
-  const complete: Omit<Row, "metadataBytes">[] = [];
+): Promise<{ rows: Row[]; page: PageQuery }> {
+  const complete: Row[] = [];
   let left = ENOUGH_BYTES;
-  for (const { metadataBytes, ...row } of rows) {
-    complete.push(row);
-    const count = complete.length;
+  for (const row of rows) {
+    const { metadata, metadataBytes } = row;
+    const count = complete.length + 1;
     left -= metadataBytes ?? 0;
     // The last row of all only says that there are more.
-    if (row.metadata !== null || metadataBytes === null || count > page.limit) continue;
-    if (left < 0 && count > 1) return { rows: complete, page: { ...page, limit: count - 1 } };
-    row.metadata = await metadataOf(db, row);
+    const isWhole = metadata !== null || metadataBytes === null || count > page.limit;
+    if (!isWhole && left < 0 && count > 1) return { rows: [...complete, row], page: { ...page, limit: count - 1 } };
+    // Most rows are whole. A copy of each would cost more than reading it.
+    complete.push(isWhole ? row : { ...row, metadata: await metadataOf(db, row) });
   }
   return { rows: complete, page };
 }

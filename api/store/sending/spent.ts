@@ -41,6 +41,7 @@ interface Attempt {
 
 /** @param attempts of one transaction. */
 function costOf(attempts: readonly Attempt[]): bigint {
+  // There is at least one: a batch is stored with its first attempt.
   const [{ status, fee } = { status: "open", fee: null }] = attempts;
   if (status === "open") return 0n;
   if (fee !== null) return BigInt(fee);

@@ -1,4 +1,4 @@
-import { issueApiToken, revokeToken } from "../../commands/api-tokens.ts";
+import { createApiToken, revokeToken } from "../../commands/api-tokens.ts";
 import { pageOfApiTokens } from "../../store/apps/api-tokens.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { newTokenExample, revokedTokenExample, tokenExample } from "../examples.ts";
@@ -9,7 +9,7 @@ import { apiToken, apiTokensPage, newApiToken, newApiTokenBody } from "../schema
 
 const DEFAULT_NAME = "console";
 
-export function createApiToken() {
+export function createToken() {
   return defineEndpoint({
     method: "post",
     path: "/tokens",
@@ -40,7 +40,7 @@ export function createApiToken() {
       const name = body.name ?? DEFAULT_NAME;
       const ratePerMinute = body.rate_limit_per_minute ?? null;
       const wish = { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null, ratePerMinute };
-      const issued = await issueApiToken(deps, { appId, scopes }, wish);
+      const issued = await createApiToken(deps, { appId, scopes }, wish);
       const row = {
         id: issued.id,
         name,
@@ -55,7 +55,7 @@ export function createApiToken() {
   });
 }
 
-export function listApiTokens() {
+export function listTokens() {
   return defineEndpoint({
     method: "get",
     path: "/tokens",
@@ -75,7 +75,7 @@ export function listApiTokens() {
   });
 }
 
-export function deleteApiToken() {
+export function deleteToken() {
   return defineEndpoint({
     method: "delete",
     path: "/tokens/:token_id",

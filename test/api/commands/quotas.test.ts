@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Candidate } from "../../../api/commands/accept-group.ts";
-import { issueApiToken } from "../../../api/commands/api-tokens.ts";
+import { createApiToken } from "../../../api/commands/api-tokens.ts";
 import { WalletQueue } from "../../../api/commands/create-wallet.ts";
 import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
@@ -325,10 +325,10 @@ describeOn("postgres", "quotas under calls of two processes", () => {
     const { second, waited } = await overlap(
       two.one,
       async (trx, meet) => {
-        await issueApiToken({ database: inTransaction(two.one, trx) }, manager, wish);
+        await createApiToken({ database: inTransaction(two.one, trx) }, manager, wish);
         await meet();
       },
-      () => issueApiToken({ database: two.other }, manager, wish),
+      () => createApiToken({ database: two.other }, manager, wish),
     );
     expect(waited).to.equal(true);
     expect(() => valueOf(second)).to.throw("quota `api_tokens`, which is 1");

@@ -20,7 +20,7 @@ function word(value: number): string {
   return `0x${value.toString(16).padStart(64, "0")}`;
 }
 
-describe("closeReverted", () => {
+describe("closeBatchesWithoutEffect", () => {
   let database: TestDatabase;
   let node: FakeRpc;
   let id: string;

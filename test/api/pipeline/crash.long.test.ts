@@ -57,10 +57,11 @@ describe("a process that is killed after it stored a batch and before it sends i
     // The process may die before it has answered.
     await mint().catch((reason: unknown) => expect(reason).to.be.instanceOf(TypeError));
     expect(await second.gone()).to.equal("SIGKILL");
+    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+    expect(await contract.totalMinted()).to.equal(0n);
 
     const third = await moneta.startProcess();
     expect((await api.settled((await mint()).body.request_id)).status).to.equal("completed");
-    const contract = ERC721Collection__factory.connect(collection, moneta.provider);
     expect(await contract.totalMinted()).to.equal(1n);
     expect(await contract.ownerOf(1)).to.equal(to);
     expect(await third.end("SIGTERM")).to.equal(0);

@@ -1,5 +1,8 @@
 import { expect } from "chai";
 
+import { hashOfToken } from "../../../api/commands/api-tokens.ts";
+import type { Credential } from "../../../api/commands/credential.ts";
+import { LookUps } from "../../../api/commands/look-ups.ts";
 import { lockApp } from "../../../api/store/apps/apps.ts";
 import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
@@ -53,6 +56,20 @@ describe("a token or session that is revoked while a call waits for its turn", (
     if (answer === undefined) throw new Error("the call was not made");
     return answer;
   }
+
+  it("is not valid any more for calls that are looked up again together", async () => {
+    const [session] = await api.database.read.selectFrom("console_sessions").select("hash").execute();
+    const credentials: Credential[] = [
+      { kind: "token", hash: hashOfToken(api.app.token) },
+      { kind: "session", hash: session?.hash ?? "none" },
+      { kind: "token", hash: "unknown" },
+    ];
+    const lookUps = new LookUps(api.database.read);
+    const valid = () => Promise.all(credentials.map((credential) => lookUps.isValid(credential)));
+    expect(await valid()).to.deep.equal([true, true, false]);
+    await api.database.write(revokeAll);
+    expect(await valid()).to.deep.equal([false, false, false]);
+  });
 
   const rows = (table: "requests" | "wallets" | "webhooks" | "media") =>
     api.database.read.selectFrom(table).selectAll().execute();

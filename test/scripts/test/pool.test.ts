@@ -68,6 +68,14 @@ describe("runJobs", () => {
     expect(results[2]?.path).to.equal(job("cleans-up-badly").path);
     expect(results[2]?.failures[0]?.text).to.contain("a clean-up that fails");
   });
+
+  it("counts a process that ends after a file, and runs the next file", async () => {
+    const results = await run(job("ends-later"), job("passes"), job("ends-later"));
+    const failed = results.filter((result) => result.failed > 0);
+    // It may end as the next file begins: then that file fails.
+    expect(failed.length).to.equal(2);
+    for (const { failures } of failed) expect(failures[0]?.title).to.match(/^the process of the tests ended/);
+  });
 });
 
 describe("runAlone", () => {
