@@ -3,6 +3,8 @@ import type { Page, Request } from "playwright-core";
 
 import { expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
 
+/** How long the page waits for the next letter, in milliseconds. */
+const PAUSE_MS = 120;
 const REFERENCE = "order-<b>77</b>";
 
 describe("console > search over everything", () => {
@@ -102,9 +104,13 @@ describe("console > search over everything", () => {
       if (/\/v1\/(accounts|collections|requests)\?/.test(request.url()) && /search=|reference=/.test(request.url()))
         calls.push(request);
     });
-    await (await openSearch(page)).pressSequentially("searchable", { delay: 0 });
+    const box = await openSearch(page);
+    const began = performance.now();
+    await box.pressSequentially("searchable", { delay: 0 });
+    // Letters that come more slowly than this do not follow at once: on a busy machine, the test types so.
+    const pauses = Math.floor((performance.now() - began) / PAUSE_MS);
     await options(page).filter({ hasText: "Searchable cats" }).waitFor();
-    expect(calls.length).to.be.at.most(6);
+    expect(calls.length).to.be.at.most(6 + 3 * pauses);
     expect(calls.at(-1)!.url()).to.match(/=searchable(&|$)/);
   });
 
