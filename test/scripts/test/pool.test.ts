@@ -79,18 +79,23 @@ describe("runJobs", () => {
 });
 
 describe("runAlone", () => {
-  const samples: [title: string, sample: string, failed: number[]][] = [
-    ["counts what fails although no test failed", "one-file-then-failure", [0, 1]],
-    ["does not count what a failed test explains", "failed-test-then-failure", [1]],
-    ["counts what ends without any result", "nothing", [1]],
-    ["counts nothing else", "one-file", [0]],
+  afterEach(() => {
+    delete process.env["SAMPLE"];
+  });
+
+  /** Failed tests in each file of the sample, its exit code, and the failures in each result. */
+  const samples: [title: string, files: number[], exitCode: number, failed: number[]][] = [
+    ["counts what fails although no test failed", [0], 1, [0, 1]],
+    ["does not count what a failed test explains", [1], 1, [1]],
+    ["counts what ends without any result", [], 0, [1]],
+    ["counts nothing else", [0, 0], 0, [0, 0]],
   ];
-  for (const [title, sample, failed] of samples) {
+  for (const [title, files, exitCode, failed] of samples) {
     it(title, async () => {
+      process.env["SAMPLE"] = JSON.stringify({ files, exitCode });
       const results: Result[] = [];
       const alone = { path: "all of them", place: "sqlite", compiled: false, slow: false } as const;
-      const entry = `../../test/scripts/test/samples/alone/${sample}.ts`;
-      await runAlone(entry, alone, (result) => results.push(result));
+      await runAlone("../../test/scripts/test/samples/alone.ts", alone, (result) => results.push(result));
       expect(results.map((result) => result.failed)).to.deep.equal(failed);
     });
   }

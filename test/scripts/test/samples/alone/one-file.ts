@@ -1,3 +1,0 @@
-import { send } from "./send.ts";
-
-send(0);
