@@ -83,7 +83,7 @@ export class LookUps {
     return this.#sessions.add(hash);
   }
 
-  /** Whether a token or session that was valid is so still. */
+  /** Whether a token or session is still valid. */
   isValid(credential: Credential): Promise<boolean> {
     return this.#valid.add(credential);
   }

@@ -38,7 +38,7 @@ class Pause {
   #calls = 0;
   /** How many calls that waited have begun since the last pause. */
   #begun = 0;
-  /** How many may. It doubles as long as they are light. */
+  /** How many may begin until the next one. It doubles as long as they are light. */
   #most = 1;
 
   /** Whether the process has worked hard since the last calls began, and has not been idle. */
