@@ -37,6 +37,8 @@ export class LookUps {
   readonly #tokens: Gather<string, StoredToken | undefined>;
   readonly #sessions: Gather<string, StoredConsoleSession | undefined>;
   readonly #valid: Gather<Credential, boolean>;
+  /** Whether they are valid, by hash: what was asked in this turn of the event loop. */
+  readonly #asked = new Map<string, Promise<boolean>>();
   readonly #apps: Gather<string, AppRow | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;
   readonly #wallets: Gather<OfApp, WalletRow | undefined>;
@@ -83,9 +85,18 @@ export class LookUps {
     return this.#sessions.add(hash);
   }
 
-  /** Whether a token or session is still valid. */
+  /** Whether a token or session is still valid. Calls that begin in the same turn of the event loop share the answer. */
   isValid(credential: Credential): Promise<boolean> {
-    return this.#valid.add(credential);
+    const asked = this.#asked.get(credential.hash);
+    if (asked !== undefined) return asked;
+    if (this.#asked.size === 0) {
+      setImmediate(() => {
+        this.#asked.clear();
+      });
+    }
+    const answer = this.#valid.add(credential);
+    this.#asked.set(credential.hash, answer);
+    return answer;
   }
 
   app(id: string): Promise<AppRow | undefined> {

@@ -42,6 +42,8 @@ interface Answer {
   holders: string[];
   /** Bytes that the operating system has not taken yet. */
   bytes: number;
+  /** Whether its end is watched. Most answers have no unread bytes at any time. */
+  isWatched: boolean;
   /** When the connection is closed unless the caller reads on (monotonic clock, milliseconds). */
   due: number;
 }
@@ -70,7 +72,13 @@ export class UnreadAnswers {
   /** Counts the answer of each call for its address. */
   watch(): RequestHandler {
     return (request, response, next) => {
-      const answer: Answer = { request, holders: [`address ${callerAddress(request)}`], bytes: 0, due: 0 };
+      const answer: Answer = {
+        request,
+        holders: [`address ${callerAddress(request)}`],
+        bytes: 0,
+        isWatched: false,
+        due: 0,
+      };
       this.#answers.set(request, answer);
       this.#count(answer, response);
       next();
@@ -108,16 +116,22 @@ export class UnreadAnswers {
     response.write = ((...args: unknown[]) => {
       const bytes = sizeOf(args);
       const done = args.find((arg) => typeof arg === "function") as Sent | undefined;
-      this.#add(answer, bytes);
+      this.#add(answer, response, bytes);
       return write(...args.filter((arg) => arg !== done), (error?: Error | null) => {
         this.#sent(answer, bytes);
         done?.(error);
       });
     }) as Response["write"];
     response.end = ((...args: unknown[]) => {
-      this.#add(answer, sizeOf(args));
-      return end(...args);
+      end(...args);
+      // The operating system takes most answers at once.
+      if (response.writableLength > 0) this.#add(answer, response, sizeOf(args));
+      return response;
     }) as Response["end"];
+  }
+
+  /** Counts an answer no longer when it is complete, or its connection is closed. */
+  #watchEnd(answer: Answer, response: Response): void {
     const over = () => {
       this.#sent(answer, answer.bytes);
     };
@@ -130,9 +144,11 @@ export class UnreadAnswers {
     response.once("close", () => socket.off("close", over));
   }
 
-  #add(answer: Answer, bytes: number): void {
-    const now = performance.now();
+  #add(answer: Answer, response: Response, bytes: number): void {
     if (bytes === 0 || answer.request.socket.destroyed) return;
+    if (!answer.isWatched) this.#watchEnd(answer, response);
+    answer.isWatched = true;
+    const now = performance.now();
     if (answer.bytes === 0) answer.due = now + this.#pace.stall * 1_000;
     answer.due += this.#timeFor(bytes);
     answer.bytes += bytes;

@@ -163,7 +163,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
 /** Waits until the call may be handled. Null: it needs no slot. */
 async function slotFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<CallSlot | null> {
   if (endpoint.batch === true) return (await read.batches?.take(appId, response)) ?? null;
-  if (endpoint.method !== "get" || endpoint.withoutApp === true) return null;
+  if (endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true) return null;
   return (await read.reads?.take(appId, response)) ?? null;
 }
 

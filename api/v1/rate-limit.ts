@@ -67,8 +67,6 @@ export class RateLimit {
     token?: { id: string; rate_limit_per_minute: number | null },
   ): Promise<void> {
     const limit = token?.rate_limit_per_minute ?? null;
-    // A sign-in was counted for its address before, and its headers say so.
-    clearHeaders(response);
     if (token !== undefined && limit !== null) {
       addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));
     }
@@ -97,10 +95,12 @@ export class RateLimit {
    * @throws ApiError `rate_limited`
    */
   async countSession(session: { id: string; app_id: string | null }, response: Response): Promise<void> {
+    // A sign-in was counted for its address before, and its headers say so.
+    clearHeaders(response);
     if (session.app_id !== null) await this.countApp(session.app_id, response);
     else {
       const counter: Counter = { policy: "operator", key: session.id, limit: this.#limits.perMinute };
-      setHeaders(response, await this.#count(counter));
+      addHeaders(response, await this.#count(counter));
     }
   }
 

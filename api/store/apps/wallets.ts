@@ -60,15 +60,6 @@ export async function findWalletsOfUsers(
   return calls.map((_call, index) => found.get(index));
 }
 
-export async function findWalletOfUser(db: Db, appId: string, userIdentifier: string): Promise<WalletRow | undefined> {
-  return db
-    .selectFrom("wallets")
-    .selectAll()
-    .where("app_id", "=", appId)
-    .where("user_identifier", "=", userIdentifier)
-    .executeTakeFirst();
-}
-
 export async function listWallets(db: Db, appId: string, order: Order, page: PageQuery): Promise<Page<WalletRow>> {
   const total = await readCounter(db, counterKeys.wallets(appId));
   const { follows, direction } = DIRECTIONS[order];

@@ -5,7 +5,7 @@ import { createWallet } from "../../commands/create-wallet.ts";
 import { followContents } from "../../commands/follow-contents.ts";
 import type { Limits } from "../../config/limits.ts";
 import { sealedPlace } from "../../keys/sealer.ts";
-import { findWalletOfUser, listWallets, searchWallets } from "../../store/apps/wallets.ts";
+import { listWallets, searchWallets } from "../../store/apps/wallets.ts";
 import { acceptsUnboundValues } from "../../store/db/meta.ts";
 import { listWalletHistory as list } from "../../store/listings/history.ts";
 import { type ContentsFilter, type HeldNft, listContents as storedContents } from "../../store/listings/holdings.ts";
@@ -91,8 +91,11 @@ export function getAccountOfUser() {
     query: noQuery,
     response: account,
     errors: ["not_found"],
-    handle: async ({ database }, { appId, params }) =>
-      presentWallet(found(await findWalletOfUser(database.read, appId, params.user_identifier))),
+    isSmall: true,
+    handle: async ({ lookUps }, { appId, params }) => {
+      const [wallet] = await lookUps.walletsOfUsers([{ appId, userIdentifier: params.user_identifier }]);
+      return presentWallet(found(wallet));
+    },
   });
 }
 
@@ -219,9 +222,11 @@ async function tokensPage<R extends object>(
   const confirmed = await deps.lookUps.confirmedBlock();
   const page = await storedContents(deps.database.read, wallet, filter, readPage(query, listing));
   const place = placeOf(deps);
-  const nfts = await Promise.all(
-    page.items.map(async (nft) => presentHeldNft(place, nft, await openUnlockable(deps, nft, confirmed))),
-  );
+  const nfts = [];
+  for (const nft of page.items) {
+    const content = nft.unlockable === null ? null : await openUnlockable(deps, nft, confirmed);
+    nfts.push(presentHeldNft(place, nft, content));
+  }
   return pageAnswer(page, listing, "nfts", nfts, rest);
 }
 

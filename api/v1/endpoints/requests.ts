@@ -21,6 +21,7 @@ export function getRequest() {
     query: noQuery,
     response: request,
     errors: ["not_found"],
+    isSmall: true,
     handle: async ({ lookUps }, { appId, params }) =>
       presentRequest(found(await lookUps.request(appId, params.request_id))),
   });

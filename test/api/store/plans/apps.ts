@@ -36,7 +36,6 @@ import { lockQuotas, readCounted, readQuotaUse, readQuotaUses, setQuotas } from 
 import { countOlderFingerprints, everythingSealed, replaceSealed } from "../../../../api/store/apps/sealed.ts";
 import {
   findWallets,
-  findWalletOfUser,
   findWalletsOfUsers,
   insertWallets,
   listWallets,
@@ -112,7 +111,6 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
     ]),
   );
   await findWallets(read, [{ appId: app, address: BUSY.wallet }]);
-  await findWalletOfUser(read, app, "user-7");
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);
