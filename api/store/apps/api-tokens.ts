@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { compiledSetQuery } from "../db/compiled-query.ts";
 import { type Db, forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/pages.ts";
 import type { ApiTokenRow } from "../db/schema.ts";
@@ -20,15 +21,21 @@ export async function insertApiToken(trx: Trx, token: StoredToken): Promise<void
     .execute();
 }
 
+const tokensByHash = compiledSetQuery(
+  { hash: "text" },
+  (input) => sql<ApiTokenRow>`
+    select api_tokens.* from ${input} as input join api_tokens on api_tokens.hash = input.hash`,
+);
+
 /**
  * @param hashes SHA-256 of the tokens, hex.
  * @returns the tokens in the order of the hashes.
  */
 export async function findApiTokensByHash(db: Db, hashes: readonly string[]): Promise<(StoredToken | undefined)[]> {
-  const wanted = [...new Set(hashes)].map((hash) => ({ hash }));
-  const { rows } = await sql<ApiTokenRow>`
-    select api_tokens.* from ${rowSet(db, { hash: "text" }, wanted)} as input
-      join api_tokens on api_tokens.hash = input.hash`.execute(db);
+  const rows = await tokensByHash(
+    db,
+    [...new Set(hashes)].map((hash) => ({ hash })),
+  );
   const found = new Map(rows.map((row) => [row.hash, toToken(row)]));
   return hashes.map((hash) => found.get(hash));
 }

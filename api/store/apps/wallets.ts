@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
+import { compiledSetQuery } from "../db/compiled-query.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
@@ -31,15 +32,21 @@ export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, 
   return new Set(rows.map(({ address }) => address));
 }
 
+const walletsByAddress = compiledSetQuery(
+  { address: "text" },
+  (input) => sql<WalletRow>`
+    select wallets.* from ${input} as input join wallets on wallets.address = input.address`,
+);
+
 /** The wallets of calls that arrive together, in their order. Undefined: there is none, or it belongs to another app. */
 export async function findWallets(
   db: Db,
   calls: readonly { appId: string; address: string }[],
 ): Promise<(WalletRow | undefined)[]> {
-  const wanted = [...new Set(calls.map(({ address }) => address))].map((address) => ({ address }));
-  const { rows } = await sql<WalletRow>`
-    select wallets.* from ${rowSet(db, { address: "text" }, wanted)} as input
-      join wallets on wallets.address = input.address`.execute(db);
+  const rows = await walletsByAddress(
+    db,
+    [...new Set(calls.map(({ address }) => address))].map((address) => ({ address })),
+  );
   const found = new Map(rows.map((row) => [row.address, row]));
   return calls.map(({ appId, address }) => {
     const wallet = found.get(address);
@@ -47,15 +54,20 @@ export async function findWallets(
   });
 }
 
+const walletsByUser = compiledSetQuery(
+  { app_id: "text", user_identifier: "text" },
+  (input) => sql<WalletRow & { ord: number }>`
+    select wallets.*, input.ord from ${input} as input
+      join wallets on wallets.app_id = input.app_id and wallets.user_identifier = input.user_identifier`,
+);
+
 /** The wallets of users, in the order of the calls. Undefined: the user has none. */
 export async function findWalletsOfUsers(
   db: Db,
   calls: readonly { appId: string; userIdentifier: string }[],
 ): Promise<(WalletRow | undefined)[]> {
   const wanted = calls.map(({ appId, userIdentifier }) => ({ app_id: appId, user_identifier: userIdentifier }));
-  const { rows } = await sql<WalletRow & { ord: number }>`
-    select wallets.*, input.ord from ${rowSet(db, { app_id: "text", user_identifier: "text" }, wanted)} as input
-      join wallets on wallets.app_id = input.app_id and wallets.user_identifier = input.user_identifier`.execute(db);
+  const rows = await walletsByUser(db, wanted);
   const found = new Map(rows.map((row) => [row.ord, row]));
   return calls.map((_call, index) => found.get(index));
 }

@@ -1,6 +1,6 @@
-import type { Compilable, CompiledQuery } from "kysely";
+import type { Compilable, CompiledQuery, RawBuilder } from "kysely";
 
-import { type Db, engineOf } from "./sql.ts";
+import { type Db, engineOf, isFew, jsonOfSet, type SetColumns, setFromJson, type SetValue } from "./sql.ts";
 
 type Values = Record<string, string | number | null>;
 
@@ -34,6 +34,28 @@ export function compiledQuery<V extends Values, Row>(
     const parameters = query.parameters.map((parameter) => values[(parameter as Placeholder).name]);
     return (await db.executeQuery<Row>({ ...query, parameters })).rows;
   };
+}
+
+/** The values of a query whose only parameter is a set. `many` is null for few rows: their statement is another one. */
+interface SetValues {
+  [name: string]: string | number | null;
+  json: string;
+  many: 1 | null;
+}
+
+/**
+ * The same for a query whose only parameter is a set: see `rowSet`.
+ * @param build gets the table expression of the set.
+ */
+export function compiledSetQuery<Name extends string, Row>(
+  columns: SetColumns<Name>,
+  build: (input: RawBuilder<unknown>) => RawBuilder<Row>,
+): (db: Db, rows: readonly Record<NoInfer<Name>, SetValue>[]) => Promise<Row[]> {
+  const run = compiledQuery<SetValues, Row>((db, { json, many }) => {
+    const query = build(setFromJson(db, columns, json, many === null));
+    return { compile: () => query.compile(db) };
+  });
+  return (db, rows) => run(db, { json: jsonOfSet(columns, rows), many: isFew(rows) ? null : 1 });
 }
 
 function compile<V extends Values, Row>(

@@ -1,6 +1,7 @@
 import type { RequestStatus, RequestType } from "../../domain/request.ts";
 import { type RawBuilder, sql } from "kysely";
 
+import { compiledSetQuery } from "./compiled-query.ts";
 import { type Db, engineOf, rowSet, type Trx } from "./sql.ts";
 
 /*
@@ -103,20 +104,23 @@ function ownSlot(trx: Trx): RawBuilder<unknown> {
   return engineOf(trx) === "postgres" ? sql`pg_backend_pid() % ${sql.lit(SLOTS)}` : sql.lit(ONLY_SLOT);
 }
 
+const valuesOf = compiledSetQuery(
+  { key: "text" },
+  (input) => sql<{ key: string; value: number }>`
+    select key, cast(sum(value) as bigint) as value from counters
+     where key in (select key from ${input} as input) group by key`,
+);
+
 export async function readCounter(db: Db, key: string): Promise<number> {
   return (await readCounters(db, [key])).get(key) ?? 0;
 }
 
 /** Reads counters in one statement. Those that were never written are left out. */
 export async function readCounters(db: Db, keys: readonly string[]): Promise<Map<string, number>> {
-  const wanted = rowSet(
+  const rows = await valuesOf(
     db,
-    { key: "text" },
     keys.map((key) => ({ key })),
   );
-  const { rows } = await sql<{ key: string; value: number }>`
-    select key, cast(sum(value) as bigint) as value from counters
-     where key in (select key from ${wanted} as input) group by key`.execute(db);
   return new Map(rows.map(({ key, value }) => [key, value]));
 }
 

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { compiledQuery } from "./compiled-query.ts";
 import { DatabaseError } from "./errors.ts";
 import { type Db, engineOf, type Trx } from "./sql.ts";
 
@@ -53,8 +54,12 @@ export type MetaKey =
   /** Name of the block store that a move of the content has not copied completely. */
   | "media_moving_from";
 
+const valueOf = compiledQuery((db, { key }: Record<"key", MetaKey>) =>
+  db.selectFrom("meta").select("value").where("key", "=", key),
+);
+
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
-  const row = await db.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst();
+  const [row] = await valueOf(db, { key });
   return row?.value ?? null;
 }
 

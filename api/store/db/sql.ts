@@ -104,8 +104,30 @@ export function rowSet<Name extends string>(
   columns: SetColumns<Name>,
   rows: readonly Record<NoInfer<Name>, SetValue>[],
 ): RawBuilder<unknown> {
+  return setFromJson(db, columns, jsonOfSet(columns, rows), isFew(rows));
+}
+
+/** The parameter of a set. */
+export function jsonOfSet<Name extends string>(
+  columns: SetColumns<Name>,
+  rows: readonly Record<NoInfer<Name>, SetValue>[],
+): string {
   const names = Object.keys(columns) as Name[];
-  const json = jsonOf(rows.map((row) => names.map((name) => row[name])));
+  return jsonOf(rows.map((row) => names.map((name) => row[name])));
+}
+
+export function isFew(rows: readonly unknown[]): boolean {
+  return rows.length <= FEW;
+}
+
+/** The table expression of `rowSet`. */
+export function setFromJson<Name extends string>(
+  db: Db,
+  columns: SetColumns<Name>,
+  json: string,
+  few: boolean,
+): RawBuilder<unknown> {
+  const names = Object.keys(columns) as Name[];
   if (engineOf(db) === "postgres") {
     const picked = names.map((name, index) => {
       const type = columns[name] === "text" ? sql`text` : sql`bigint`;
@@ -115,7 +137,7 @@ export function rowSet<Name extends string>(
     // function alone. With a hundred in place of few, it reads a table of some thousand rows from end to end instead of looking
     // into its index. With ten in place of a thousand, it may compare each of them with each row of another set.
     const elements = sql`jsonb_array_elements(${json}::jsonb)`;
-    const items = rows.length <= FEW ? sql`unnest(array(select ${elements}))` : elements;
+    const items = few ? sql`unnest(array(select ${elements}))` : elements;
     return sql`(select ${sql.join(picked)}, item.ord - 1 as ord from ${items} with ordinality as item(value, ord))`;
   }
   const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);

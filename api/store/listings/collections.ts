@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
+import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import type { Db, Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
@@ -38,6 +39,13 @@ export async function findCollectionOfApp(
   return row && toCollection(row);
 }
 
+const collectionsByAddress = compiledSetQuery(
+  { address: "text" },
+  (input) => sql<CollectionRow>`
+    select collections.* from ${input} as input
+      join collections on collections.address = input.address where collections.listed = 1`,
+);
+
 /**
  * The collections of calls that arrive together, in their order. Undefined: not created yet, or it belongs to another app.
  */
@@ -45,10 +53,10 @@ export async function findCollectionsOfApps(
   db: Db,
   calls: readonly { appId: string; address: string }[],
 ): Promise<(StoredCollection | undefined)[]> {
-  const wanted = [...new Set(calls.map(({ address }) => address))].map((address) => ({ address }));
-  const { rows } = await sql<CollectionRow>`
-    select collections.* from ${rowSet(db, { address: "text" }, wanted)} as input
-      join collections on collections.address = input.address where collections.listed = 1`.execute(db);
+  const rows = await collectionsByAddress(
+    db,
+    [...new Set(calls.map(({ address }) => address))].map((address) => ({ address })),
+  );
   const found = new Map(rows.map((row) => [row.address, toCollection(row)]));
   return calls.map(({ appId, address }) => {
     const collection = found.get(address);

@@ -13,6 +13,7 @@ import {
 } from "../../domain/request.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
+import { compiledSetQuery } from "../db/compiled-query.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import {
@@ -125,16 +126,20 @@ export async function findRequest(db: Db, appId: string | null, id: string): Pro
   return row && toRequest(row);
 }
 
+const listedById = compiledSetQuery({ id: "text" }, (input) => {
+  const columns = sql.join(LISTED.map((column) => sql.ref(`requests.${column}`)));
+  return sql<ListedRow>`select ${columns} from ${input} as input join requests on requests.id = input.id`;
+});
+
 /** The requests of calls that arrive together, in their order. Undefined: there is none, or it belongs to another app. */
 export async function findRequests(
   db: Db,
   calls: readonly { appId: string; id: string }[],
 ): Promise<(ListedRequest | undefined)[]> {
-  const wanted = [...new Set(calls.map(({ id }) => id))].map((id) => ({ id }));
-  const columns = sql.join(LISTED.map((column) => sql.ref(`requests.${column}`)));
-  const { rows } = await sql<ListedRow>`
-    select ${columns} from ${rowSet(db, { id: "text" }, wanted)} as input
-      join requests on requests.id = input.id`.execute(db);
+  const rows = await listedById(
+    db,
+    [...new Set(calls.map(({ id }) => id))].map((id) => ({ id })),
+  );
   const found = new Map(rows.map((row) => [row.id, toListed(row)]));
   return calls.map(({ appId, id }) => {
     const request = found.get(id);

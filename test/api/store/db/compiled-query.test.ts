@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { compiledQuery } from "../../../../api/store/db/compiled-query.ts";
+import { compiledQuery, compiledSetQuery } from "../../../../api/store/db/compiled-query.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp } from "../../support/rows.ts";
 
@@ -46,6 +46,30 @@ describe("a compiled query", () => {
       db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", sql.lit("one")),
     );
     expect(await literal(database.read, { id: "one", name: null })).to.deep.equal([{ id: "one" }]);
+  });
+
+  it("of a set is built once for few rows and once for many", async () => {
+    let built = 0;
+    const find = compiledSetQuery({ id: "text" }, (input) => {
+      built++;
+      return sql<{ id: string; ord: number }>`
+        select apps.id, input.ord from ${input} as input join apps on apps.id = input.id order by input.ord`;
+    });
+    const ids = async (...wanted: string[]) =>
+      (
+        await find(
+          database.read,
+          wanted.map((id) => ({ id })),
+        )
+      ).map(({ id, ord }) => `${ord.toString()}: ${id}`);
+    const strangers = Array.from({ length: 40 }, (_, index) => `stranger ${index.toString()}`);
+    expect(await ids("one")).to.deep.equal(["0: one"]);
+    expect(await ids()).to.deep.equal([]);
+    expect(await ids("nobody", "two", "one")).to.deep.equal(["1: two", "2: one"]);
+    expect(built).to.equal(1);
+    expect(await ids(...strangers, "two")).to.deep.equal(["40: two"]);
+    expect(await ids("one", ...strangers)).to.deep.equal(["0: one"]);
+    expect(built).to.equal(2);
   });
 
   it("refuses to build a query that depends on a value", async () => {
