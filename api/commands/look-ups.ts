@@ -10,7 +10,6 @@ import { DatabaseUnavailable } from "../store/db/errors.ts";
 import type { AppRow, WalletRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
 import { findCollectionsOfApps, type StoredCollection } from "../store/listings/collections.ts";
-import { confirmedBlock } from "../store/listings/nfts.ts";
 import { findTransferSources, type TransferPlaces, type TransferSource } from "../store/listings/transfer-source.ts";
 import { newestPositions } from "../store/outbox/feed.ts";
 import { findRequests, type ListedRequest } from "../store/requests/requests.ts";
@@ -45,7 +44,6 @@ export class LookUps {
   readonly #walletsOfUsers: Gather<AppUser, WalletRow | undefined>;
   readonly #collections: Gather<OfApp, StoredCollection | undefined>;
   readonly #requests: Gather<{ appId: string; id: string }, ListedRequest | undefined>;
-  readonly #confirmedBlocks: Gather<null, number>;
   readonly #transferSources: Gather<TransferPlaces, TransferSource>;
   readonly #newestEvents: Gather<string, number>;
 
@@ -67,10 +65,6 @@ export class LookUps {
     this.#walletsOfUsers = gatherCalls((calls) => findWalletsOfUsers(db, calls), nextTick);
     this.#collections = gatherCalls((calls) => findCollectionsOfApps(db, calls), nextTick);
     this.#requests = gatherCalls((calls) => findRequests(db, calls), nextTick);
-    this.#confirmedBlocks = gatherCalls(async (calls) => {
-      const block = await confirmedBlock(db);
-      return calls.map(() => block);
-    }, nextTick);
     this.#transferSources = gatherCalls((transfers) => findTransferSources(db, transfers), nextTick);
     this.#newestEvents = gatherCalls((appIds) => newestPositions(db, appIds), nextTick);
   }
@@ -136,11 +130,6 @@ export class LookUps {
   /** @returns undefined when there is no such request, or it belongs to another app. */
   request(appId: string, id: string): Promise<ListedRequest | undefined> {
     return this.#requests.add({ appId, id });
-  }
-
-  /** Newest block that is deep enough to be final; -1 when there is none. */
-  confirmedBlock(): Promise<number> {
-    return this.#confirmedBlocks.add(null);
   }
 
   /** Position of the newest event in the app's feed; 0 when there is none. */

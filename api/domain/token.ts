@@ -3,8 +3,12 @@ export const MAX_TOKEN_ID = 2n ** 256n - 1n;
 /** Largest quantity of an ERC1155 id, per request and in total: uint128. */
 export const MAX_QUANTITY = 2n ** 128n - 1n;
 
+/** A decimal number with so many digits is always a safe integer. */
+const SAFE_DIGITS = 15;
+
 /** A token id or quantity in an answer: an integer while JSON parsers keep it exact, a decimal string above that. */
 export function toWireInteger(value: string | bigint): number | string {
+  if (typeof value === "string" && value.length <= SAFE_DIGITS) return Number(value);
   const exact = BigInt(value);
   return exact <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(exact) : exact.toString();
 }

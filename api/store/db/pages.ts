@@ -83,6 +83,13 @@ export function rowsToSkip(page: PageQuery): number {
   return page.after === null ? page.offset : 0;
 }
 
+/** The rows of a page, as the values of a compiled query. */
+export type RowsWanted = Record<"limit" | "offset", number> & Record<"after", number | null>;
+
+export function rowsWanted(page: PageQuery): RowsWanted {
+  return { after: page.after, limit: rowsToFetch(page), offset: rowsToSkip(page) };
+}
+
 /** @param rows as fetched: up to one more than the page shows. */
 export function pageOf<T>(rows: readonly T[], total: number, page: PageQuery, rowNumber: (row: T) => number): Page<T> {
   const items = rows.slice(0, page.limit);

@@ -1,8 +1,10 @@
 import type { SelectQueryBuilder } from "kysely";
 
+import type { TokenKey } from "../../domain/token.ts";
+import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import { type Page, type PageQuery, pageOf, type RowsWanted, rowsWanted } from "../db/pages.ts";
 import type { Tables, TransferRow } from "../db/schema.ts";
 
 /** A movement of a token as one app sees it. Request ids of other apps are hidden. */
@@ -38,9 +40,25 @@ function entries(db: Db, appId: string, page: SelectQueryBuilder<Tables, "transf
       "move.timestamp as timestamp",
       "requests.id as request_id",
     ])
-    .orderBy("move.id", "desc")
-    .execute();
+    .orderBy("move.id", "desc");
 }
+
+const ofWallet = compiledQuery((db, wanted: { appId: string; wallet: string } & RowsWanted) => {
+  let ids = db.selectFrom("wallet_history").select("transfer_id").where("wallet", "=", wanted.wallet);
+  if (wanted.after !== null) ids = ids.where("transfer_id", "<", wanted.after);
+  const chosen = ids.orderBy("transfer_id", "desc").limit(wanted.limit).offset(wanted.offset);
+  return entries(db, wanted.appId, db.selectFrom("transfers").selectAll().where("id", "in", chosen));
+});
+
+const ofToken = compiledQuery((db, wanted: { appId: string; contract: string; tokenId: string } & RowsWanted) => {
+  let query = db
+    .selectFrom("transfers")
+    .selectAll()
+    .where("contract", "=", wanted.contract)
+    .where("token_id", "=", wanted.tokenId);
+  if (wanted.after !== null) query = query.where("id", "<", wanted.after);
+  return entries(db, wanted.appId, query.orderBy("id", "desc").limit(wanted.limit).offset(wanted.offset));
+});
 
 /** Newest first. */
 export async function listWalletHistory(
@@ -50,10 +68,7 @@ export async function listWalletHistory(
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
   const total = await readCounter(db, counterKeys.walletHistory(wallet));
-  let ids = db.selectFrom("wallet_history").select("transfer_id").where("wallet", "=", wallet);
-  if (page.after !== null) ids = ids.where("transfer_id", "<", page.after);
-  const chosen = ids.orderBy("transfer_id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
-  const rows = await entries(db, appId, db.selectFrom("transfers").selectAll().where("id", "in", chosen));
+  const rows = await ofWallet(db, { appId, wallet, ...rowsWanted(page) });
   return pageOf(rows, total, page, (row) => row.id);
 }
 
@@ -61,17 +76,10 @@ export async function listWalletHistory(
 export async function listTokenHistory(
   db: Db,
   appId: string,
-  token: { contract: string; tokenId: string },
+  token: TokenKey,
   page: PageQuery,
 ): Promise<Page<HistoryEntry>> {
   const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
-  let query = db
-    .selectFrom("transfers")
-    .selectAll()
-    .where("contract", "=", token.contract)
-    .where("token_id", "=", token.tokenId);
-  if (page.after !== null) query = query.where("id", "<", page.after);
-  const chosen = query.orderBy("id", "desc").limit(rowsToFetch(page)).offset(rowsToSkip(page));
-  const rows = await entries(db, appId, chosen);
+  const rows = await ofToken(db, { appId, contract: token.contract, tokenId: token.tokenId, ...rowsWanted(page) });
   return pageOf(rows, total, page, (row) => row.id);
 }

@@ -5,8 +5,16 @@ import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { METADATA, type NftView, toNft, withLargeMetadata } from "./nfts.ts";
-import { readMeta } from "../db/meta.ts";
-import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
+import type { MetaKey } from "../db/meta.ts";
+import {
+  type Page,
+  type PageQuery,
+  pageOf,
+  rowsToFetch,
+  rowsToSkip,
+  type RowsWanted,
+  rowsWanted,
+} from "../db/pages.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { storedHoldings } from "./stored-holdings.ts";
 
@@ -14,7 +22,7 @@ import { storedHoldings } from "./stored-holdings.ts";
 export interface HeldNft extends NftView {
   quantity: string;
   sinceBlock: number;
-  /** Encrypted content that the holder of the token may see. */
+  /** Encrypted content that the holder of the token may see; null until the block in which it got the token is final. */
   unlockable: string | null;
   /** The request that has the unlockable content; null without content. */
   requestId: string | null;
@@ -34,15 +42,7 @@ export interface ContentsFilter {
   tokenId: string | null;
 }
 
-interface ContentsQuery {
-  [name: string]: string | number | null;
-  owner: string;
-  contract: string | null;
-  tokenId: string | null;
-  after: number | null;
-  limit: number;
-  offset: number;
-}
+type ContentsQuery = { owner: string; contract: string | null; tokenId: string | null } & RowsWanted;
 
 /** Holdings of one owner. A holding without copies has no row. */
 function holdingsOf(db: Db, wanted: ContentsQuery) {
@@ -91,6 +91,8 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "foreign_contracts.address as foreign",
         "foreign_contracts.as_of as stoppedAt",
         "uncertain_holdings.block as uncertainAt",
+        metaValue("checkpoint").as("checkpoint"),
+        metaValue("confirmed_block").as("confirmed"),
       ])
       // Every contract with a holding is a collection or a followed contract, so the type is never null.
       .$narrowType<{ type: CollectionType }>()
@@ -113,31 +115,36 @@ export async function listContents(
     owner,
     contract: filter?.contract ?? null,
     tokenId: filter?.tokenId ?? null,
-    after: page.after,
-    limit: rowsToFetch(page),
-    offset: rowsToSkip(page),
+    ...rowsWanted(page),
   });
-  const checkpoint = Number((await readMeta(db, "checkpoint")) ?? 0);
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
-  return pageOf(rows.map(toHeld(checkpoint)), total, fitting, (row) => row.seq);
+  return pageOf(rows.map(toHeld), total, fitting, (row) => row.seq);
 }
 
-/** @param checkpoint the last block whose logs are stored. */
-function toHeld(checkpoint: number) {
-  return <
-    Row extends {
-      metadata: string | null;
-      foreign: string | null;
-      stoppedAt: number | null;
-      uncertainAt: number | null;
-    },
-  >(
-    row: Row,
-  ) => {
-    const { foreign, stoppedAt, uncertainAt } = row;
-    const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
-    return { ...toNft(row), asOf: foreign === null ? null : known };
-  };
+/** A fact about the database, as a column. */
+function metaValue(key: MetaKey) {
+  return sql<string | null>`(select value from meta where key = ${sql.lit(key)})`;
+}
+
+interface HeldRow {
+  metadata: string | null;
+  unlockable: string | null;
+  sinceBlock: number;
+  foreign: string | null;
+  stoppedAt: number | null;
+  uncertainAt: number | null;
+  /** The last block whose logs are stored. */
+  checkpoint: string | null;
+  confirmed: string | null;
+}
+
+function toHeld<Row extends HeldRow>(row: Row) {
+  const { foreign, stoppedAt, uncertainAt } = row;
+  const checkpoint = Number(row.checkpoint ?? 0);
+  const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
+  // The holder may read the content once the block of the transfer is final.
+  const mayRead = row.sinceBlock <= Number(row.confirmed ?? -1);
+  return { ...toNft(row), unlockable: mayRead ? row.unlockable : null, asOf: foreign === null ? null : known };
 }
 
 async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {

@@ -2,6 +2,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
+import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { readMeta } from "../db/meta.ts";
@@ -14,6 +15,8 @@ import {
   pageOf,
   rowsToFetch,
   rowsToSkip,
+  type RowsWanted,
+  rowsWanted,
 } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { NftRow, Tables } from "../db/schema.ts";
@@ -137,14 +140,14 @@ function mintedNfts(db: Db, contract: string) {
       // An ERC1155 id can have many holders. They have a listing of their own.
       eb
         .case()
-        .when("collections.type", "=", "ERC721")
+        .when("collections.type", "=", sql.lit("ERC721"))
         .then(
           eb
             .selectFrom("holdings")
             .select("holdings.owner")
             .whereRef("holdings.contract", "=", "nfts.contract")
             .whereRef("holdings.token_id", "=", "nfts.token_id")
-            .limit(1),
+            .limit(sql.lit(1)),
         )
         .end()
         .as("owner"),
@@ -153,17 +156,22 @@ function mintedNfts(db: Db, contract: string) {
     .where("nfts.minted_block", "is not", null);
 }
 
+/** @returns a query for a part of a collection. */
+function partOfCollection(order: Order) {
+  const { follows, direction } = DIRECTIONS[order];
+  return compiledQuery((db, wanted: { contract: string } & RowsWanted) => {
+    let query = collectionNfts(db, wanted.contract);
+    if (wanted.after !== null) query = query.where("nfts.seq", follows, wanted.after);
+    return query.orderBy("nfts.seq", direction).limit(wanted.limit).offset(wanted.offset);
+  });
+}
+
+const readPart = { newest: partOfCollection("newest"), oldest: partOfCollection("oldest") };
+
 /** In the order of their creation. */
 export async function listNfts(db: Db, contract: string, order: Order, page: PageQuery): Promise<Page<CollectionNft>> {
   const total = await readCounter(db, counterKeys.nfts(contract));
-  const { follows, direction } = DIRECTIONS[order];
-  let query = collectionNfts(db, contract);
-  if (page.after !== null) query = query.where("nfts.seq", follows, page.after);
-  const fetched = await query
-    .orderBy("nfts.seq", direction)
-    .limit(rowsToFetch(page))
-    .offset(rowsToSkip(page))
-    .execute();
+  const fetched = await readPart[order](db, { contract, ...rowsWanted(page) });
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
   return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
 }
