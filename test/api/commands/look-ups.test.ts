@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 import { expect } from "chai";
 
 import { hashOfToken, issueToken } from "../../../api/commands/api-tokens.ts";
@@ -13,11 +15,12 @@ import { randomAddress } from "../support/rows.ts";
 function counting(db: Db): { db: Db; statements: () => number } {
   let count = 0;
   const counted = db.withPlugin({
-    transformQuery: ({ node }) => {
+    transformQuery: ({ node }) => node,
+    // A statement that is compiled once is still run each time.
+    transformResult: ({ result }) => {
       count++;
-      return node;
+      return Promise.resolve(result);
     },
-    transformResult: ({ result }) => Promise.resolve(result),
   });
   return { db: counted, statements: () => count };
 }
@@ -61,6 +64,19 @@ describe("look-ups of calls that arrive together", () => {
     ]);
     expect(found.map((collection) => collection?.address)).to.deep.equal([undefined, mine, undefined]);
     expect(statements()).to.equal(1);
+  });
+
+  it("ask once in a turn of the event loop whether a token is still valid, and again in the next one", async () => {
+    const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
+    const credential = { kind: "token", hash: hashOfToken(token) } as const;
+    const first = lookUps.isValid(credential);
+    const later = Promise.resolve().then(() => lookUps.isValid(credential));
+    expect(await Promise.all([first, later])).to.deep.equal([true, true]);
+    expect(statements()).to.equal(1);
+    await setImmediate();
+    await api.database.write((trx) => revokeApiToken(trx, id, 1_000));
+    expect(await lookUps.isValid(credential)).to.equal(false);
+    expect(statements()).to.equal(2);
   });
 
   it("find the sources of transfers in their order, in one statement", async () => {

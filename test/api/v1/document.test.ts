@@ -41,6 +41,15 @@ describe("the published document", () => {
     expect(documented.filter((call) => call.includes("/v1/")).sort()).to.deep.equal(served.sort());
   });
 
+  it("answers without a slot only calls that list nothing", () => {
+    const small = endpoints.filter(({ isSmall }) => isSmall === true);
+    expect(small.map(({ name }) => name)).to.deep.equal(["getAccountOfUser", "getRequest"]);
+    for (const { method, query } of small) {
+      expect(method).to.equal("get");
+      expect(query.safeParse({ limit: "1" }).success).to.equal(false);
+    }
+  });
+
   it("gives each operation a unique id and its scope", () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
     const names = operations.map(({ operationId }) => operationId);
