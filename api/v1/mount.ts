@@ -185,7 +185,10 @@ function send(response: Response, answer: unknown): void {
   if (answer instanceof Verbatim && answer.retryAfter !== null) {
     response.setHeader("Retry-After", answer.retryAfter.toString());
   }
-  response.send(answer instanceof Verbatim ? answer.json : answerBody(answer));
+  const body = answer instanceof Verbatim ? answer.json : answerBody(answer);
+  // Express's `send` would parse the content type of each answer and write it again.
+  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.end(body);
 }
 
 type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "credential" | "scopes" | "session" | "params" | "query">;

@@ -13,7 +13,7 @@ import {
 } from "../../domain/request.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
-import { compiledSetQuery } from "../db/compiled-query.ts";
+import { compiledQuery, compiledSetQuery } from "../db/compiled-query.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import {
@@ -25,6 +25,8 @@ import {
   type PageQuery,
   rowsToFetch,
   rowsToSkip,
+  type RowsWanted,
+  rowsWanted,
 } from "../db/pages.ts";
 import type { RequestRow, Tables } from "../db/schema.ts";
 import { type Db, inParts, rowSet, type Trx } from "../db/sql.ts";
@@ -186,24 +188,42 @@ export async function listRequests(
   order: Order = "newest",
 ): Promise<Page<ListedRequest>> {
   const total = await countMatching(db, appId, filter);
-  const { follows, direction } = DIRECTIONS[order];
-  let query = matching(db, appId, filter, page).select(LISTED);
-  if (page.after !== null) query = query.where("seq", follows, page.after);
-  const rows = await query.orderBy("seq", direction).limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
+  const { status, type } = filter;
+  const rows = hasKey(filter)
+    ? await inOrder(matching(db, appId, filter, page), order, rowsWanted(page)).execute()
+    : await readInState[order](db, { appId, status, type, ...rowsWanted(page) });
   return pageOf(rows.map(toListed), total, page, (row) => row.seq);
 }
 
-/** @param page null: for a count */
+function inOrder(query: SelectQueryBuilder<Tables, "requests", object>, order: Order, wanted: RowsWanted) {
+  const { follows, direction } = DIRECTIONS[order];
+  const rest = wanted.after === null ? query : query.where("seq", follows, wanted.after);
+  return rest.select(LISTED).orderBy("seq", direction).limit(wanted.limit).offset(wanted.offset);
+}
+
+/** The app's requests, perhaps of one status or type. */
+function inState(order: Order) {
+  type State = { appId: string } & Record<"status" | "type", string | null>;
+  return compiledQuery((db, { appId, status, type, ...wanted }: State & RowsWanted) => {
+    let query = db.selectFrom("requests").where("app_id", "=", appId);
+    if (status !== null) query = query.where("status", "=", status as RequestStatus);
+    if (type !== null) query = query.where("type", "=", type as RequestType);
+    return inOrder(query, order, wanted);
+  });
+}
+
+const readInState = { newest: inState("newest"), oldest: inState("oldest") };
+
+function hasKey(filter: RequestFilter): boolean {
+  return KEYS.some(([name]) => (filter[name] ?? null) !== null);
+}
+
+/** Requests that meet a filter with an index of its own. @param page null: for a count */
 function matching(db: Db, appId: string, filter: RequestFilter, page: PageQuery | null) {
   const ofApp = db.selectFrom("requests").where("app_id", "=", appId);
   const { status, type } = filter;
   const [first, ...others] = KEYS.filter(([name]) => (filter[name] ?? null) !== null);
-  if (first === undefined) {
-    let query = ofApp;
-    if (status !== null) query = query.where("status", "=", status);
-    if (type !== null) query = query.where("type", "=", type);
-    return query;
-  }
+  if (first === undefined) throw new Error("the filter has no index of its own");
   const [name, column] = first;
   const wanted = filter[name] ?? "";
   const isAlone = others.length === 0 && status === null && type === null;
@@ -264,7 +284,7 @@ function newestOfWallet(db: Db, appId: string, wallet: string, part: Part) {
 }
 
 async function countMatching(db: Db, appId: string, filter: RequestFilter): Promise<number> {
-  if (KEYS.some(([name]) => (filter[name] ?? null) !== null)) {
+  if (hasKey(filter)) {
     // One transaction has few requests: they can be counted. Of the others no more than these are counted.
     const some = matching(db, appId, filter, null).select("seq").limit(MOST_COUNTED).as("some");
     const { count } = await db
