@@ -4,7 +4,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { METADATA, type NftView, toNft, withLargeMetadata } from "./nfts.ts";
+import { METADATA, type NftView, toTokenMetadata, withLargeMetadata } from "./nfts.ts";
 import type { MetaKey } from "../db/meta.ts";
 import {
   type Page,
@@ -144,7 +144,12 @@ function toHeld<Row extends HeldRow>(row: Row) {
   const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
   // The holder may read the content once the block of the transfer is final.
   const mayRead = row.sinceBlock <= Number(row.confirmed ?? -1);
-  return { ...toNft(row), unlockable: mayRead ? row.unlockable : null, asOf: foreign === null ? null : known };
+  return {
+    ...row,
+    metadata: toTokenMetadata(row.metadata),
+    unlockable: mayRead ? row.unlockable : null,
+    asOf: foreign === null ? null : known,
+  };
 }
 
 async function totalOfContents(db: Db, owner: string, filter: ContentsFilter | null): Promise<number> {
