@@ -195,10 +195,13 @@ const [COMMA, END_OF_ITEMS, END] = [",", "]", "}"].map((text) => Buffer.from(tex
  */
 export function answerBody(answer: unknown): string | Buffer {
   if (!isPage(answer)) return JSON.stringify(answer);
-  // Most pages are small, and making them as a whole is faster.
-  const whole = JSON.stringify(answer);
-  if (whole.length <= MAX_PAGE_BYTES / BYTES_OF_CHARACTER) return whole;
   const { key, items, shorter } = answer[PAGE];
+  // Most pages are small, and making one as a whole is faster. Whether it is small is guessed from its first item.
+  const isSmall = (characters: number) => characters <= MAX_PAGE_BYTES / BYTES_OF_CHARACTER;
+  if (isSmall(JSON.stringify(items.at(0) ?? null).length * items.length)) {
+    const whole = JSON.stringify(answer);
+    if (isSmall(whole.length)) return whole;
+  }
   let left = MAX_PAGE_BYTES - MAX_CURSOR_LENGTH - Buffer.byteLength(JSON.stringify({ ...answer, [key]: [] }));
   const shown: Buffer[] = [];
   // Items that do not fit are not serialized: together they may be many times as large as the page.

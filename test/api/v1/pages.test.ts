@@ -169,13 +169,19 @@ describe("pages", () => {
       expect(second.body.next).to.equal(null);
     });
 
-    it("count only what fits where everything that was found comes on one page", () => {
-      const found = [1, 2, 3].map((id) => ({ id, text: "a".repeat(MAX_PAGE_BYTES / 2 - 1_000) }));
-      const body = answerBody(pageAnswer(pageOfFound(found, 30), "found", "nfts", found)).toString();
-      const { nfts, ...frame } = JSON.parse(body) as { nfts: unknown[] };
-      expect(nfts).to.deep.equal(found.slice(0, 2));
-      expect(frame).to.deep.equal({ total: 2, limit: 2, offset: 0, next: null });
-    });
+    const half = "a".repeat(MAX_PAGE_BYTES / 2 - 1_000);
+    for (const [what, texts] of [
+      ["all items are large", [half, half, half]],
+      ["the first item is small", ["a", `${half}${half}`, half]],
+    ] as const) {
+      it(`count only what fits where everything that was found comes on one page, and ${what}`, () => {
+        const found = texts.map((text, id) => ({ id, text }));
+        const body = answerBody(pageAnswer(pageOfFound(found, 30), "found", "nfts", found)).toString();
+        const { nfts, ...frame } = JSON.parse(body) as { nfts: unknown[] };
+        expect(nfts).to.deep.equal(found.slice(0, 2));
+        expect(frame).to.deep.equal({ total: 2, limit: 2, offset: 0, next: null });
+      });
+    }
 
     it("count the bytes of unlockable content, not its characters", async () => {
       const holder = await addWallet(api);
