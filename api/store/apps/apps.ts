@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { counterKeys, readCounter } from "../db/counters.ts";
-import { type Db, forKeyShare, forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forKeyShare, forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type KeysetPage, keysetPage, type KeysetQuery, olderThan } from "../db/pages.ts";
 import type { AppRow, NewAppRow } from "../db/schema.ts";
 import type { Quotas } from "../../domain/quota.ts";
@@ -53,10 +53,8 @@ export async function findAppsById(db: Db, ids: readonly string[]): Promise<(App
  * with what is used, `lockQuotas` locks its app.
  */
 export async function holdApps(trx: Trx, appIds: Iterable<string>): Promise<Map<string, Quotas>> {
-  const wanted = [...new Set(appIds)].map((id) => ({ id }));
   const { rows } = await sql<AppRow>`
-    select * from apps where id in (select id from ${rowSet(trx, { id: "text" }, wanted)} as input)
-     order by id ${forKeyShare(trx)}`.execute(trx);
+    select * from apps where id in ${textSet(trx, new Set(appIds))} order by id ${forKeyShare(trx)}`.execute(trx);
   return new Map(rows.map((app) => [app.id, quotasOf(app)]));
 }
 

@@ -4,7 +4,7 @@ import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../../d
 import type { RequestType } from "../../domain/request.ts";
 import { counterKeys, readCounters } from "../db/counters.ts";
 import type { AppRow } from "../db/schema.ts";
-import { type Db, forNoKeyUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forNoKeyUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { countLiveTokens } from "./api-tokens.ts";
 
 /** Calls of one token or address, in a window that ends at a time. */
@@ -69,11 +69,11 @@ function ofEach<T>(value: (name: QuotaName) => T): Record<QuotaName, T> {
  * @returns the quotas as they are now.
  */
 export async function lockQuotas(trx: Trx, appIds: Iterable<string>): Promise<Map<string, Quotas>> {
-  const wanted = [...new Set(appIds)].map((id) => ({ id }));
-  if (wanted.length === 0) return new Map();
+  const wanted = new Set(appIds);
+  if (wanted.size === 0) return new Map();
   const { rows } = await sql<QuotaColumns & { id: string }>`
     select id, ${sql.join(COLUMNS.map((column) => sql.ref(column)))} from apps
-     where id in (select id from ${rowSet(trx, { id: "text" }, wanted)} as input)
+     where id in ${textSet(trx, wanted)}
      order by id ${forNoKeyUpdate(trx)}`.execute(trx);
   return new Map(rows.map((row) => [row.id, quotasOf(row)]));
 }

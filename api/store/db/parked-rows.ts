@@ -7,7 +7,7 @@ import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import { DatabaseError } from "./errors.ts";
 import { LONGEST_WAIT } from "./due.ts";
-import { type Db, rowSet, type Trx } from "./sql.ts";
+import { type Db, rowSet, textSet, type Trx } from "./sql.ts";
 
 /*
  * A row whose work always fails must not stop the others. Its worker parks it: it writes why into `parked_rows`, and tries
@@ -39,12 +39,8 @@ export async function parkRows(
   now: number,
 ): Promise<ParkedRow[]> {
   if (failed.length === 0) return [];
-  const earlier = await trx
-    .selectFrom("parked_rows")
-    .select(["id", "tries"])
-    .where("kind", "=", kind)
-    .where(({ eb }) => eb("id", "in", sql<string>`(select id from ${idSet(trx, failed)} as input)`))
-    .execute();
+  const { rows: earlier } = await sql<{ id: string; tries: number }>`
+    select id, tries from parked_rows where kind = ${kind} and id in ${idSet(trx, failed)}`.execute(trx);
   const triesOf = new Map(earlier.map(({ id, tries }) => [id, tries]));
   const parked = failed.map(({ id, error }) => {
     const tries = (triesOf.get(id) ?? 0) + 1;
@@ -63,16 +59,13 @@ export async function parkRows(
 /** The work on these rows succeeded, or is over. Those that were not parked need nothing. */
 export async function unparkRows(trx: Trx, kind: ParkedKind, rows: readonly { id: string }[]): Promise<void> {
   if (rows.length === 0) return;
-  await sql`
-    delete from parked_rows
-     where kind = ${kind} and id in (select id from ${idSet(trx, rows)} as input)`.execute(trx);
+  await sql`delete from parked_rows where kind = ${kind} and id in ${idSet(trx, rows)}`.execute(trx);
 }
 
 function idSet(trx: Trx, rows: readonly { id: string }[]) {
-  return rowSet(
+  return textSet(
     trx,
-    { id: "text" },
-    rows.map(({ id }) => ({ id })),
+    rows.map(({ id }) => id),
   );
 }
 

@@ -76,11 +76,12 @@ export async function lockLedger(trx: Trx): Promise<void> {
 
 /** Locks collections in the order of their addresses, so that reservations and metadata stay as they are read. */
 export async function lockCollections(trx: Trx, addresses: Iterable<string>): Promise<void> {
-  const rows = [...new Set(addresses)].map((address) => ({ address }));
-  if (engineOf(trx) !== "postgres" || rows.length === 0) return;
+  const distinct = new Set(addresses);
+  if (engineOf(trx) !== "postgres" || distinct.size === 0) return;
   await sql`
-    select address from collections where address in (select address from ${rowSet(trx, { address: "text" }, rows)} as input)
-     order by address for update`.execute(trx);
+    select address from collections where address in ${textSet(trx, distinct)} order by address for update`.execute(
+    trx,
+  );
 }
 
 /** A value of a set's row, as JSON and both engines know it. */
@@ -142,6 +143,18 @@ export function setFromJson<Name extends string>(
   }
   const picked = names.map((name, index) => sql`item.value ->> ${sql.lit(index)} as ${sql.ref(name)}`);
   return sql`(select ${sql.join(picked)}, item.key as ord from jsonb_each(${json}) as item)`;
+}
+
+/** Texts as the right side of `in`: `where id in ${textSet(trx, ids)}`. A single parameter, like `rowSet`. */
+export function textSet(db: Db, values: Iterable<string>): RawBuilder<unknown> {
+  const rows = Array.from(values, (value) => ({ value }));
+  return sql`(select value from ${rowSet(db, { value: "text" }, rows)} as input)`;
+}
+
+/** The same of integers. */
+export function integerSet(db: Db, values: Iterable<number>): RawBuilder<unknown> {
+  const rows = Array.from(values, (value) => ({ value }));
+  return sql`(select value from ${rowSet(db, { value: "integer" }, rows)} as input)`;
 }
 
 /**

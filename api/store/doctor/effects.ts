@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { isDelegated, isOfWallet } from "../../domain/command.ts";
-import { type Db, rowSet } from "../db/sql.ts";
+import { type Db, integerSet, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** A completed request whose effect is missing. */
@@ -126,11 +126,9 @@ async function movedInBlocks(
 ): Promise<Set<string>> {
   const blocks = new Set(rows.flatMap(({ block_number }) => block_number ?? []));
   if (blocks.size === 0) return new Set();
-  const wanted = [...blocks].map((number) => ({ number }));
   const { rows: moves } = await sql<{ request_id: string }>`
     select request_id from transfers
-     where block_number in (select number from ${rowSet(db, { number: "integer" }, wanted)} as input)
-       and request_id is not null`.execute(db);
+     where block_number in ${integerSet(db, blocks)} and request_id is not null`.execute(db);
   const ids = new Set(moves.map(({ request_id }) => request_id));
   return new Set(rows.flatMap(({ id }) => (ids.has(id) ? [id] : [])));
 }

@@ -6,7 +6,7 @@ import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { readMeta } from "../db/meta.ts";
-import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { checkpointOf, storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { markUncertain, takeMarks } from "./uncertain.ts";
@@ -95,7 +95,6 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
 async function dueReads(trx: Trx, options: TakeOptions, without: readonly string[], searches: boolean) {
-  const apps = without.map((id) => ({ id }));
   return firstDue<DueRow>({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const query = trx
       .selectFrom("contract_reads as read")
@@ -104,7 +103,7 @@ async function dueReads(trx: Trx, options: TakeOptions, without: readonly string
       .select("contract.type")
       .where("read.due_at", comparison, at)
       .where("contract.state", "=", "followed")
-      .where(sql<SqlBool>`read.app_id not in (select id from ${rowSet(trx, { id: "text" }, apps)} as input)`)
+      .where(sql<SqlBool>`read.app_id not in ${textSet(trx, without)}`)
       .orderBy("read.due_at")
       .limit(most)
       .modifyEnd(forUpdateSkipLocked(trx, "read"));

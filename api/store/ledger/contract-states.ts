@@ -8,7 +8,7 @@ import {
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { forUpdateSkipLocked, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "./blocks.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./watched.ts";
@@ -57,10 +57,9 @@ export async function recordReads(
   await lockLedger(trx);
   let changed = false;
   if (reads.answered.length > 0) {
-    const answered = reads.answered.map((address) => ({ address }));
     const { rows: healed } = await sql`
       update foreign_contracts set failures = 0
-       where failures > 0 and address in (select address from ${rowSet(trx, { address: "text" }, answered)} as input)
+       where failures > 0 and address in ${textSet(trx, reads.answered)}
       returning address`.execute(trx);
     changed = healed.length > 0;
   }
@@ -68,10 +67,9 @@ export async function recordReads(
     if (changed) await noteForeignChange(trx);
     return [];
   }
-  const rows = reads.failed.map((address) => ({ address }));
   const { rows: failed } = await sql<{ address: string; failures: number }>`
     update foreign_contracts set failures = failures + 1
-     where state = 'followed' and address in (select address from ${rowSet(trx, { address: "text" }, rows)} as input)
+     where state = 'followed' and address in ${textSet(trx, reads.failed)}
     returning address, failures`.execute(trx);
   await noteForeignChange(trx);
   const failing = failed.flatMap(({ address, failures }) => (failures >= FAILURES_ALLOWED ? [address] : []));
@@ -132,16 +130,13 @@ export async function takeContracts(
     due.filter(({ state }) => state !== "unsupported"),
   ];
   const addresses = (rows: readonly ForeignContractRow[]) =>
-    rowSet(
+    textSet(
       trx,
-      { address: "text" },
-      rows.map(({ address }) => ({ address })),
+      rows.map(({ address }) => address),
     );
+  await sql`delete from foreign_contracts where address in ${addresses(forgotten)}`.execute(trx);
   await sql`
-    delete from foreign_contracts where address in (select address from ${addresses(forgotten)} as input)`.execute(trx);
-  await sql`
-    update foreign_contracts set due_at = ${options.leaseUntil}
-     where address in (select address from ${addresses(taken)} as input)`.execute(trx);
+    update foreign_contracts set due_at = ${options.leaseUntil} where address in ${addresses(taken)}`.execute(trx);
   return taken.map((contract) => ({ ...contract, due_at: options.leaseUntil }));
 }
 

@@ -4,7 +4,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { type Db, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
@@ -153,10 +153,7 @@ export async function followFromNow(trx: Trx, contracts: readonly string[]): Pro
   const from = await checkpointOf(trx);
   await sql`
     update contract_follows set followed_from = ${from}
-     where ended_at is null
-       and address in (select address from ${rowSet(trx, { address: "text" }, rowsOf(contracts))} as input)`.execute(
-    trx,
-  );
+     where ended_at is null and address in ${textSet(trx, contracts)}`.execute(trx);
 }
 
 /**

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdate, integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { type HoldingKey, holdingKey } from "../../domain/token.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 
@@ -81,10 +81,7 @@ export class HoldingSet {
     const added = entries.filter(({ stored, dropped: gone, quantity }) => (stored === null || gone) && quantity > 0n);
     for (const entry of entries) count(counters, entry);
     if (dropped.length > 0) {
-      const rows = dropped.map((seq) => ({ seq }));
-      await sql`delete from holdings where seq in (select seq from ${rowSet(trx, { seq: "integer" }, rows)} as input)`.execute(
-        trx,
-      );
+      await sql`delete from holdings where seq in ${integerSet(trx, dropped)}`.execute(trx);
     }
     if (changed.length > 0) {
       await sql`

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { forUpdate, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { HoldingSet } from "./holding-set.ts";
@@ -73,16 +73,10 @@ async function undoHistory(
   counters: CounterDeltas,
 ): Promise<void> {
   if (dropped.length === 0) return;
-  const ids = () =>
-    rowSet(
-      trx,
-      { id: "integer" },
-      dropped.map(({ id }) => ({ id })),
-    );
+  const ids = dropped.map(({ id }) => id);
   const { rows: entries } = await sql<{ wallet: string; transfer_id: number }>`
-    delete from wallet_history where transfer_id in (select id from ${ids()} as input) returning wallet, transfer_id
-  `.execute(trx);
-  await sql`delete from transfers where id in (select id from ${ids()} as input)`.execute(trx);
+    delete from wallet_history where transfer_id in ${integerSet(trx, ids)} returning wallet, transfer_id`.execute(trx);
+  await sql`delete from transfers where id in ${integerSet(trx, ids)}`.execute(trx);
   const byId = new Map(dropped.map((row) => [row.id, row]));
   for (const row of dropped) counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
   for (const { wallet } of entries) counters.add(counterKeys.walletHistory(wallet), -1);
@@ -153,14 +147,11 @@ async function undoMints(trx: Trx, fork: number): Promise<void> {
   const { rows: dropped } = await sql<{ seq: number; contract: string; reserved: string }>`
     select seq, contract, reserved from nfts where minted_block > ${fork} ${forUpdate(trx)}`.execute(trx);
   if (dropped.length === 0) return;
-  const reserved = dropped.filter((row) => row.reserved !== "0").map(({ seq }) => ({ seq }));
-  const gone = dropped.filter((row) => row.reserved === "0").map(({ seq }) => ({ seq }));
+  const reserved = dropped.filter((row) => row.reserved !== "0").map(({ seq }) => seq);
+  const gone = dropped.filter((row) => row.reserved === "0").map(({ seq }) => seq);
   await sql`
-    update nfts set minted_block = null, minted_at = null
-     where seq in (select seq from ${rowSet(trx, { seq: "integer" }, reserved)} as input)`.execute(trx);
-  await sql`delete from nfts where seq in (select seq from ${rowSet(trx, { seq: "integer" }, gone)} as input)`.execute(
-    trx,
-  );
+    update nfts set minted_block = null, minted_at = null where seq in ${integerSet(trx, reserved)}`.execute(trx);
+  await sql`delete from nfts where seq in ${integerSet(trx, gone)}`.execute(trx);
   const byContract = Map.groupBy(dropped, (row) => row.contract);
   const counts = [...byContract].map(([address, tokens]) => ({ address, count: tokens.length }));
   await sql`

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 
-import { type Db, forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 
 /** The bytes of blocks in the database itself, one row for each object. */
 export async function insertBytes(trx: Trx, object: string, bytes: Uint8Array): Promise<void> {
@@ -16,10 +16,7 @@ export async function readBytes(db: Db, object: string): Promise<Uint8Array | nu
 }
 
 export async function deleteBytes(trx: Trx, objects: readonly string[]): Promise<void> {
-  const rows = objects.map((object) => ({ object }));
-  await sql`
-    delete from media_bytes
-     where object in (select object from ${rowSet(trx, { object: "text" }, rows)} as input)`.execute(trx);
+  await sql`delete from media_bytes where object in ${textSet(trx, objects)}`.execute(trx);
 }
 
 /*
@@ -152,11 +149,9 @@ export async function doomedObjects(db: Db, store: string): Promise<string[]> {
 }
 
 export async function forgetObjects(trx: Trx, store: string, objects: readonly string[]): Promise<void> {
-  const rows = objects.map((object) => ({ object }));
   await sql`
     delete from media_unused_objects
-     where store = ${store} and doomed = 1
-       and object in (select object from ${rowSet(trx, { object: "text" }, rows)} as input)`.execute(trx);
+     where store = ${store} and doomed = 1 and object in ${textSet(trx, objects)}`.execute(trx);
 }
 
 /** Ends every other garbage collection of the store, and restores its blocks. @returns how many blocks. */
@@ -199,15 +194,10 @@ export async function quarantineBlocks(
 ): Promise<string[] | null> {
   const { store, id } = collection;
   if (!(await isRunning(trx, store, id))) return null;
-  const input = rowSet(
-    trx,
-    { cid: "text" },
-    cids.map((cid) => ({ cid })),
-  );
   const { rows } = await sql<{ cid: string }>`
     update media_blocks set quarantine = ${id}
      where store = ${store} and quarantine is null and stored_at < ${before}
-       and cid in (select cid from ${input} as input)
+       and cid in ${textSet(trx, cids)}
     returning cid`.execute(trx);
   return rows.map(({ cid }) => cid);
 }

@@ -6,7 +6,7 @@ import { storedBytesOf } from "../../domain/quota.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToCounter, addToMediaBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
-import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import type { RequestRow } from "../db/schema.ts";
@@ -50,12 +50,7 @@ export async function takeMediaJobs(
   const { now, leaseUntil, holder, slots, only } = options;
   const limit = slots.free;
   if (limit === 0) return { taken: [], parked: [] };
-  const full = rowSet(
-    trx,
-    { id: "text" },
-    slots.full.map((id) => ({ id })),
-  );
-  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in (select id from ${full} as input)`;
+  const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, slots.full)}`;
   const { rows } = await sql<RequestRow & { job_quota: number | null; job_tries: number; job_fence: number }>`
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
     select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence
@@ -77,10 +72,10 @@ export async function takeMediaJobs(
   }
   const parked = await parkMediaJobs(trx, unreadable, now);
   if (taken.length === 0) return { taken, parked };
-  const ids = taken.map(({ request: { id } }) => ({ id }));
+  const ids = taken.map(({ request: { id } }) => id);
   await sql`
     update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
-     where request_id in (select id from ${rowSet(trx, { id: "text" }, ids)} as input)`.execute(trx);
+     where request_id in ${textSet(trx, ids)}`.execute(trx);
   return { taken, parked };
 }
 
@@ -228,13 +223,9 @@ async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
 /** For requests that fail for another reason than their content. A process that fetches it just now drops its result. */
 export async function endMediaJobsOf(trx: Trx, requests: readonly StoredRequest[]): Promise<void> {
   if (requests.length === 0) return;
-  const ids = rowSet(
-    trx,
-    { id: "text" },
-    requests.map(({ id }) => ({ id })),
-  );
+  const ids = requests.map(({ id }) => id);
   const { rows } = await sql<{ request_id: string }>`
-    delete from media_jobs where request_id in (select id from ${ids} as input) returning request_id`.execute(trx);
+    delete from media_jobs where request_id in ${textSet(trx, ids)} returning request_id`.execute(trx);
   const ended = new Set(rows.map((row) => row.request_id));
   await unparkRows(
     trx,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { type Db, forUpdate, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdate, forUpdateSkipLocked, textSet, type Trx } from "../db/sql.ts";
 import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
 
 /** Longest wait before a retry, in milliseconds. */
@@ -66,10 +66,10 @@ export async function takePins(
   });
   const due = only === undefined ? found : found.filter(({ cid }) => only.includes(cid));
   if (due.length === 0) return [];
-  const taken = due.map(({ cid }) => ({ cid }));
+  const cids = due.map(({ cid }) => cid);
   await sql`
     update pins set fence = fence + 1, due_at = ${leaseUntil}
-     where cid in (select cid from ${rowSet(trx, { cid: "text" }, taken)} as input)`.execute(trx);
+     where cid in ${textSet(trx, cids)}`.execute(trx);
   return due.map(({ cid, hosted, tries, fence }) => ({ cid, hosted: hosted === 1, tries, fence: fence + 1 }));
 }
 
@@ -112,10 +112,7 @@ export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: str
 /** Notes that hosted content is named again now, so that a running garbage collection does not remove it. */
 export async function keepContent(trx: Trx, cids: readonly string[], now: number): Promise<void> {
   if (cids.length === 0) return;
-  const named = cids.map((cid) => ({ cid }));
-  await sql`
-    update pins set created_at = ${now}
-     where cid in (select cid from ${rowSet(trx, { cid: "text" }, named)} as input)`.execute(trx);
+  await sql`update pins set created_at = ${now} where cid in ${textSet(trx, cids)}`.execute(trx);
 }
 
 /**

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type SqlBool } from "kysely";
 
 import type { Slots } from "../../shared/fair-slots.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
@@ -75,13 +75,8 @@ export async function dueDeliveries(db: Db, now: number): Promise<string[]> {
 
 /** The first due deliveries, with whether each waits for an earlier event of its request. */
 async function readQueue(trx: Db, now: number, without: string[]): Promise<QueueRow[]> {
-  const full = rowSet(
-    trx,
-    { id: "text" },
-    without.map((id) => ({ id })),
-  );
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
-    ${appId} not in (select id from ${full} as input)
+    ${appId} not in ${textSet(trx, without)}
     and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
     and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
   const { rows } = await sql<QueueRow>`
@@ -99,14 +94,6 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
      where ${mayBeTried("delivery", sql`delivery.id`, now)}
      order by line.place, line.at, line.seq limit ${ROWS_PER_READ}`.execute(trx);
   return rows;
-}
-
-function seqs(trx: Trx, rows: readonly QueueRow[]): RawBuilder<unknown> {
-  return rowSet(
-    trx,
-    { seq: "integer" },
-    rows.map(({ seq }) => ({ seq })),
-  );
 }
 
 /** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
@@ -171,11 +158,12 @@ async function setTime(trx: Trx, taken: readonly TakenDelivery[], nextAt: number
 /** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */
 async function putBehindEarlier(trx: Trx, rows: readonly QueueRow[]): Promise<void> {
   if (rows.length === 0) return;
+  const seqs = rows.map(({ seq }) => seq);
   await sql`
     update deliveries
        set next_at = coalesce((select earlier.next_at from deliveries as earlier
                                 where earlier.request_id = deliveries.request_id and earlier.seq < deliveries.seq
                                   and earlier.status = 'pending'
                                 order by earlier.seq limit 1), next_at)
-     where status = 'pending' and seq in (select seq from ${seqs(trx, rows)} as input)`.execute(trx);
+     where status = 'pending' and seq in ${integerSet(trx, seqs)}`.execute(trx);
 }

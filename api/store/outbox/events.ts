@@ -6,7 +6,7 @@ import { toWireInteger } from "../../domain/token.ts";
 import type { RequestEvent, RequestType } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
 import { advanceSequences, counterKeys } from "../db/counters.ts";
-import { forKeyShare, forShare, rowSet, type SetColumns, type Trx } from "../db/sql.ts";
+import { forKeyShare, forShare, rowSet, type SetColumns, textSet, type Trx } from "../db/sql.ts";
 import type { DeliveryRow, EventRow, WebhookRow } from "../db/schema.ts";
 import { insertDeliveries, insertDelivery } from "./deliveries.ts";
 import { toEventTypes } from "./webhooks.ts";
@@ -119,10 +119,10 @@ type StoredEvent = Pick<EventRow, "seq" | "app_id" | "request_id" | "type">;
  */
 async function enqueueDeliveries(trx: Trx, events: StoredEvent[], now: number): Promise<void> {
   if (events.length === 0) return;
-  const apps = [...new Set(events.map((event) => event.app_id))].map((app_id) => ({ app_id }));
+  const apps = new Set(events.map((event) => event.app_id));
   const { rows } = await sql<Pick<WebhookRow, "app_id" | "events">>`
     select app_id, events from webhooks
-     where disabled_at is null and app_id in (select app_id from ${rowSet(trx, { app_id: "text" }, apps)} as input)
+     where disabled_at is null and app_id in ${textSet(trx, apps)}
      order by app_id ${forShare(trx)}`.execute(trx);
   const wanted = new Map(rows.map((row) => [row.app_id, toEventTypes(row.events)]));
   const delivered = events.filter((event) => {

@@ -4,7 +4,7 @@ import { type Cost, shareCost } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { splitFee } from "../../domain/wei.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { type Db, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdateOf, integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { chargeAgain } from "./gas-usage.ts";
 
 /*
@@ -132,16 +132,12 @@ function addFee(counters: CounterDeltas, app: string, day: number, feeWei: bigin
 }
 
 async function sharingRequests(trx: Trx, batches: readonly CostRow[]): Promise<SharingRequest[]> {
-  const input = rowSet(
-    trx,
-    { id: "integer" },
-    batches.map(({ id }) => ({ id })),
-  );
+  const ids = batches.map(({ id }) => id);
   const { rows } = await sql<SharingRequest>`
     select batch_items.batch_id, batch_items.weight, requests.id, requests.app_id, requests.gas_day, requests.gas_used,
            requests.fee_wei
       from batch_items join requests on requests.id = batch_items.request_id
-     where batch_items.batch_id in (select id from ${input} as input)
+     where batch_items.batch_id in ${integerSet(trx, ids)}
      order by batch_items.batch_id, batch_items.position ${forUpdateOf(trx, "requests")}`.execute(trx);
   return rows;
 }

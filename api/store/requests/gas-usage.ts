@@ -1,9 +1,9 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 
 import { dayOf } from "../../domain/day.ts";
 import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestStatus } from "../../domain/request.ts";
-import { forUpdate, forUpdateOf, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdate, forUpdateOf, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { toCommand } from "./requests.ts";
 
 /*
@@ -38,7 +38,7 @@ export async function chargeAgain(
   trx: Trx,
   requests: readonly { id: string; gas_day: number | null }[],
 ): Promise<void> {
-  const charged = requests.filter(({ gas_day }) => gas_day !== null).map(({ id }) => ({ id }));
+  const charged = requests.filter(({ gas_day }) => gas_day !== null).map(({ id }) => id);
   if (charged.length === 0) return;
   const { rows } = await sql<ChargedRequest>`
     select requests.id, requests.app_id, requests.status, requests.gas_day, requests.gas_charged,
@@ -50,7 +50,7 @@ export async function chargeAgain(
       left join attempts on attempts.hash = requests.transaction_hash
       left join batches on batches.id = attempts.batch_id
      where requests.gas_day is not null and requests.gas_charged is not null
-       and requests.id in (select id from ${rowSet(trx, { id: "text" }, charged)} as input)
+       and requests.id in ${textSet(trx, charged)}
      order by requests.id ${forUpdateOf(trx, "requests")}`.execute(trx);
   const changes = new ChargeChanges();
   const changed = rows.flatMap((request) => {
@@ -117,26 +117,19 @@ interface Usage {
   used: number;
 }
 
-function setOf(trx: Trx, apps: ReadonlySet<string>): RawBuilder<unknown> {
-  return rowSet(
-    trx,
-    { app_id: "text" },
-    [...apps].map((app_id) => ({ app_id })),
-  );
-}
-
 /** What the apps have used on a day. Nobody else changes it until the end of the transaction. */
 async function lockUsage(trx: Trx, apps: ReadonlySet<string>, day: number): Promise<Usage[]> {
   const { rows } = await sql<Usage>`
-    select app_id, used from gas_usage where day = ${day} and app_id in (select app_id from ${setOf(trx, apps)} as input)
+    select app_id, used from gas_usage where day = ${day} and app_id in ${textSet(trx, apps)}
      order by app_id ${forUpdate(trx)}`.execute(trx);
   return rows;
 }
 
 async function beginUsage(trx: Trx, apps: ReadonlySet<string>, day: number): Promise<void> {
+  const rows = Array.from(apps, (app_id) => ({ app_id }));
   await sql`
     insert into gas_usage (app_id, day, used)
-    select app_id, cast(${day} as bigint), 0 from ${setOf(trx, apps)} as input where true order by app_id
+    select app_id, cast(${day} as bigint), 0 from ${rowSet(trx, { app_id: "text" }, rows)} as input where true order by app_id
     on conflict (app_id, day) do nothing`.execute(trx);
 }
 

@@ -6,7 +6,7 @@ import { latencyRange, slotOf } from "../../domain/series.ts";
 import { splitFee } from "../../domain/wei.ts";
 import { addToBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import { rowSet, type SetColumns, type SetValue, type Trx } from "../db/sql.ts";
+import { rowSet, type SetColumns, type SetValue, textSet, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { chargeAgain } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
@@ -32,10 +32,10 @@ export async function markProcessing(
   );
   // Those that an earlier batch carried are in the state `processing` already.
   const firstTime = new Set(moved.map(({ request }) => request.id));
-  const again = requests.filter(({ id }) => !firstTime.has(id)).map(({ id }) => ({ id }));
+  const again = requests.filter(({ id }) => !firstTime.has(id));
   if (again.length > 0) {
-    await sql`update requests set ${set}, updated_at = ${now}
-               where id in (select id from ${rowSet(trx, { id: "text" }, again)} as input)`.execute(trx);
+    const ids = again.map(({ id }) => id);
+    await sql`update requests set ${set}, updated_at = ${now} where id in ${textSet(trx, ids)}`.execute(trx);
     await unparkRows(trx, "request", again);
   }
   await enqueueEvents(

@@ -8,7 +8,7 @@ import {
   type WalletCommand,
 } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/token.ts";
-import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search.ts";
 import { type HoldingKey, holdingKey, tokenKey } from "../../domain/token.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
@@ -52,10 +52,9 @@ export class ReservationSet {
 
   async #readCollections(trx: Trx, addresses: ReadonlySet<string>): Promise<void> {
     if (addresses.size === 0) return;
-    const wanted = [...addresses].map((address) => ({ address }));
     const { rows } = await sql<Omit<CollectionState, "taken"> & { address: string }>`
       select address, max_supply, minted, reserved, metadata_frozen from collections
-       where address in (select address from ${rowSet(trx, { address: "text" }, wanted)} as input)
+       where address in ${textSet(trx, addresses)}
        order by address ${forUpdate(trx)}`.execute(trx);
     for (const { address, ...row } of rows) this.#collections.set(address, { ...row, taken: 0 });
   }

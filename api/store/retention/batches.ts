@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
-import { lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { integerSet, lockLedger, type Trx } from "../db/sql.ts";
 import {
   countRows,
   NOTHING,
@@ -30,8 +30,6 @@ function old(part: Part, before: number): RawBuilder<unknown> {
      and not exists (select 1 from meta where key = 'unknown_transaction')`;
 }
 
-const IDS = { id: "integer" } as const;
-
 /** Removes a part of the oldest batches. @param remove must count what it removes. */
 async function prune(
   trx: Trx,
@@ -46,7 +44,8 @@ async function prune(
     select id, ${KEY} as row_key from ${old(part, before)} ${notParked(trx, KEY, limits)}
      order by created_at limit ${limits.most}`.execute(trx);
   if (rows.length === 0) return NOTHING;
-  const batches = () => sql`(select id from ${rowSet(trx, IDS, rows)} as input)`;
+  const ids = rows.map(({ id }) => id);
+  const batches = () => integerSet(trx, ids);
   let removed: Removed = NOTHING;
   await removing(rows, async () => {
     removed = await remove(batches);

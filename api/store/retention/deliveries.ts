@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
-import { forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdateSkipLocked, integerSet, type Trx } from "../db/sql.ts";
 import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
 
 const STEP = 500;
@@ -23,13 +23,8 @@ function prunableIn(status: "delivered" | "failed"): Prunable {
         select seq, ${KEY} as row_key, app_id, ${BYTES} as bytes from ${old(before)} ${notParked(trx, KEY, limits)}
          order by updated_at limit ${limits.most} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
       if (rows.length === 0) return NOTHING;
-      const set = rowSet(
-        trx,
-        { seq: "integer" },
-        rows.map(({ seq }) => ({ seq })),
-      );
       await removing(rows, async () => {
-        await sql`delete from deliveries where seq in (select seq from ${set} as input)`.execute(trx);
+        await sql`delete from deliveries where seq in ${seqsOf(trx, rows)}`.execute(trx);
         await uncount(trx, rows);
       });
       return sumOf(rows, limits.most);
@@ -61,27 +56,27 @@ export const prunableTestEvents: Prunable = {
       select seq from ${oldTests(before)} ${notParked(trx, KEY, limits)}
        order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "events")}`.execute(trx);
     if (locked.length === 0) return NOTHING;
-    const setOf = (rows: { seq: number }[]) =>
-      rowSet(
-        trx,
-        { seq: "integer" },
-        rows.map(({ seq }) => ({ seq })),
-      );
     // Asked again: on PostgreSQL, a delivery may have been added after the first statement began and before it locked.
     const { rows } = await sql<{ seq: number; row_key: string; bytes: number }>`
       select seq, ${KEY} as row_key, ${OLD_EVENT_BYTES} as bytes from ${oldTests(before)}
-         and seq in (select seq from ${setOf(locked)} as input)`.execute(trx);
+         and seq in ${seqsOf(trx, locked)}`.execute(trx);
     if (rows.length === 0) return NOTHING;
-    const set = () => setOf(rows);
     await removing(rows, async () => {
       const { rows: deliveries } = await sql<{ app_id: string }>`
-        delete from deliveries where event_seq in (select seq from ${set()} as input) returning app_id`.execute(trx);
-      await sql`delete from events where seq in (select seq from ${set()} as input)`.execute(trx);
+        delete from deliveries where event_seq in ${seqsOf(trx, rows)} returning app_id`.execute(trx);
+      await sql`delete from events where seq in ${seqsOf(trx, rows)}`.execute(trx);
       await uncount(trx, deliveries);
     });
     return sumOf(rows, limits.most);
   },
 };
+
+function seqsOf(trx: Trx, rows: readonly { seq: number }[]): RawBuilder<unknown> {
+  return integerSet(
+    trx,
+    rows.map(({ seq }) => seq),
+  );
+}
 
 async function uncount(trx: Trx, deliveries: readonly { app_id: string }[]): Promise<void> {
   const counters = new CounterDeltas();

@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from "kysely";
 import { oldBefore, type PrunedKind, type Removed } from "../../domain/retention.ts";
 import { KEEP_SERIES, slotOf } from "../../domain/series.ts";
 import { counterKeys } from "../db/counters.ts";
-import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
 import { prunableDeliveries, prunableFailedDeliveries, prunableTestEvents } from "./deliveries.ts";
 import {
@@ -37,13 +37,9 @@ function prunable(table: string, ended: RawBuilder<unknown>, bytes: RawBuilder<u
         select id, id as row_key, ${bytes} as bytes from ${old(before)} ${notParked(trx, sql`id`, limits)}
          order by ${ended} limit ${limits.most} ${forUpdateSkipLocked(trx, table)}`.execute(trx);
       if (rows.length === 0) return NOTHING;
-      const set = rowSet(
-        trx,
-        { id: "text" },
-        rows.map(({ id }) => ({ id })),
-      );
+      const ids = rows.map(({ id }) => id);
       await removing(rows, async () => {
-        await sql`delete from ${sql.table(table)} where id in (select id from ${set} as input)`.execute(trx);
+        await sql`delete from ${sql.table(table)} where id in ${textSet(trx, ids)}`.execute(trx);
       });
       return sumOf(rows, limits.most);
     },

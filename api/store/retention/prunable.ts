@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, textSet, type Trx } from "../db/sql.ts";
 import { isOutage } from "../db/parked-rows.ts";
 
 /** What one step has removed. */
@@ -63,12 +63,7 @@ export function sumOf(rows: readonly { bytes: number }[], most: number): PruneSt
 /** A condition, after others, that leaves out parked rows. @param key the row's key, as text. */
 export function notParked(trx: Trx, key: RawBuilder<unknown>, { without }: PruneLimits): RawBuilder<unknown> {
   if (without.length === 0) return sql``;
-  const parked = rowSet(
-    trx,
-    { id: "text" },
-    without.map((id) => ({ id })),
-  );
-  return sql`and ${key} not in (select id from ${parked} as parked)`;
+  return sql`and ${key} not in ${textSet(trx, without)}`;
 }
 
 /** Removes the rows of a step. @throws RowNotPruned when it is a single row and the cause may be the row */

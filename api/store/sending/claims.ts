@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import type { ChainOutcome } from "../../domain/request.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
-import { type Db, forUpdateSkipLocked, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import type { RequestRow } from "../db/schema.ts";
@@ -32,14 +32,7 @@ export async function claimRequests(
 ): Promise<Claims> {
   await holdLease(trx, lease);
   const { limit, now, only } = options;
-  const among =
-    only === undefined
-      ? sql``
-      : sql`and requests.id in (select id from ${rowSet(
-          trx,
-          { id: "text" },
-          only.map((id) => ({ id })),
-        )} as input)`;
+  const among = only === undefined ? sql`` : sql`and requests.id in ${textSet(trx, only)}`;
   const { rows: ready } = await sql<RequestRow>`
     ${readyLine(trx, now, limit)}
     select requests.* from line join requests on requests.seq = line.seq and requests.ready_at = line.at
@@ -106,15 +99,9 @@ async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number)
 export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyAt: number): Promise<void> {
   if (ids.length === 0) return;
   await holdLease(trx, lease);
-  const input = rowSet(
-    trx,
-    { id: "text" },
-    ids.map((id) => ({ id })),
-  );
   await sql`
     update requests set ready_at = ${readyAt}, lane = null
-     where id in (select id from ${input} as input) and batch_id is null and status in ('pending', 'processing')
-  `.execute(trx);
+     where id in ${textSet(trx, ids)} and batch_id is null and status in ('pending', 'processing')`.execute(trx);
 }
 
 /**
