@@ -1,3 +1,4 @@
+import { pagesAfter } from "../db/pages.ts";
 import type { Db, Trx } from "../db/sql.ts";
 
 /** An encrypted value (JWE) of the database. */
@@ -10,10 +11,19 @@ export interface Sealed {
 
 /** All encrypted values, page by page. Values that are added during the walk may be missing. */
 export async function* everythingSealed(db: Db, pageSize: number): AsyncGenerator<Sealed[]> {
-  yield* webhookSecrets(db, pageSize);
-  let after = 0;
-  for (;;) {
-    const page = await db
+  const webhooks = (after: string) =>
+    db
+      .selectFrom("webhooks")
+      .select(["app_id as id", "secrets as sealed"])
+      .where("app_id", ">", after)
+      .orderBy("app_id")
+      .limit(pageSize)
+      .execute();
+  for await (const page of pagesAfter("", webhooks, ({ id }) => id)) {
+    yield page.map((row) => ({ kind: "webhook", ...row }));
+  }
+  const requests = (after: number) =>
+    db
       .selectFrom("requests")
       .select(["seq", "id", "unlockable"])
       .where("unlockable", "is not", null)
@@ -22,27 +32,8 @@ export async function* everythingSealed(db: Db, pageSize: number): AsyncGenerato
       .orderBy("seq")
       .limit(pageSize)
       .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
+  for await (const page of pagesAfter(0, requests, ({ seq }) => seq)) {
     yield page.map(({ id, unlockable }) => ({ kind: "unlockable", id, sealed: unlockable }));
-    after = last.seq;
-  }
-}
-
-async function* webhookSecrets(db: Db, pageSize: number): AsyncGenerator<Sealed[]> {
-  let after = "";
-  for (;;) {
-    const page = await db
-      .selectFrom("webhooks")
-      .select(["app_id", "secrets"])
-      .where("app_id", ">", after)
-      .orderBy("app_id")
-      .limit(pageSize)
-      .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
-    yield page.map(({ app_id: id, secrets }) => ({ kind: "webhook", id, sealed: secrets }));
-    after = last.app_id;
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { dayOf } from "../../domain/day.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
@@ -100,29 +100,15 @@ export async function searchWallets(db: Db, appId: string, search: string, limit
 
 /** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service are left out. */
 export async function walletPaths(db: Db, addresses: string[]): Promise<Map<string, string>> {
-  const paths = new Map<string, string>();
-  // Databases limit the number of parameters per statement.
-  for (let start = 0; start < addresses.length; start += 500) {
-    const rows = await db
-      .selectFrom("wallets")
-      .select(["address", "path"])
-      .where("address", "in", addresses.slice(start, start + 500))
-      .execute();
-    for (const row of rows) paths.set(row.address, row.path);
-  }
-  return paths;
+  const { rows } = await sql<{ address: string; path: string }>`
+    select address, path from wallets where address in ${textSet(db, addresses)}`.execute(db);
+  return new Map(rows.map((row) => [row.address, row.path]));
 }
 
 /** The app of each address that is a wallet of the service. */
 export async function walletApps(db: Db, addresses: readonly string[]): Promise<Map<string, string>> {
   if (addresses.length === 0) return new Map();
-  const input = rowSet(
-    db,
-    { address: "text" },
-    addresses.map((address) => ({ address })),
-  );
   const { rows } = await sql<{ address: string; app_id: string }>`
-    select wallets.address, wallets.app_id from ${input} as input join wallets on wallets.address = input.address
-  `.execute(db);
+    select address, app_id from wallets where address in ${textSet(db, addresses)}`.execute(db);
   return new Map(rows.map((row) => [row.address, row.app_id]));
 }

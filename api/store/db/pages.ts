@@ -1,5 +1,32 @@
 import { sql } from "kysely";
 
+/**
+ * All rows of an ordered search, page by page.
+ * @param read returns the first rows after a key; at the end none.
+ */
+export async function* pagesAfter<Row, Key>(
+  start: Key,
+  read: (after: Key) => Promise<Row[]>,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<Row[]> {
+  for (let after = start; ;) {
+    const rows = await read(after);
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    yield rows;
+    after = keyOf(last);
+  }
+}
+
+/** The same, row by row. */
+export async function* rowsAfter<Row, Key>(
+  start: Key,
+  read: (after: Key) => Promise<Row[]>,
+  keyOf: (row: Row) => Key,
+): AsyncGenerator<Row, undefined> {
+  for await (const rows of pagesAfter(start, read, keyOf)) yield* rows;
+}
+
 /** Where a page ended: the creation time and the id of its last row. */
 export interface Keyset {
   at: number;

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import { isDelegated, isOfWallet } from "../../domain/command.ts";
+import { pagesAfter } from "../db/pages.ts";
 import { type Db, integerSet, rowSet } from "../db/sql.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
@@ -29,9 +30,8 @@ export async function correctedSince(db: Db, since: number): Promise<string[]> {
  * Transfers and burns through a wallet's delegate are left out, because those contracts need not log them.
  */
 export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
-  let after = 0;
-  for (;;) {
-    const page = await db
+  const read = (after: number) =>
+    db
       .selectFrom("requests")
       .selectAll()
       .where("seq", ">", after)
@@ -39,11 +39,9 @@ export async function* lostEffects(db: Db): AsyncGenerator<LostEffect[]> {
       .orderBy("seq")
       .limit(PAGE)
       .execute();
-    const last = page.at(-1);
-    if (last === undefined) return;
+  for await (const page of pagesAfter(0, read, ({ seq }) => seq)) {
     const lost = await lostAmong(db, page.map(toRequest));
     if (lost.length > 0) yield lost;
-    after = last.seq;
   }
 }
 

@@ -1,3 +1,4 @@
+import { pagesAfter } from "../db/pages.ts";
 import type { Db } from "../db/sql.ts";
 
 /** A request and its number. */
@@ -17,14 +18,14 @@ function toNumbered(row: { seq: number; id: string; number: string }): RequestNu
 
 /** Final requests with a block: the relay has consumed their numbers. Newest first. */
 export function executedRequests(db: Db): Pages {
-  return pages((below) =>
+  return newestFirst((below) =>
     numbered(db, below).where("status", "in", ["completed", "failed"]).where("block_number", "is not", null),
   );
 }
 
 /** Requests that failed before they were sent: the relay cannot have consumed their numbers. Newest first. */
 export function failedUnsent(db: Db): Pages {
-  return pages((below) =>
+  return newestFirst((below) =>
     numbered(db, below)
       .where("status", "=", "failed")
       .where("block_number", "is", null)
@@ -71,15 +72,9 @@ function numbered(db: Db, below: number) {
     .limit(PAGE);
 }
 
-async function* pages(
+async function* newestFirst(
   query: (below: number) => { execute(): Promise<{ seq: number; id: string; number: string }[]> },
 ): Pages {
-  let below = Number.MAX_SAFE_INTEGER;
-  for (;;) {
-    const page = await query(below).execute();
-    if (page.length > 0) yield page.map(toNumbered);
-    const last = page.at(-1);
-    if (last === undefined || page.length < PAGE) return;
-    below = last.seq;
-  }
+  const read = (below: number) => query(below).execute();
+  for await (const page of pagesAfter(Number.MAX_SAFE_INTEGER, read, ({ seq }) => seq)) yield page.map(toNumbered);
 }

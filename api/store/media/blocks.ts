@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 
+import { rowsAfter } from "../db/pages.ts";
 import { type Db, forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 
 /** The bytes of blocks in the database itself, one row for each object. */
@@ -48,9 +49,9 @@ export async function findBlock(db: Db, store: string, cid: string): Promise<Ind
 }
 
 /** Every block that can be read, in pages. */
-export async function* indexedBlocks(db: Db, store: string): AsyncGenerator<IndexedBlock> {
-  for (let after = ""; ;) {
-    const rows = await db
+export function indexedBlocks(db: Db, store: string): AsyncGenerator<IndexedBlock> {
+  const read = (after: string) =>
+    db
       .selectFrom("media_blocks")
       .select(["cid", "object", "size"])
       .where("store", "=", store)
@@ -59,11 +60,7 @@ export async function* indexedBlocks(db: Db, store: string): AsyncGenerator<Inde
       .orderBy("cid")
       .limit(PAGE)
       .execute();
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last.cid;
-    yield* rows;
-  }
+  return rowsAfter("", read, ({ cid }) => cid);
 }
 
 /** Notes that a block was stored again, so that garbage collection keeps it. @returns null when it cannot be read. */

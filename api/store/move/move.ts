@@ -4,6 +4,7 @@ import { type RawBuilder, sql } from "kysely";
 
 import { DatabaseError } from "../db/errors.ts";
 import { appliedMigrations } from "../db/migrate.ts";
+import { pagesAfter } from "../db/pages.ts";
 import { type Db, engineOf, type Trx } from "../db/sql.ts";
 import { continueRowNumbers, countRows, type KeyColumn, lastRowNumber, readTables, type TableShape } from "./tables.ts";
 
@@ -105,23 +106,20 @@ const PAGE_BINARY_ROWS = 16;
 const MAX_PARAMETERS = 30_000;
 
 /** All rows of a table in the order of its key, in pages. Each page is one search of the key's index. */
-async function* readPages(db: Db, table: TableShape): AsyncGenerator<StoredRow[]> {
+function readPages(db: Db, table: TableShape): AsyncGenerator<StoredRow[]> {
   const limit = table.binary ? PAGE_BINARY_ROWS : PAGE_ROWS;
   const columns = sql.join(table.columns.map((column) => sql.ref(column)));
   const order = sql.join(table.key.map((column) => comparable(db, column)));
-  let after: StoredRow | null = null;
-  for (;;) {
-    const condition: RawBuilder<unknown> =
-      after === null ? sql`` : sql`where (${order}) > (${sql.join(table.key.map(({ name }) => after?.[name]))})`;
-    const { rows }: { rows: StoredRow[] } = await sql<StoredRow>`
+  const read = async (after: StoredRow | null) => {
+    const condition =
+      after === null ? sql`` : sql`where (${order}) > (${sql.join(table.key.map(({ name }) => after[name]))})`;
+    const { rows } = await sql<StoredRow>`
       select ${columns} from ${sql.table(table.name)} ${condition} order by ${order} limit ${sql.lit(limit)}`.execute(
       db,
     );
-    if (rows.length > 0) yield rows;
-    const last = rows.at(-1);
-    if (last === undefined || rows.length < limit) return;
-    after = last;
-  }
+    return rows;
+  };
+  return pagesAfter(null, read, (row) => row);
 }
 
 function comparable(db: Db, { name, text }: KeyColumn): RawBuilder<unknown> {

@@ -1,3 +1,5 @@
+import { sql } from "kysely";
+
 import type { Command } from "../../domain/command.ts";
 import { NO_COST } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
@@ -5,7 +7,7 @@ import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestType } from "../../domain/request.ts";
 import { orderedId } from "../../shared/ids.ts";
 import type { LaneRow } from "../db/schema.ts";
-import type { Db, Trx } from "../db/sql.ts";
+import { type Db, textSet, type Trx } from "../db/sql.ts";
 import { endMediaJobsOf } from "../media/media-jobs.ts";
 import { searchName } from "../listings/search.ts";
 import { failWithoutEffect, markProcessing } from "../requests/request-state.ts";
@@ -219,17 +221,9 @@ function typeOf({ kind }: Command): RequestType {
 
 /** Those of the numbers that belong to stored requests. */
 export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigint>> {
-  const known = new Set<bigint>();
-  const texts = numbers.map(String);
-  for (let start = 0; start < texts.length; start += 500) {
-    const rows = await db
-      .selectFrom("requests")
-      .select("number")
-      .where("number", "in", texts.slice(start, start + 500))
-      .execute();
-    for (const row of rows) if (row.number !== null) known.add(BigInt(row.number));
-  }
-  return known;
+  const { rows } = await sql<{ number: string }>`
+    select number from requests where number in ${textSet(db, numbers.map(String))}`.execute(db);
+  return new Set(rows.map(({ number }) => BigInt(number)));
 }
 
 /** Fails requests that may have been carried out after the backup, under a number that the database does not know. */

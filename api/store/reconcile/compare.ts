@@ -4,6 +4,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import { addToCounters, CounterDeltas } from "../db/counters.ts";
 import { parkedOf, unparkRows } from "../db/parked-rows.ts";
 import type { CollectionRow, HoldingRow, NftRow, TransferRow } from "../db/schema.ts";
+import { pagesAfter, rowsAfter } from "../db/pages.ts";
 import { type Db, lockCollections, type Trx } from "../db/sql.ts";
 import { addToHistory, type StoredMove } from "../ledger/history.ts";
 import { setHoldings } from "../ledger/holding-set.ts";
@@ -191,8 +192,7 @@ async function rewrite(trx: Trx, chain: Db, fromBlock: number): Promise<void> {
   const dropped = trx.selectFrom("transfers").select("id").where("block_number", ">=", fromBlock);
   await trx.deleteFrom("wallet_history").where("transfer_id", "in", dropped).execute();
   await trx.deleteFrom("transfers").where("block_number", ">=", fromBlock).execute();
-  const pages = history(chain, fromBlock);
-  for (let page = await pages(null); page.length > 0; page = await pages(page.at(-1) ?? null)) {
+  for await (const page of pagesAfter(null, history(chain, fromBlock), (entry) => entry)) {
     const wallets = new Set(page.flatMap((entry) => entry.wallets));
     await addToHistory(trx, page.map(moveOf), wallets, new CounterDeltas());
   }
@@ -388,38 +388,14 @@ async function* pairs<Row>(
   right: Pages<Row>,
   keyOf: (row: Row) => Key,
 ): AsyncGenerator<[Row | undefined, Row | undefined]> {
-  const [a, b] = [new Side(left), new Side(right)];
-  for (;;) {
-    const [one, other] = [await a.first(), await b.first()];
-    if (one === undefined && other === undefined) return;
-    const order = one === undefined ? 1 : other === undefined ? -1 : compareKeys(keyOf(one), keyOf(other));
-    if (order <= 0) a.next();
-    if (order >= 0) b.next();
-    yield [order <= 0 ? one : undefined, order >= 0 ? other : undefined];
-  }
-}
-
-class Side<Row> {
-  readonly #pages: Pages<Row>;
-  #page: Row[] | null = null;
-  #last: Row | null = null;
-  #position = 0;
-
-  constructor(pages: Pages<Row>) {
-    this.#pages = pages;
-  }
-
-  async first(): Promise<Row | undefined> {
-    if (this.#page === null || (this.#position === this.#page.length && this.#page.length > 0)) {
-      this.#page = await this.#pages(this.#last);
-      this.#position = 0;
-    }
-    return this.#page[this.#position];
-  }
-
-  next(): void {
-    this.#last = this.#page?.[this.#position] ?? this.#last;
-    this.#position += 1;
+  const rows = (pages: Pages<Row>) => rowsAfter(null, pages, (row) => row);
+  const [a, b] = [rows(left), rows(right)];
+  let [one, other] = [await a.next(), await b.next()];
+  while (one.done !== true || other.done !== true) {
+    const order = one.done === true ? 1 : other.done === true ? -1 : compareKeys(keyOf(one.value), keyOf(other.value));
+    yield [order <= 0 ? one.value : undefined, order >= 0 ? other.value : undefined];
+    if (order <= 0) one = await a.next();
+    if (order >= 0) other = await b.next();
   }
 }
 

@@ -5,6 +5,7 @@ import { sql } from "kysely";
 import { applyRange, type BlockRange } from "../ledger/apply-range.ts";
 import { storedBlock } from "../ledger/blocks.ts";
 import { DatabaseError } from "../db/errors.ts";
+import { pagesAfter } from "../db/pages.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import { insertCollection } from "../listings/collections.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
@@ -109,18 +110,13 @@ function write<T>(db: Db, operation: (trx: Trx) => Promise<T>): Promise<T> {
 /** @param after the newest row that was taken. @returns the newest row that is taken now. */
 async function takeCollections(db: Db, from: Db, after: number): Promise<number> {
   let newest = after;
-  for (;;) {
-    const page = await from
-      .selectFrom("collections")
-      .selectAll()
-      .where("seq", ">", newest)
-      .orderBy("seq")
-      .limit(PAGE)
-      .execute();
+  const read = (seq: number) =>
+    from.selectFrom("collections").selectAll().where("seq", ">", seq).orderBy("seq").limit(PAGE).execute();
+  for await (const page of pagesAfter(after, read, ({ seq }) => seq)) {
+    await takePage(db, from, page);
     newest = page.at(-1)?.seq ?? newest;
-    if (page.length > 0) await takePage(db, from, page);
-    if (page.length < PAGE) return newest;
   }
+  return newest;
 }
 
 async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> {

@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { TokenMetadata } from "../../domain/command.ts";
+import { rowsAfter } from "../db/pages.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import { confirmedBlock, toTokenMetadata } from "../listings/nfts.ts";
 
@@ -84,8 +85,8 @@ export async function* hostedTokens(
   db: Db,
   collection: string,
 ): AsyncGenerator<{ token_id: string; metadata: TokenMetadata }> {
-  for (let after = 0; ;) {
-    const rows = await db
+  const read = (after: number) =>
+    db
       .selectFrom("nfts")
       .select(["seq", "token_id", "metadata"])
       .where("contract", "=", collection)
@@ -96,12 +97,8 @@ export async function* hostedTokens(
       .orderBy("seq")
       .limit(PAGE)
       .execute();
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    after = last.seq;
-    for (const { token_id, metadata: text } of rows) {
-      const metadata = toTokenMetadata(text);
-      if (metadata !== null) yield { token_id, metadata };
-    }
+  for await (const { token_id, metadata: text } of rowsAfter(0, read, ({ seq }) => seq)) {
+    const metadata = toTokenMetadata(text);
+    if (metadata !== null) yield { token_id, metadata };
   }
 }

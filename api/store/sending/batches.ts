@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { BROADCAST_ANSWERS, type BroadcastAnswer } from "../../domain/broadcast-answer.ts";
 import type { Command } from "../../domain/command.ts";
-import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
 import { type NumberedRequest, type StoredRequest, toNumberedRequest } from "../requests/requests.ts";
@@ -230,16 +230,9 @@ function batchRows(db: Db, batchId: number): Promise<RequestRow[]> {
 
 /** Batch ids by the hash of any of their signed versions. */
 export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<string, number>> {
-  const found = new Map<string, number>();
-  for (let start = 0; start < hashes.length; start += 500) {
-    const rows = await db
-      .selectFrom("attempts")
-      .select(["hash", "batch_id"])
-      .where("hash", "in", hashes.slice(start, start + 500))
-      .execute();
-    for (const row of rows) found.set(row.hash, row.batch_id);
-  }
-  return found;
+  const { rows } = await sql<{ hash: string; batch_id: number }>`
+    select hash, batch_id from attempts where hash in ${textSet(db, hashes)}`.execute(db);
+  return new Map(rows.map((row) => [row.hash, row.batch_id]));
 }
 
 /** The signed bytes of one version of a batch. */

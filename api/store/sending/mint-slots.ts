@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionStorage } from "../../domain/command.ts";
-import { type Db, rowSet } from "../db/sql.ts";
+import { type Db, rowSet, textSet } from "../db/sql.ts";
 
 /** What the gas of a call in an ERC721 collection depends on. */
 export interface CollectionTraits {
@@ -16,19 +16,14 @@ export const PLAIN_COLLECTION: CollectionTraits = { storage: "standard", soulbou
 /** @returns the traits by address, of the collections that differ from a plain one. */
 export async function collectionTraits(db: Db, addresses: readonly string[]): Promise<Map<string, CollectionTraits>> {
   if (addresses.length === 0) return new Map();
-  const input = rowSet(
-    db,
-    { address: "text" },
-    addresses.map((address) => ({ address })),
-  );
   const { rows } = await sql<CollectionTraits & { address: string }>`
-    select collections.address, collections.storage,
-           case collections.soulbound when 1 then
-             octet_length(collections.name) + octet_length(collections.symbol)
-               + coalesce(octet_length(collections.base_uri), 0) + coalesce(octet_length(collections.collection_uri), 0)
+    select address, storage,
+           case soulbound when 1 then
+             octet_length(name) + octet_length(symbol)
+               + coalesce(octet_length(base_uri), 0) + coalesce(octet_length(collection_uri), 0)
            end as soulbound
-      from ${input} as input join collections on collections.address = input.address
-     where collections.soulbound = 1 or collections.storage <> 'standard'`.execute(db);
+      from collections
+     where address in ${textSet(db, addresses)} and (soulbound = 1 or storage <> 'standard')`.execute(db);
   return new Map(rows.map(({ address, storage, soulbound }) => [address, { storage, soulbound }]));
 }
 
