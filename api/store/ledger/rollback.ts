@@ -2,11 +2,11 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { forUpdate, integerSet, lockLedger, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { HoldingSet } from "./holding-set.ts";
-import { TokenSet } from "./token-set.ts";
+import { countMinted, TokenSet } from "./token-set.ts";
 import { undoCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { reserveAgain } from "../requests/reservations.ts";
@@ -152,12 +152,7 @@ async function undoMints(trx: Trx, fork: number): Promise<void> {
   await sql`
     update nfts set minted_block = null, minted_at = null where seq in ${integerSet(trx, reserved)}`.execute(trx);
   await sql`delete from nfts where seq in ${integerSet(trx, gone)}`.execute(trx);
-  const byContract = Map.groupBy(dropped, (row) => row.contract);
-  const counts = [...byContract].map(([address, tokens]) => ({ address, count: tokens.length }));
-  await sql`
-    update collections set minted = minted - input.count
-      from ${rowSet(trx, { address: "text", count: "integer" }, counts)} as input
-     where collections.address = input.address`.execute(trx);
+  await countMinted(trx, dropped, -1);
 }
 
 /** @returns the requests that have no outcome any more. */

@@ -128,6 +128,7 @@ export class TokenSet {
     await countMinted(
       trx,
       entries.filter(({ first }) => first),
+      1,
     );
     await countCopies(trx, entries);
   }
@@ -207,10 +208,11 @@ async function updateTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
   }
 }
 
-async function countMinted(trx: Trx, entries: readonly Entry[]): Promise<void> {
-  if (entries.length === 0) return;
-  const byContract = Map.groupBy(entries, (entry) => entry.contract);
-  const rows = [...byContract].map(([address, tokens]) => ({ address, count: tokens.length }));
+/** Counts tokens among those that their collections ever minted. @param sign -1: their first mints were dropped. */
+export async function countMinted(trx: Trx, tokens: readonly { contract: string }[], sign: 1 | -1): Promise<void> {
+  if (tokens.length === 0) return;
+  const byContract = Map.groupBy(tokens, ({ contract }) => contract);
+  const rows = [...byContract].map(([address, some]) => ({ address, count: sign * some.length }));
   await sql`
     update collections set minted = minted + input.count
       from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input

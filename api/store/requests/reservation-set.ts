@@ -9,10 +9,10 @@ import {
 } from "../../domain/command.ts";
 import { MAX_QUANTITY } from "../../domain/token.ts";
 import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { searchName } from "../listings/search.ts";
 import { type HoldingKey, holdingKey, tokenKey } from "../../domain/token.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
+import { changePlaces, storeReserved, unmintedToken } from "./reservations.ts";
 
 /*
  * Reservations: what an accepted request uses up before its call is on chain (supply under the cap, an ERC1155 id,
@@ -180,9 +180,12 @@ export class ReservationSet {
 
   /** Stores what was reserved. */
   async store(trx: Trx): Promise<void> {
-    await storePlaces(trx, this.#collections);
-    await storeTokens(trx, [...this.#tokens.values()]);
-    await storeHoldings(trx, [...this.#holdings.values()]);
+    const taken = [...this.#collections].map(([address, collection]) => [address, collection.taken] as const);
+    await changePlaces(trx, new Map(taken.filter(([, places]) => places > 0)));
+    const tokens = [...this.#tokens.values()];
+    await insertTokens(trx, tokens);
+    await storeReserved(trx, "nfts", tokens.flatMap(changedRow));
+    await storeReserved(trx, "holdings", [...this.#holdings.values()].flatMap(changedRow));
   }
 }
 
@@ -227,64 +230,30 @@ interface HoldingState {
   changed: boolean;
 }
 
-async function storePlaces(trx: Trx, collections: ReadonlyMap<string, CollectionState>): Promise<void> {
-  const rows = [...collections]
-    .filter(([, { taken }]) => taken > 0)
-    .map(([address, { taken }]) => ({ address, taken }));
-  if (rows.length === 0) return;
+/** The tokens that the group creates. */
+async function insertTokens(trx: Trx, tokens: readonly TokenState[]): Promise<void> {
+  const created = tokens.flatMap(({ creation, reserved }) =>
+    creation === null
+      ? []
+      : [{ ...unmintedToken(creation.requestId, creation.command), reserved: reserved.toString() }],
+  );
+  if (created.length === 0) return;
+  const columns = {
+    contract: "text",
+    token_id: "text",
+    request_id: "text",
+    reserved: "text",
+    token_uri: "text",
+    metadata: "text",
+    search_name: "text",
+  } as const;
   await sql`
-    update collections set reserved = reserved + input.taken
-      from ${rowSet(trx, { address: "text", taken: "integer" }, rows)} as input
-     where collections.address = input.address`.execute(trx);
+    insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name)
+    select contract, token_id, request_id, '0', reserved, token_uri, metadata, search_name
+      from ${rowSet(trx, columns, created)} as input order by ord`.execute(trx);
 }
 
-async function storeTokens(trx: Trx, tokens: readonly TokenState[]): Promise<void> {
-  const created = tokens.flatMap(({ creation, reserved }) => {
-    if (creation === null) return [];
-    const { requestId, command } = creation;
-    return {
-      contract: command.collection,
-      token_id: command.tokenId,
-      request_id: requestId,
-      reserved: reserved.toString(),
-      token_uri: command.uri,
-      metadata: command.metadata === null ? null : JSON.stringify(command.metadata),
-      search_name: searchName(command.metadata, command.tokenId),
-    };
-  });
-  if (created.length > 0) {
-    const columns = {
-      contract: "text",
-      token_id: "text",
-      request_id: "text",
-      reserved: "text",
-      token_uri: "text",
-      metadata: "text",
-      search_name: "text",
-    } as const;
-    await sql`
-      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name)
-      select contract, token_id, request_id, '0', reserved, token_uri, metadata, search_name
-        from ${rowSet(trx, columns, created)} as input order by ord`.execute(trx);
-  }
-  const changed = tokens.flatMap(({ seq, reserved, changed: is }) =>
-    is && seq !== null ? [{ seq, reserved: reserved.toString() }] : [],
-  );
-  if (changed.length === 0) return;
-  await sql`
-    update nfts set reserved = input.reserved
-      from ${rowSet(trx, { seq: "integer", reserved: "text" }, changed)} as input where nfts.seq = input.seq`.execute(
-    trx,
-  );
-}
-
-async function storeHoldings(trx: Trx, holdings: readonly HoldingState[]): Promise<void> {
-  const rows = holdings
-    .filter(({ changed }) => changed)
-    .map(({ seq, reserved }) => ({ seq, reserved: reserved.toString() }));
-  if (rows.length === 0) return;
-  await sql`
-    update holdings set reserved = input.reserved
-      from ${rowSet(trx, { seq: "integer", reserved: "text" }, rows)} as input
-     where holdings.seq = input.seq`.execute(trx);
+/** The row of a token or holding, if it is stored and something more of it is reserved. */
+function changedRow({ seq, reserved, changed }: TokenState | HoldingState) {
+  return changed && seq !== null ? [{ seq, reserved: reserved.toString() }] : [];
 }

@@ -1,7 +1,8 @@
 import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
-import { holdingKey, tokenKey } from "../../domain/token.ts";
+import { type HoldingKey, holdingKey, type TokenKey, tokenKey } from "../../domain/token.ts";
+import type { HoldingRow, NftRow } from "../db/schema.ts";
 import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search.ts";
 import { storedHoldings } from "../listings/stored-holdings.ts";
@@ -14,64 +15,16 @@ interface Release {
   happened: boolean;
 }
 
-/** Copies of a token whose reservation changes. `owner` is null for the supply of the token itself. */
-interface Copies {
-  contract: string;
-  tokenId: string;
-  owner: string | null;
-  quantity: bigint;
-}
-
-type HeldCopies = Copies & { owner: string };
-
 /** Gives back what requests had reserved. Called once for each: when its call was seen to succeed, or when it has failed. */
 export async function releaseReservations(trx: Trx, releases: readonly Release[]): Promise<void> {
-  const places = new Map<string, number>();
-  const supplies: Copies[] = [];
-  const holdings: HeldCopies[] = [];
-  const abandoned: { contract: string; token_id: string }[] = [];
-  for (const { command, happened } of releases) {
-    switch (command.kind) {
-      case "create-collection":
-      case "announce-metadata":
-        break;
-      case "mint-erc721":
-        places.set(command.collection, (places.get(command.collection) ?? 0) + 1);
-        break;
-      case "create-erc1155":
-      case "mint-erc1155": {
-        const { collection: contract, tokenId, quantity } = command;
-        supplies.push(copiesOf(contract, tokenId, null, quantity));
-        if (!happened) abandoned.push({ contract, token_id: tokenId });
-        break;
-      }
-      case "freeze-metadata":
-        if (!happened) await stopFreezing(trx, command.collection);
-        break;
-      case "transfer":
-      case "burn": {
-        const { contract, tokenId, from: owner, quantity } = command;
-        holdings.push(copiesOf(contract, tokenId, owner, quantity));
-        break;
-      }
-    }
-  }
-  await releasePlaces(trx, places);
-  await changeSupplies(trx, supplies, lowered);
-  await changeHoldings(trx, holdings, lowered);
-  await deleteAbandoned(trx, abandoned);
-}
-
-/**
- * A row that was deleted and came back (the token moved outside the service meanwhile) has no reservation to give back
- * any more, so nothing goes below zero.
- */
-function lowered(reserved: bigint, quantity: bigint): bigint {
-  return reserved > quantity ? reserved - quantity : 0n;
-}
-
-function raised(reserved: bigint, quantity: bigint): bigint {
-  return reserved + quantity;
+  const unmade = releases.flatMap(({ command, happened }) => (happened ? [] : [command]));
+  for (const command of unmade) if (command.kind === "freeze-metadata") await stopFreezing(trx, command.collection);
+  await changeReserved(
+    trx,
+    releases.map(({ command }) => command),
+    -1,
+  );
+  await deleteAbandoned(trx, unmade);
 }
 
 /**
@@ -82,150 +35,153 @@ export async function reserveAgain(
   trx: Trx,
   requests: readonly Pick<StoredRequest, "id" | "command">[],
 ): Promise<void> {
-  const places = new Map<string, number>();
-  const supplies: Copies[] = [];
-  const holdings: HeldCopies[] = [];
   for (const { id, command } of requests) {
+    if (command.kind === "freeze-metadata") await startFreezing(trx, command.collection);
+    // Its row is gone where the call had failed.
+    if (command.kind === "create-erc1155") await insertReservedToken(trx, id, command);
+  }
+  await changeReserved(
+    trx,
+    requests.map(({ command }) => command),
+    1,
+  );
+}
+
+/** How many copies more or less are reserved. */
+interface Change {
+  change: bigint;
+}
+
+/** @param sign 1 reserves what the commands need, -1 gives it back. */
+async function changeReserved(trx: Trx, commands: readonly Command[], sign: 1 | -1): Promise<void> {
+  const places = new Map<string, number>();
+  const supplies = new Map<string, TokenKey & Change>();
+  const holdings = new Map<string, HoldingKey & Change>();
+  for (const command of commands) {
     switch (command.kind) {
       case "create-collection":
       case "announce-metadata":
-        break;
       case "freeze-metadata":
-        await startFreezing(trx, command.collection);
         break;
       case "mint-erc721":
-        places.set(command.collection, (places.get(command.collection) ?? 0) + 1);
+        places.set(command.collection, (places.get(command.collection) ?? 0) + sign);
         break;
       case "create-erc1155":
-        // Its row is gone where the call had failed.
-        await insertReservedToken(trx, id, command);
-        supplies.push(copiesOf(command.collection, command.tokenId, null, command.quantity));
+      case "mint-erc1155": {
+        const token = { contract: command.collection, tokenId: command.tokenId };
+        const { change } = supplies.get(tokenKey(token)) ?? { change: 0n };
+        supplies.set(tokenKey(token), { ...token, change: change + BigInt(sign) * BigInt(command.quantity) });
         break;
-      case "mint-erc1155":
-        supplies.push(copiesOf(command.collection, command.tokenId, null, command.quantity));
-        break;
+      }
       case "transfer":
-      case "burn":
-        holdings.push(copiesOf(command.contract, command.tokenId, command.from, command.quantity));
+      case "burn": {
+        const holding = { contract: command.contract, tokenId: command.tokenId, owner: command.from };
+        const { change } = holdings.get(holdingKey(holding)) ?? { change: 0n };
+        holdings.set(holdingKey(holding), { ...holding, change: change + BigInt(sign) * BigInt(command.quantity) });
         break;
+      }
     }
   }
-  await takePlacesAgain(trx, places);
-  await changeSupplies(trx, supplies, raised);
-  await changeHoldings(trx, holdings, raised);
+  await changePlaces(trx, places);
+  await changeSupplies(trx, supplies);
+  await changeHoldings(trx, holdings);
 }
 
-function copiesOf<Owner extends string | null>(contract: string, tokenId: string, owner: Owner, quantity: string) {
-  return { contract, tokenId, owner, quantity: BigInt(quantity) };
+/** The row of an id that is not on chain, as its request makes it. */
+export function unmintedToken(requestId: string, { collection, tokenId, uri, metadata }: CreateErc1155) {
+  return {
+    contract: collection,
+    token_id: tokenId,
+    request_id: requestId,
+    token_uri: uri,
+    metadata: metadata === null ? null : JSON.stringify(metadata),
+    search_name: searchName(metadata, tokenId),
+  };
 }
 
-/** The row of an id that is not on chain, with nothing reserved yet. Does nothing where the id has a row. */
+/** With nothing reserved yet. Does nothing where the id has a row. */
 async function insertReservedToken(trx: Trx, requestId: string, command: CreateErc1155): Promise<void> {
+  const row = { ...unmintedToken(requestId, command), minted_block: null, minted_at: null };
   await trx
     .insertInto("nfts")
-    .values({
-      contract: command.collection,
-      token_id: command.tokenId,
-      request_id: requestId,
-      supply: "0",
-      reserved: "0",
-      token_uri: command.uri,
-      metadata: command.metadata === null ? null : JSON.stringify(command.metadata),
-      search_name: searchName(command.metadata, command.tokenId),
-      minted_block: null,
-      minted_at: null,
-    })
+    .values({ ...row, supply: "0", reserved: "0" })
     .onConflict((conflict) => conflict.columns(["contract", "token_id"]).doNothing())
     .execute();
 }
 
-async function takePlacesAgain(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
+/** Changes how many places under the caps of ERC721 collections are reserved. @param places the changes by address. */
+export async function changePlaces(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
   if (places.size === 0) return;
-  const rows = [...places].map(([address, count]) => ({ address, count }));
+  const rows = [...places].map(([address, change]) => ({ address, change }));
   await sql`
-    update collections set reserved = reserved + input.count
-      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
+    update collections set reserved = case when reserved + input.change > 0 then reserved + input.change else 0 end
+      from ${rowSet(trx, { address: "text", change: "integer" }, rows)} as input
      where collections.address = input.address`.execute(trx);
 }
 
-/** Places under the caps of ERC721 collections. */
-async function releasePlaces(trx: Trx, places: ReadonlyMap<string, number>): Promise<void> {
-  if (places.size === 0) return;
-  const rows = [...places].map(([address, count]) => ({ address, count }));
-  await sql`
-    update collections set reserved = case when reserved > input.count then reserved - input.count else 0 end
-      from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
-     where collections.address = input.address`.execute(trx);
-}
-
-async function changeSupplies(trx: Trx, copies: readonly Copies[], change: Change): Promise<void> {
-  if (copies.length === 0) return;
-  const wanted = [...sumOf(copies).values()].map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
-  const { rows } = await sql<ReservedRow>`
-    select nfts.seq, nfts.contract, nfts.token_id, null as owner, nfts.reserved from nfts
+async function changeSupplies(trx: Trx, supplies: ReadonlyMap<string, TokenKey & Change>): Promise<void> {
+  if (supplies.size === 0) return;
+  const wanted = Array.from(supplies.values(), ({ contract, tokenId }) => ({ contract, token_id: tokenId }));
+  const { rows } = await sql<Pick<NftRow, "seq" | "contract" | "token_id" | "reserved">>`
+    select nfts.seq, nfts.contract, nfts.token_id, nfts.reserved from nfts
       join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
         on nfts.contract = input.contract and nfts.token_id = input.token_id
      order by nfts.seq ${forUpdate(trx)}`.execute(trx);
-  const changed = changedRows(rows, copies, change);
-  if (changed.length === 0) return;
-  await sql`
-    update nfts set reserved = input.reserved
-      from ${rowSet(trx, { seq: "integer", reserved: "text" }, changed)} as input where nfts.seq = input.seq`.execute(
-    trx,
+  const changed = rows.map(({ contract, token_id: tokenId, ...row }) =>
+    changedRow(row, supplies.get(tokenKey({ contract, tokenId }))),
   );
+  await storeReserved(trx, "nfts", changed);
 }
 
-async function changeHoldings(trx: Trx, copies: readonly HeldCopies[], change: Change): Promise<void> {
-  if (copies.length === 0) return;
-  const { rows } = await sql<ReservedRow>`
+async function changeHoldings(trx: Trx, holdings: ReadonlyMap<string, HoldingKey & Change>): Promise<void> {
+  if (holdings.size === 0) return;
+  const { rows } = await sql<Pick<HoldingRow, "seq" | "contract" | "token_id" | "owner" | "reserved">>`
     select seq, contract, token_id, owner, reserved from holdings
-     where seq in (select seq from ${storedHoldings(trx, [...sumOf(copies).values()])} as stored)
+     where seq in (select seq from ${storedHoldings(trx, [...holdings.values()])} as stored)
      order by seq ${forUpdate(trx)}`.execute(trx);
-  const changed = changedRows(rows, copies, change);
-  if (changed.length === 0) return;
+  const changed = rows.map(({ contract, token_id: tokenId, owner, ...row }) =>
+    changedRow(row, holdings.get(holdingKey({ contract, tokenId, owner }))),
+  );
+  await storeReserved(trx, "holdings", changed);
+}
+
+/**
+ * A row that was deleted and came back (the token moved outside the service meanwhile) has no reservation to give back
+ * any more, so nothing goes below zero.
+ */
+function changedRow({ seq, reserved }: { seq: number; reserved: string }, change: Change | undefined): ReservedCopies {
+  const sum = BigInt(reserved) + (change?.change ?? 0n);
+  return { seq, reserved: (sum > 0n ? sum : 0n).toString() };
+}
+
+/** How many copies of a row are reserved. */
+interface ReservedCopies {
+  seq: number;
+  reserved: string;
+}
+
+export async function storeReserved(
+  trx: Trx,
+  table: "nfts" | "holdings",
+  rows: readonly ReservedCopies[],
+): Promise<void> {
+  if (rows.length === 0) return;
   await sql`
-    update holdings set reserved = input.reserved
-      from ${rowSet(trx, { seq: "integer", reserved: "text" }, changed)} as input
-     where holdings.seq = input.seq`.execute(trx);
+    update ${sql.table(table)} set reserved = input.reserved
+      from ${rowSet(trx, { seq: "integer", reserved: "text" }, rows)} as input
+     where ${sql.ref(`${table}.seq`)} = input.seq`.execute(trx);
 }
 
 /** The row of an ERC1155 id that is not on chain lives exactly as long as something of it is reserved. */
-async function deleteAbandoned(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
+async function deleteAbandoned(trx: Trx, commands: readonly Command[]): Promise<void> {
+  const tokens = commands.flatMap((command) =>
+    command.kind === "create-erc1155" || command.kind === "mint-erc1155"
+      ? [{ contract: command.collection, token_id: command.tokenId }]
+      : [],
+  );
   if (tokens.length === 0) return;
   const input = rowSet(trx, { contract: "text", token_id: "text" }, tokens);
   await sql`
     delete from nfts where minted_block is null and reserved = '0'
        and (contract, token_id) in (select contract, token_id from ${input} as input)`.execute(trx);
-}
-
-interface ReservedRow {
-  seq: number;
-  contract: string;
-  token_id: string;
-  owner: string | null;
-  reserved: string;
-}
-
-type Change = (reserved: bigint, quantity: bigint) => bigint;
-
-function changedRows(rows: readonly ReservedRow[], copies: readonly Copies[], change: Change) {
-  const sums = sumOf(copies);
-  return rows.map((row) => {
-    const quantity =
-      sums.get(keyOf({ contract: row.contract, tokenId: row.token_id, owner: row.owner }))?.quantity ?? 0n;
-    return { seq: row.seq, reserved: change(BigInt(row.reserved), quantity).toString() };
-  });
-}
-
-function sumOf<Some extends Copies>(copies: readonly Some[]): Map<string, Some> {
-  const sums = new Map<string, Some>();
-  for (const one of copies) {
-    const key = keyOf(one);
-    sums.set(key, { ...one, quantity: one.quantity + (sums.get(key)?.quantity ?? 0n) });
-  }
-  return sums;
-}
-
-function keyOf({ owner, ...token }: Pick<Copies, "contract" | "tokenId" | "owner">): string {
-  return owner === null ? tokenKey(token) : holdingKey({ ...token, owner });
 }
