@@ -2,34 +2,25 @@ import { type RawBuilder, sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { forUpdateSkipLocked, integerSet, type Trx } from "../db/sql.ts";
-import { countRows, NOTHING, notParked, type Prunable, removing, sumOf } from "./prunable.ts";
+import { countRows, NOTHING, notParked, type Prunable, prunableRows, removing, STEP, sumOf } from "./prunable.ts";
 
-const STEP = 500;
 const KEY = sql`cast(seq as text)`;
-
-/** About what a delivery takes, with its entries in indexes. */
-const BYTES = sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) +
-  coalesce(length(response_body), 0) + 60`;
 
 /** Deliveries that will not be sent again by themselves. */
 function prunableIn(status: "delivered" | "failed"): Prunable {
-  // Part of the text, so that the index of this status is used.
-  const old = (before: number) => sql`deliveries where status = ${sql.lit(status)} and updated_at < ${before}`;
-  return {
-    count: (db, before) => countRows(db, old(before), BYTES),
-    step: STEP,
-    prune: async (trx, before, limits) => {
-      const { rows } = await sql<{ seq: number; row_key: string; app_id: string; bytes: number }>`
-        select seq, ${KEY} as row_key, app_id, ${BYTES} as bytes from ${old(before)} ${notParked(trx, KEY, limits)}
-         order by updated_at limit ${limits.most} ${forUpdateSkipLocked(trx, "deliveries")}`.execute(trx);
-      if (rows.length === 0) return NOTHING;
-      await removing(rows, async () => {
-        await sql`delete from deliveries where seq in ${seqsOf(trx, rows)}`.execute(trx);
-        await uncount(trx, rows);
-      });
-      return sumOf(rows, limits.most);
+  return prunableRows<{ seq: number; app_id: string }>({
+    table: "deliveries",
+    // The status is part of the text, so that its index is used.
+    isOld: (before) => sql`status = ${sql.lit(status)} and updated_at < ${before}`,
+    age: sql`updated_at`,
+    key: KEY,
+    columns: sql`seq, app_id`,
+    bytes: sql`length(id) * 2 + length(app_id) * 2 + coalesce(length(request_id), 0) + coalesce(length(response_body), 0) + 60`,
+    remove: async (trx, rows) => {
+      await sql`delete from deliveries where seq in ${seqsOf(trx, rows)}`.execute(trx);
+      await uncount(trx, rows);
     },
-  };
+  });
 }
 
 /** Deliveries that were accepted by their receivers. Those that wait are kept. */

@@ -3,54 +3,10 @@ import { type RawBuilder, sql } from "kysely";
 import { oldBefore, type PrunedKind, type Removed } from "../../domain/retention.ts";
 import { KEEP_SERIES, slotOf } from "../../domain/series.ts";
 import { counterKeys } from "../db/counters.ts";
-import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { prunableBatchItems, prunableRawTransactions } from "./batches.ts";
 import { prunableDeliveries, prunableFailedDeliveries, prunableTestEvents } from "./deliveries.ts";
-import {
-  countRows,
-  NOTHING,
-  notParked,
-  type Prunable,
-  type PruneLimits,
-  type PruneStep,
-  removing,
-  sumOf,
-} from "./prunable.ts";
-
-/** About what a session takes, with its entries in indexes. */
-const SESSION_BYTES = sql`length(id) * 2 + length(code_hash) * 2 + coalesce(length(hash), 0) * 2 + length(scopes) + 100`;
-
-/** About what a token takes, with its entries in indexes. */
-const TOKEN_BYTES = sql`length(id) * 2 + length(app_id) * 2 + length(name) + length(hash) * 2 + length(scopes) + 60`;
-
-/** When a token stopped working; null: it still works. The index `api_tokens_ended` has the same expression. */
-const TOKEN_ENDED = sql`(case when expires_at is null or revoked_at < expires_at then revoked_at else expires_at end)`;
-
-/** Rows with an id, which nothing refers to. @param ended when a row stopped being of use, in milliseconds. */
-function prunable(table: string, ended: RawBuilder<unknown>, bytes: RawBuilder<unknown>): Prunable {
-  const old = (before: number) => sql`${sql.table(table)} where ${ended} < ${before}`;
-  return {
-    count: (db, before) => countRows(db, old(before), bytes),
-    step: 500,
-    prune: async (trx, before, limits) => {
-      const { rows } = await sql<{ id: string; row_key: string; bytes: number }>`
-        select id, id as row_key, ${bytes} as bytes from ${old(before)} ${notParked(trx, sql`id`, limits)}
-         order by ${ended} limit ${limits.most} ${forUpdateSkipLocked(trx, table)}`.execute(trx);
-      if (rows.length === 0) return NOTHING;
-      const ids = rows.map(({ id }) => id);
-      await removing(rows, async () => {
-        await sql`delete from ${sql.table(table)} where id in ${textSet(trx, ids)}`.execute(trx);
-      });
-      return sumOf(rows, limits.most);
-    },
-  };
-}
-
-/** The console's links and sessions that ended long ago. */
-const prunableConsoleSessions = prunable("console_sessions", sql`expires_at`, SESSION_BYTES);
-
-/** Tokens that were revoked or expired long ago. A call with such a token gets 401 as before: the service does not know it. */
-const prunableApiTokens = prunable("api_tokens", TOKEN_ENDED, TOKEN_BYTES);
+import { type Prunable, prunableRows, type PruneLimits, type PruneStep } from "./prunable.ts";
 
 /** Deletes the slots of the charts that no answer can show any more. */
 export async function pruneSeries(trx: Trx, now: number): Promise<void> {
@@ -61,82 +17,35 @@ export async function pruneSeries(trx: Trx, now: number): Promise<void> {
   );
 }
 
-const KEY = sql`app_id || ' ' || key`;
-/** Requests that were accepted at the same time, by processes whose clocks differ, are not in the order of their times. */
-const MARGIN = 3_600_000;
-
-/** About what a key takes, with its entries in indexes. */
-const BYTES = sql`(length(app_id) + length(key)) * 2 + length(fingerprint) + length(response) + 40`;
-
-function old(before: number): RawBuilder<unknown> {
-  return sql`idempotency_keys where created_at < ${before}`;
+/** Rows with an id. @param ended when a row stopped being of use, in milliseconds. */
+function prunableById(table: string, ended: RawBuilder<unknown>, bytes: RawBuilder<unknown>): Prunable {
+  return prunableRows<{ id: string }>({
+    table,
+    isOld: (before) => sql`${ended} < ${before}`,
+    age: ended,
+    key: sql`id`,
+    columns: sql`id`,
+    bytes,
+    remove: async (trx, rows) => {
+      const ids = rows.map(({ id }) => id);
+      await sql`delete from ${sql.table(table)} where id in ${textSet(trx, ids)}`.execute(trx);
+    },
+  });
 }
 
-/**
- * Keys of calls that have finished. A key has the time of its request, so all keys before the oldest request that is not final
- * have finished.
- */
-const prunableIdempotencyKeys: Prunable = {
-  count: async (db, before) => countRows(db, old(await bound(db, before)), BYTES),
-  step: 500,
-  prune: async (trx, before, limits) => {
-    const { rows } = await sql<{ app_id: string; key: string; row_key: string; bytes: number }>`
-      select app_id, key, ${KEY} as row_key, ${BYTES} as bytes from ${old(await bound(trx, before))} ${notParked(trx, KEY, limits)}
-       order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "idempotency_keys")}`.execute(trx);
-    if (rows.length === 0) return NOTHING;
-    const keys = rows.map(({ app_id, key }) => ({ app_id, key }));
-    await removing(rows, async () => {
-      await sql`
-        delete from idempotency_keys
-         where (app_id, key) in (select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, keys)} as input)`.execute(
-        trx,
-      );
-    });
-    return sumOf(rows, limits.most);
-  },
+const OF_KEYS = {
+  table: "idempotency_keys",
+  age: sql`created_at`,
+  key: sql`app_id || ' ' || key`,
+  columns: sql`app_id, key`,
 };
-
-/** The condition of the index `idempotency_keys_long`. The answer to a call that creates one thing is shorter. */
-function oldAnswers(before: number): RawBuilder<unknown> {
-  return sql`idempotency_keys where length(response) > 2000 and created_at < ${before}`;
+interface Key {
+  app_id: string;
+  key: string;
 }
 
-/**
- * Long answers of calls that have finished: those of batches, with one result for each item. The key and its fingerprint stay, so
- * a repeated call is recognised and does not run again. An empty text says that the answer was here.
- */
-const prunableBatchAnswers: Prunable = {
-  count: async (db, before) => countRows(db, oldAnswers(await bound(db, before)), sql`length(response)`),
-  // An answer can have 350 kB.
-  step: 50,
-  prune: async (trx, before, limits) => {
-    const { rows } = await sql<{ app_id: string; key: string; row_key: string; bytes: number }>`
-      select app_id, key, ${KEY} as row_key, length(response) as bytes
-        from ${oldAnswers(await bound(trx, before))} ${notParked(trx, KEY, limits)}
-       order by created_at limit ${limits.most} ${forUpdateSkipLocked(trx, "idempotency_keys")}`.execute(trx);
-    if (rows.length === 0) return NOTHING;
-    const keys = rows.map(({ app_id, key }) => ({ app_id, key }));
-    await removing(rows, async () => {
-      await sql`
-        update idempotency_keys set response = ''
-         where (app_id, key) in (select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, keys)} as input)`.execute(
-        trx,
-      );
-    });
-    return sumOf(rows, limits.most);
-  },
-};
-
-/** The time before which keys may go. */
-async function bound(db: Db, before: number): Promise<number> {
-  const { rows } = await sql<{ open: number | null }>`
-    select min(request.created_at) as open
-      from (select (select min(seq) from requests where app_id = apps.id and status = 'pending') as seq from apps
-            union all
-            select (select min(seq) from requests where app_id = apps.id and status = 'processing') from apps) as oldest
-      join requests as request on request.seq = oldest.seq`.execute(db);
-  const open = rows[0]?.open ?? null;
-  return open === null ? before : Math.min(before, open - MARGIN);
+function keysOf(trx: Trx, rows: readonly Key[]): RawBuilder<unknown> {
+  return sql`(select app_id, key from ${rowSet(trx, { app_id: "text", key: "text" }, rows)} as input)`;
 }
 
 const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
@@ -144,11 +53,44 @@ const PRUNABLE: Readonly<Record<PrunedKind, Prunable>> = {
   test_events: prunableTestEvents,
   raw_transactions: prunableRawTransactions,
   batch_items: prunableBatchItems,
-  idempotency_keys: prunableIdempotencyKeys,
-  console_sessions: prunableConsoleSessions,
+  /** Keys of calls that have finished. */
+  idempotency_keys: prunableRows<Key>({
+    ...OF_KEYS,
+    isOld: (before) => sql`created_at < ${before}`,
+    bytes: sql`(length(app_id) + length(key)) * 2 + length(fingerprint) + length(response) + 40`,
+    remove: async (trx, rows) => {
+      await sql`delete from idempotency_keys where (app_id, key) in ${keysOf(trx, rows)}`.execute(trx);
+    },
+  }),
+  /** The console's links and sessions that ended long ago. */
+  console_sessions: prunableById(
+    "console_sessions",
+    sql`expires_at`,
+    sql`length(id) * 2 + length(code_hash) * 2 + coalesce(length(hash), 0) * 2 + length(scopes) + 100`,
+  ),
   failed_deliveries: prunableFailedDeliveries,
-  batch_answers: prunableBatchAnswers,
-  api_tokens: prunableApiTokens,
+  /**
+   * Long answers of calls that have finished: those of batches, with one result for each item. The key and its fingerprint stay,
+   * so a repeated call is recognised and does not run again. An empty text says that the answer was here.
+   */
+  batch_answers: prunableRows<Key>({
+    ...OF_KEYS,
+    // The condition of the index `idempotency_keys_long`. The answer to a call that creates one thing is shorter.
+    isOld: (before) => sql`length(response) > 2000 and created_at < ${before}`,
+    bytes: sql`length(response)`,
+    // An answer can have 350 kB.
+    step: 50,
+    remove: async (trx, rows) => {
+      await sql`update idempotency_keys set response = '' where (app_id, key) in ${keysOf(trx, rows)}`.execute(trx);
+    },
+  }),
+  /** Tokens that were revoked or expired long ago. A call with such a token gets 401 as before: the service does not know it. */
+  api_tokens: prunableById(
+    "api_tokens",
+    // When a token stopped working; null: it still works. The index `api_tokens_ended` has the same expression.
+    sql`(case when expires_at is null or revoked_at < expires_at then revoked_at else expires_at end)`,
+    sql`length(id) * 2 + length(app_id) * 2 + length(name) + length(hash) * 2 + length(scopes) + 60`,
+  ),
 };
 
 /** How old a row must be. `now` in milliseconds since 1970. */
@@ -192,5 +134,23 @@ async function before(db: Db, kind: PrunedKind, { now, days }: Age): Promise<num
     .orderBy("number", "desc")
     .limit(1)
     .executeTakeFirst();
-  return oldBefore(Math.min(now, newest?.timestamp ?? 0), days);
+  return finishedBefore(db, oldBefore(Math.min(now, newest?.timestamp ?? 0), days));
+}
+
+/** Requests that were accepted at the same time, by processes whose clocks differ, are not in the order of their times. */
+const MARGIN = 3_600_000;
+
+/**
+ * The time, at most `limit`, before which all calls have finished. A key has the time of its request, so all keys before the
+ * oldest request that is not final belong to such calls.
+ */
+async function finishedBefore(db: Db, limit: number): Promise<number> {
+  const { rows } = await sql<{ open: number | null }>`
+    select min(request.created_at) as open
+      from (select (select min(seq) from requests where app_id = apps.id and status = 'pending') as seq from apps
+            union all
+            select (select min(seq) from requests where app_id = apps.id and status = 'processing') from apps) as oldest
+      join requests as request on request.seq = oldest.seq`.execute(db);
+  const open = rows[0]?.open ?? null;
+  return open === null ? limit : Math.min(limit, open - MARGIN);
 }

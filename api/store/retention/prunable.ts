@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Removed } from "../../domain/retention.ts";
-import { type Db, textSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdateSkipLocked, textSet, type Trx } from "../db/sql.ts";
 import { isOutage } from "../db/parked-rows.ts";
 
 /** What one step has removed. */
@@ -57,6 +57,43 @@ export function sumOf(rows: readonly { bytes: number }[], most: number): PruneSt
     rows: rows.length,
     bytes: rows.reduce((sum, { bytes }) => sum + bytes, 0),
     more: rows.length >= most,
+  };
+}
+
+/** Rows of most steps. */
+export const STEP = 500;
+
+interface Kind<Row> {
+  table: string;
+  /** Which rows are old: a condition. */
+  isOld: (before: number) => RawBuilder<unknown>;
+  /** When a row became old. An index has it. */
+  age: RawBuilder<unknown>;
+  /** The row's key, as text. */
+  key: RawBuilder<unknown>;
+  /** The columns that `remove` needs. */
+  columns: RawBuilder<unknown>;
+  /** About what a row takes, with its entries in indexes. */
+  bytes: RawBuilder<unknown>;
+  step?: number;
+  remove: (trx: Trx, rows: readonly Row[]) => Promise<void>;
+}
+
+/** Old rows of one table, which nothing refers to. */
+export function prunableRows<Row>(kind: Kind<Row>): Prunable {
+  const { table, age, key, columns, bytes, step = STEP } = kind;
+  const old = (before: number) => sql`${sql.table(table)} where ${kind.isOld(before)}`;
+  return {
+    count: (db, before) => countRows(db, old(before), bytes),
+    step,
+    prune: async (trx, before, limits) => {
+      const { rows } = await sql<Row & { row_key: string; bytes: number }>`
+        select ${columns}, ${key} as row_key, ${bytes} as bytes from ${old(before)} ${notParked(trx, key, limits)}
+         order by ${age} limit ${limits.most} ${forUpdateSkipLocked(trx, table)}`.execute(trx);
+      if (rows.length === 0) return NOTHING;
+      await removing(rows, () => kind.remove(trx, rows));
+      return sumOf(rows, limits.most);
+    },
   };
 }
 
