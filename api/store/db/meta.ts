@@ -18,9 +18,6 @@ export async function requireRestoreFinished(db: Db): Promise<void> {
   );
 }
 
-/** The key of the contracts, whose value is JSON. */
-const CONTRACTS = "contracts";
-
 /** Facts about the database, kept as text. */
 export type MetaKey =
   /** Chain id, decimal. */
@@ -29,6 +26,8 @@ export type MetaKey =
   | "genesis"
   /** SHA-256 of the wallets' extended public key, hex. It identifies the seed. */
   | "wallets_key"
+  /** The addresses of the service's contracts, as JSON. */
+  | "contracts"
   /** Last block whose events are stored. */
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */
@@ -69,7 +68,11 @@ export async function acceptsUnboundValues(db: Db): Promise<boolean> {
 }
 
 export async function writeMeta(trx: Trx, key: MetaKey, value: string): Promise<void> {
-  await write(trx, key, value);
+  await trx
+    .insertInto("meta")
+    .values({ key, value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
+    .execute();
 }
 
 /** Writes the value unless there is one. @returns the value that is stored. */
@@ -86,22 +89,14 @@ export async function deleteMeta(trx: Trx, key: MetaKey): Promise<void> {
   await trx.deleteFrom("meta").where("key", "=", key).execute();
 }
 
-async function write(trx: Trx, key: string, value: string): Promise<void> {
-  await trx
-    .insertInto("meta")
-    .values({ key, value })
-    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
-    .execute();
-}
-
 /** The addresses of the service's contracts as they were stored; null when none were. The caller checks their shape. */
 export async function readContracts(db: Db): Promise<unknown> {
-  const row = await db.selectFrom("meta").select("value").where("key", "=", CONTRACTS).executeTakeFirst();
-  return row === undefined ? null : (JSON.parse(row.value) as unknown);
+  const text = await readMeta(db, "contracts");
+  return text === null ? null : (JSON.parse(text) as unknown);
 }
 
 export async function writeContracts(trx: Trx, contracts: object): Promise<void> {
-  await write(trx, CONTRACTS, JSON.stringify(contracts));
+  await writeMeta(trx, "contracts", JSON.stringify(contracts));
 }
 
 /** @returns false when the value is not `from`: another process has changed it. */

@@ -449,7 +449,6 @@ export type ChainEditRow = Selectable<ChainEditsTable>;
 export type WebhookRow = Selectable<WebhooksTable>;
 export type EventRow = Selectable<EventsTable>;
 export type DeliveryRow = Selectable<DeliveriesTable>;
-export type NewDeliveryRow = Insertable<DeliveriesTable>;
 export type AppRow = Selectable<AppsTable>;
 export type NewAppRow = Insertable<AppsTable>;
 export type ApiTokenRow = Selectable<ApiTokensTable>;

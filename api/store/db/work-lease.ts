@@ -36,23 +36,22 @@ export class WorkLease {
    */
   get fenced(): Database {
     const { database } = this.#deps;
-    const guard = async (trx: Parameters<Parameters<Database["write"]>[0]>[0]) => {
-      if (this.#held === null) throw new LeaseLost(`this process does not have the lease: ${this.#name}`);
-      await holdNamedLease(trx, this.#held);
-    };
+    const fence =
+      <T>(operation: (trx: Trx) => Promise<T>) =>
+      async (trx: Trx): Promise<T> => {
+        await holdNamedLease(trx, this.#mustHold());
+        return operation(trx);
+      };
     return {
       ...database,
-      write: (operation) =>
-        database.write(async (trx) => {
-          await guard(trx);
-          return operation(trx);
-        }),
-      writeGroup: (operation) =>
-        database.writeGroup(async (trx) => {
-          await guard(trx);
-          return operation(trx);
-        }),
+      write: (operation) => database.write(fence(operation)),
+      writeGroup: (operation) => database.writeGroup(fence(operation)),
     };
+  }
+
+  #mustHold(): HeldLease {
+    if (this.#held === null) throw new LeaseLost(`this process does not have the lease: ${this.#name}`);
+    return this.#held;
   }
 
   /**
@@ -84,8 +83,7 @@ export class WorkLease {
   /** Releases the lease, and stores that the work is done. @throws LeaseLost */
   async finish(): Promise<void> {
     const { database, now } = this.#deps;
-    const held = this.#held;
-    if (held === null) throw new LeaseLost(`this process does not have the lease: ${this.#name}`);
+    const held = this.#mustHold();
     await database.write((trx) => finishNamedLease(trx, held, now()));
     this.#held = null;
   }
@@ -146,7 +144,7 @@ interface LeaseTime {
   lasts: number;
 }
 
-/** Whether the lease can be taken: nobody has it, it has expired, or its holder has ended. */
+/** Whether a process could take the lease. */
 export async function isLeaseFree(
   db: Db,
   name: LeaseName,
@@ -157,7 +155,8 @@ export async function isLeaseFree(
   return row === undefined || isFree(row, time, isGone);
 }
 
-function isFree(
+/** Whether a lease can be taken: nobody has it, it has expired, or its holder has ended. */
+export function isFree(
   { holder, until }: { holder: string | null; until: number },
   time: LeaseTime,
   isGone: (holder: string) => boolean,

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import type { QuarantineReason } from "../../domain/followed-contract.ts";
 import type { ParkedRowsTable } from "../db/schema.ts";
@@ -45,24 +45,19 @@ interface Waiting {
 }
 
 /** Requests that are in no transaction yet. */
-export async function unsentRequests(db: Db): Promise<Waiting> {
-  const ready = await db
-    .selectFrom("requests")
-    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("created_at").as("oldest")])
-    .where("ready_at", "is not", null)
-    .executeTakeFirstOrThrow();
-  return { count: Number(ready.count), oldest: ready.oldest };
+export function unsentRequests(db: Db): Promise<Waiting> {
+  return waitingIn(db, sql`"requests" where ready_at is not null`);
 }
 
 /** Signed batches that are unmined, as far as the indexer has read. */
-export async function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
-  const open = await db
-    .selectFrom("batches")
-    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("created_at").as("oldest")])
-    .where("lane", "=", lane)
-    .where("status", "=", "open")
-    .executeTakeFirstOrThrow();
-  return { count: Number(open.count), oldest: open.oldest };
+export function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
+  return waitingIn(db, sql`"batches" where lane = ${lane} and status = 'open'`);
+}
+
+/** @param rows a part of a statement that begins after `from`. */
+async function waitingIn(db: Db, rows: RawBuilder<unknown>): Promise<Waiting> {
+  const query = sql<Waiting>`select count(*) as "count", min("created_at") as "oldest" from ${rows}`;
+  return (await query.execute(db)).rows[0] ?? { count: 0, oldest: null };
 }
 
 /**
@@ -70,11 +65,7 @@ export async function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
  * behind an earlier event of its request is not overdue: events of one request arrive in order.
  */
 export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Waiting & { overdue: number }> {
-  const waiting = await db
-    .selectFrom("deliveries")
-    .select((eb) => [eb.fn.countAll().as("count"), eb.fn.min("created_at").as("oldest")])
-    .where("status", "=", sql.lit("pending"))
-    .executeTakeFirstOrThrow();
+  const waiting = await waitingIn(db, sql`"deliveries" where status = 'pending'`);
   const overdue = await db
     .selectFrom("deliveries")
     .innerJoin("webhooks", "webhooks.app_id", "deliveries.app_id")
@@ -95,7 +86,7 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
       ),
     )
     .executeTakeFirstOrThrow();
-  return { count: Number(waiting.count), oldest: waiting.oldest, overdue: Number(overdue.count) };
+  return { ...waiting, overdue: Number(overdue.count) };
 }
 
 /** Parked rows, the longest parked first. */

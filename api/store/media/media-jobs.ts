@@ -204,7 +204,6 @@ export async function oldestMediaJob(db: Db): Promise<number | null> {
   return row?.created_at ?? null;
 }
 
-/** The request waits no longer for content: now it counts in the backlog. */
 async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
   const deleted = await trx
     .deleteFrom("media_jobs")
@@ -212,11 +211,7 @@ async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
     .where("fence", "=", job.fence)
     .executeTakeFirst();
   if (deleted.numDeletedRows !== 1n) return false;
-  await unparkRows(trx, "media_job", [job.request]);
-  const counters = new CounterDeltas();
-  addToMediaBacklog(counters, job.request.app_id, -1);
-  addToBacklog(counters, job.request.app_id, 1);
-  await counters.flush(trx);
+  await leaveQueue(trx, [job.request]);
   return true;
 }
 
@@ -227,13 +222,17 @@ export async function endMediaJobsOf(trx: Trx, requests: readonly StoredRequest[
   const { rows } = await sql<{ request_id: string }>`
     delete from media_jobs where request_id in ${textSet(trx, ids)} returning request_id`.execute(trx);
   const ended = new Set(rows.map((row) => row.request_id));
-  await unparkRows(
+  await leaveQueue(
     trx,
-    "media_job",
-    rows.map((row) => ({ id: row.request_id })),
+    requests.filter(({ id }) => ended.has(id)),
   );
+}
+
+/** These requests wait no longer for content: now they count in the backlog. */
+async function leaveQueue(trx: Trx, requests: readonly StoredRequest[]): Promise<void> {
+  await unparkRows(trx, "media_job", requests);
   const counters = new CounterDeltas();
-  for (const { app_id: appId } of requests.filter(({ id }) => ended.has(id))) {
+  for (const { app_id: appId } of requests) {
     addToMediaBacklog(counters, appId, -1);
     addToBacklog(counters, appId, 1);
   }

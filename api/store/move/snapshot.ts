@@ -2,11 +2,12 @@ import BetterSqlite3 from "better-sqlite3";
 import { Kysely, sql, SqliteDialect } from "kysely";
 
 import { pathOf } from "../db/database.ts";
-import { DatabaseError, DatabaseMissing, isPostgres } from "../db/errors.ts";
+import { DatabaseError, isPostgres } from "../db/errors.ts";
 import { requireRestoreFinished } from "../db/meta.ts";
 import { openPostgres } from "../db/postgres/open.ts";
 import type { Tables } from "../db/schema.ts";
 import type { Db, Trx } from "../db/sql.ts";
+import { cannotRead } from "./source.ts";
 import { countAllRows } from "./tables.ts";
 
 /** Problems that are named; more say nothing new. */
@@ -105,7 +106,7 @@ async function openOnSqlite(file: string): Promise<SqliteSnapshot> {
     connection.prepare("select count(*) from sqlite_master").get();
   } catch (error) {
     connection.close();
-    throw explained(file, error);
+    throw cannotRead(file, error);
   }
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
   return {
@@ -129,14 +130,8 @@ function openFile(file: string): BetterSqlite3.Database {
   try {
     return new BetterSqlite3(file, { fileMustExist: true });
   } catch (error) {
-    throw explained(file, error);
+    throw cannotRead(file, error);
   }
-}
-
-function explained(file: string, error: unknown): unknown {
-  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
-  if (error.code === "SQLITE_CANTOPEN") return new DatabaseMissing(file);
-  return new DatabaseError(`Cannot read the database ${file}: ${error.message} (${error.code}).`, { cause: error });
 }
 
 function notCopied(file: string, error: unknown): unknown {

@@ -36,10 +36,8 @@ async function openSqliteAlone(file: string): Promise<MoveSource> {
     connection.exec("begin immediate");
   } catch (error) {
     connection?.close();
-    if (!(error instanceof BetterSqlite3.SqliteError)) throw error;
-    if (error.code === "SQLITE_CANTOPEN") throw new DatabaseMissing(file);
-    if (error.code.startsWith("SQLITE_BUSY")) throw inUse(file, error);
-    throw new DatabaseError(`Cannot read the database ${file}: ${error.message} (${error.code}).`, { cause: error });
+    const isBusy = error instanceof BetterSqlite3.SqliteError && error.code.startsWith("SQLITE_BUSY");
+    throw isBusy ? inUse(file, error) : cannotRead(file, error);
   }
   const alone = connection;
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: alone }) });
@@ -50,6 +48,13 @@ async function openSqliteAlone(file: string): Promise<MoveSource> {
       await db.destroy();
     },
   };
+}
+
+/** An error of SQLite, in words for the operator. */
+export function cannotRead(file: string, error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  if (error.code === "SQLITE_CANTOPEN") return new DatabaseMissing(file);
+  return new DatabaseError(`Cannot read the database ${file}: ${error.message} (${error.code}).`, { cause: error });
 }
 
 /** Fails while the same user has other connections to the database. Writers wait until it is closed. */

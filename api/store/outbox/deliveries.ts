@@ -2,11 +2,11 @@ import { sql } from "kysely";
 
 import type { DeliveryStatus, EventType } from "../../domain/request.ts";
 import { orderedUuid } from "../../shared/ids.ts";
-import { addToCounter, CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
+import { CounterDeltas, counterKeys, readCounter } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { unparkRows } from "../db/parked-rows.ts";
-import type { DeliveryRow, EventRow, NewDeliveryRow } from "../db/schema.ts";
+import type { DeliveryRow, EventRow } from "../db/schema.ts";
 import { type Db, forKeyShareOf, rowSet, type Trx } from "../db/sql.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
 
@@ -61,9 +61,9 @@ export async function findDelivery(db: Db, appId: string | null, id: string): Pr
 
 type DeliveredEvent = Pick<EventRow, "seq" | "app_id" | "request_id">;
 
-/** Adds a delivery of each event, due at once, in their order. */
-export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<void> {
-  if (events.length === 0) return;
+/** Adds a delivery of each event, due at once. @returns their ids, in the order of the events. */
+export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent[], now: number): Promise<string[]> {
+  if (events.length === 0) return [];
   const rows = events.map((event) => ({
     id: orderedUuid(),
     event_seq: event.seq,
@@ -78,27 +78,13 @@ export async function insertDeliveries(trx: Trx, events: readonly DeliveredEvent
   const counters = new CounterDeltas();
   for (const event of events) counters.add(counterKeys.deliveries(event.app_id), 1);
   await counters.flush(trx);
+  return rows.map(({ id }) => id);
 }
 
 /** Adds a delivery of one event, due at once. */
 export async function insertDelivery(trx: Trx, event: DeliveredEvent, now: number): Promise<DeliveryRow> {
-  const delivery: NewDeliveryRow = {
-    id: orderedUuid(),
-    event_seq: event.seq,
-    app_id: event.app_id,
-    request_id: event.request_id,
-    status: "pending",
-    tries: 0,
-    next_at: AT_ONCE,
-    response_status: null,
-    response_body: null,
-    error: null,
-    created_at: now,
-    updated_at: now,
-  };
-  const row = await trx.insertInto("deliveries").values(delivery).returningAll().executeTakeFirstOrThrow();
-  await addToCounter(trx, counterKeys.deliveries(event.app_id), 1);
-  return row;
+  const [id = ""] = await insertDeliveries(trx, [event], now);
+  return rows(trx).where("id", "=", id).executeTakeFirstOrThrow();
 }
 
 /** The longest wait between two tries of a delivery, with its jitter, in milliseconds. */

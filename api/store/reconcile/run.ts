@@ -1,9 +1,9 @@
 import { z } from "zod";
 
 import { LeaseLost } from "../../shared/lease.ts";
-import { isDue } from "../db/due.ts";
 import type { Trx } from "../db/sql.ts";
-import { type MetaKey, readMeta, replaceMeta } from "../db/meta.ts";
+import { type MetaKey, readMeta, replaceMeta, writeMetaOnce } from "../db/meta.ts";
+import { isFree } from "../db/work-lease.ts";
 
 const KEY: MetaKey = "reconcile";
 
@@ -37,10 +37,7 @@ export async function takeRun(
 ): Promise<Run | null> {
   const text = await readMeta(trx, KEY);
   const before = text === null ? null : stored.parse(JSON.parse(text));
-  if (before !== null) {
-    const ranOut = isDue(before.until, lease.now, lease.lasts);
-    if (before.holder !== null && !ranOut && !lease.isGone(before.holder)) return null;
-  }
+  if (before !== null && !isFree(before, lease, lease.isGone)) return null;
   const goesOn = before !== null && before.holder !== null && !begin.anew;
   const run: Stored = {
     id: goesOn ? before.id : begin.id,
@@ -49,17 +46,10 @@ export async function takeRun(
     until: lease.now + lease.lasts,
     searchedTo: goesOn ? before.searchedTo : -1,
   };
-  const taken = text === null ? await insert(trx, run) : await replaceMeta(trx, KEY, text, JSON.stringify(run));
+  const next = JSON.stringify(run);
+  const taken =
+    text === null ? (await writeMetaOnce(trx, KEY, next)) === next : await replaceMeta(trx, KEY, text, next);
   return taken ? { id: run.id, fence: run.fence, searchedTo: run.searchedTo } : null;
-}
-
-async function insert(trx: Trx, run: Stored): Promise<boolean> {
-  const inserted = await trx
-    .insertInto("meta")
-    .values({ key: KEY, value: JSON.stringify(run) })
-    .onConflict((conflict) => conflict.column("key").doNothing())
-    .executeTakeFirst();
-  return inserted.numInsertedOrUpdatedRows === 1n;
 }
 
 /** Checks the lease, extends it, and stores the run's progress: the first statement of every write. @throws LeaseLost */

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 
 import { LeaseLost } from "../../shared/lease.ts";
-import { isDue } from "../db/due.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import type { LaneRow } from "../db/schema.ts";
+import { isFree } from "../db/work-lease.ts";
 
 /** The right to use a lane. It is valid while the row has this fencing token. */
 export interface Lease {
@@ -71,9 +71,7 @@ export async function takeLease(
 ): Promise<Lease | null> {
   const current = await readLane(trx, lane);
   if (current === undefined) return null;
-  const ranOut = isDue(current.lease_until, time.now, time.lasts);
-  const held = current.lease_holder !== null && !ranOut && !isGone(current.lease_holder);
-  if (held) return null;
+  if (!isFree({ holder: current.lease_holder, until: current.lease_until }, time, isGone)) return null;
   const fence = current.lease_fence + 1;
   const updated = await trx
     .updateTable("lanes")

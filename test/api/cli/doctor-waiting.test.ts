@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { NewDeliveryRow } from "../../../api/store/db/schema.ts";
+import type { DeliveryRow } from "../../../api/store/db/schema.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 
@@ -9,7 +9,7 @@ const HOUR = 3_600_000;
 describe("doctor: waiting work", () => {
   const doctor = useDoctor();
   const { moneta } = doctor;
-  let delivery: Omit<NewDeliveryRow, "id" | "request_id" | "next_at">;
+  let delivery: Omit<DeliveryRow, "seq" | "fence" | "id" | "request_id" | "next_at">;
   let longAgo: number;
 
   before(async () => {
@@ -27,6 +27,7 @@ describe("doctor: waiting work", () => {
       status: "pending",
       tries: 1,
       response_status: null,
+      response_body: null,
       error: null,
       created_at: longAgo,
       updated_at: longAgo,
@@ -34,7 +35,7 @@ describe("doctor: waiting work", () => {
   });
   afterEach(() => doctor.change((database) => database.write((trx) => trx.deleteFrom("deliveries").execute())));
 
-  function insert(...rows: Pick<NewDeliveryRow, "id" | "request_id" | "next_at">[]): Promise<void> {
+  function insert(...rows: Pick<DeliveryRow, "id" | "request_id" | "next_at">[]): Promise<void> {
     return doctor.change((database) =>
       database.write((trx) =>
         trx
