@@ -137,9 +137,8 @@ async function movedEver(
   rows: readonly { id: string; contract: string; token_id: string }[],
 ): Promise<string[]> {
   if (rows.length === 0) return [];
-  const wanted = rows.map(({ id, contract, token_id }) => ({ id, contract, token_id }));
   const { rows: moved } = await sql<{ id: string }>`
-    select input.id as id from ${rowSet(db, TOKEN, wanted)} as input
+    select input.id as id from ${rowSet(db, TOKEN, rows)} as input
      where exists (select 1 from transfers
                     where transfers.contract = input.contract and transfers.token_id = input.token_id
                       and transfers.request_id = input.id)`.execute(db);

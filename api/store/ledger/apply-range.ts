@@ -12,7 +12,7 @@ import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
 import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
-import type { DecidedRequest, StoredRequest } from "../requests/requests.ts";
+import { type DecidedRequest, madeBy, type StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
@@ -166,11 +166,10 @@ async function storeOutcomes(
   now: number,
 ): Promise<Set<string>> {
   if (batch.outcomes.length === 0) return new Set();
-  const rows = batch.outcomes.map(({ request, outcome }) => ({
-    id: request.id,
-    outcome: JSON.stringify(outcome),
-    nft_collection: (outcome.ok ? outcome.collection : null) ?? request.nft_collection,
-    nft_token_id: (outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id,
+  const rows = batch.outcomes.map((decided) => ({
+    id: decided.request.id,
+    outcome: JSON.stringify(decided.outcome),
+    ...madeBy(decided),
   }));
   const columns = { id: "text", outcome: "text", nft_collection: "text", nft_token_id: "text" } as const;
   const { rows: stored } = await sql<{ id: string }>`

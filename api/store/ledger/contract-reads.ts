@@ -78,10 +78,9 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
     if (!rows.some((row) => without.has(row.app_id))) break;
   }
   if (taken.length === 0) return [];
-  const keys = taken.map(({ contract, owner }) => ({ contract, owner }));
   await sql`
     update contract_reads set fence = fence + 1, due_at = ${options.leaseUntil}
-      from ${rowSet(trx, { contract: "text", owner: "text" }, keys)} as input
+      from ${rowSet(trx, { contract: "text", owner: "text" }, taken)} as input
      where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
   await countReads(
     trx,

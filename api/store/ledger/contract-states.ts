@@ -55,23 +55,15 @@ export async function recordReads(
 ): Promise<Quarantined[]> {
   if (reads.answered.length + reads.failed.length === 0) return [];
   await lockLedger(trx);
-  let changed = false;
-  if (reads.answered.length > 0) {
-    const { rows: healed } = await sql`
-      update foreign_contracts set failures = 0
-       where failures > 0 and address in ${textSet(trx, reads.answered)}
-      returning address`.execute(trx);
-    changed = healed.length > 0;
-  }
-  if (reads.failed.length === 0) {
-    if (changed) await noteForeignChange(trx);
-    return [];
-  }
+  const { rows: healed } = await sql`
+    update foreign_contracts set failures = 0
+     where failures > 0 and address in ${textSet(trx, reads.answered)}
+    returning address`.execute(trx);
+  if (healed.length + reads.failed.length > 0) await noteForeignChange(trx);
   const { rows: failed } = await sql<{ address: string; failures: number }>`
     update foreign_contracts set failures = failures + 1
      where state = 'followed' and address in ${textSet(trx, reads.failed)}
     returning address, failures`.execute(trx);
-  await noteForeignChange(trx);
   const failing = failed.flatMap(({ address, failures }) => (failures >= FAILURES_ALLOWED ? [address] : []));
   return quarantine(trx, failing, "failing", { asOf: await checkpointOf(trx), now });
 }

@@ -30,7 +30,7 @@ export async function unfollowContract(trx: Trx, appId: string, address: string)
     .whereRef("followed_from", ">=", "ended_at")
     .execute();
   await addToCounter(trx, counterKeys.contracts(appId), -1);
-  await forgetHoldings(trx, address, appId);
+  await forgetHoldings(trx, address, appId, new CounterDeltas());
   await sql`
     delete from uncertain_holdings where contract = ${address} and owner in
       (select owner from contract_reads where app_id = ${appId} and contract = ${address})`.execute(trx);
@@ -48,7 +48,7 @@ async function forgetHoldings(
   trx: Trx,
   contract: string,
   appId: string | null,
-  counters = new CounterDeltas(),
+  counters: CounterDeltas,
 ): Promise<void> {
   let query = trx.selectFrom("holdings").select(["token_id as tokenId", "owner"]).where("contract", "=", contract);
   if (appId !== null) {

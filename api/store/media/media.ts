@@ -37,10 +37,9 @@ export async function hostFiles(
 /** Idempotent. */
 export async function insertMedia(trx: Trx, media: readonly StoredMedia[], now: number): Promise<void> {
   if (media.length === 0) return;
-  const rows = media.map(({ cid, type, size }) => ({ cid, type, size }));
   await sql`
     insert into media (cid, type, size, created_at)
-    select cid, type, size, cast(${now} as bigint) from ${rowSet(trx, COLUMNS, rows)} as input where true order by cid
+    select cid, type, size, cast(${now} as bigint) from ${rowSet(trx, COLUMNS, media)} as input where true order by cid
     on conflict (cid) do nothing`.execute(trx);
 }
 
@@ -50,10 +49,9 @@ export async function insertMedia(trx: Trx, media: readonly StoredMedia[], now: 
  */
 export async function countCopied(trx: Trx, appId: string, media: readonly StoredMedia[], now: number): Promise<void> {
   if (media.length === 0) return;
-  const rows = media.map(({ cid, type, size }) => ({ cid, type, size }));
   const { rows: added } = await sql<{ size: number }>`
     insert into app_media (cid, app_id, size)
-    select cid, cast(${appId} as text), size from ${rowSet(trx, COLUMNS, rows)} as input where true order by cid
+    select cid, cast(${appId} as text), size from ${rowSet(trx, COLUMNS, media)} as input where true order by cid
     on conflict (cid, app_id) do nothing returning size`.execute(trx);
   const counters = new CounterDeltas();
   for (const { size } of media) counters.add(counterKeys.usage(appId, dayOf(now), "media_bytes"), size);

@@ -99,14 +99,9 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
 /** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
 async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promise<QueueRow[]> {
   if (rows.length === 0) return [];
-  const input = rowSet(
-    trx,
-    { seq: "integer", fence: "integer" },
-    rows.map(({ seq, fence }) => ({ seq, fence })),
-  );
   const { rows: leased } = await sql<{ seq: number; fence: number }>`
     update deliveries set next_at = ${until}, fence = deliveries.fence + 1
-      from ${input} as input
+      from ${rowSet(trx, { seq: "integer", fence: "integer" }, rows)} as input
      where deliveries.seq = input.seq and deliveries.fence = input.fence and deliveries.status = 'pending'
     returning deliveries.seq as seq, deliveries.fence as fence`.execute(trx);
   const fences = new Map(leased.map(({ seq, fence }) => [seq, fence]));
@@ -144,14 +139,9 @@ export async function parkDeliveries(
 
 async function setTime(trx: Trx, taken: readonly TakenDelivery[], nextAt: number): Promise<void> {
   if (taken.length === 0) return;
-  const input = rowSet(
-    trx,
-    { id: "text", fence: "integer" },
-    taken.map(({ id, fence }) => ({ id, fence })),
-  );
   await sql`
     update deliveries set next_at = ${nextAt}
-      from ${input} as input
+      from ${rowSet(trx, { id: "text", fence: "integer" }, taken)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }
 

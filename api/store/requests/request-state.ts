@@ -10,7 +10,7 @@ import { rowSet, type SetColumns, type SetValue, textSet, type Trx } from "../db
 import { enqueueEvents } from "../outbox/events.ts";
 import { chargeAgain } from "./gas-usage.ts";
 import { releaseReservations } from "./reservations.ts";
-import type { DecidedRequest, StoredRequest } from "./requests.ts";
+import { type DecidedRequest, madeBy, type StoredRequest } from "./requests.ts";
 
 /**
  * Call this in the database transaction that stores the signed bytes: the requests then belong to the batch, and `pending` becomes
@@ -64,7 +64,7 @@ export async function settle<R extends StoredRequest>(
     now,
     {
       columns: { nft_collection: "text", nft_token_id: "text", error_code: "text", errors: "text" },
-      of: ({ request, outcome }) => resultOf(request, outcome),
+      of: resultOf,
       set: sql`nft_collection = input.nft_collection, nft_token_id = input.nft_token_id, error_code = input.error_code,
                errors = input.errors, outcome = null, ready_at = null, lane = null`,
     },
@@ -73,34 +73,20 @@ export async function settle<R extends StoredRequest>(
   await beforeEvents?.(moved.map(({ request }) => request));
   await enqueueEvents(
     trx,
-    moved.map(({ request, outcome }) => {
-      const { nft_collection, nft_token_id } = resultOf(request, outcome);
-      return {
-        request: { ...request, nft_collection, nft_token_id },
-        type: outcome.ok ? ("completed" as const) : ("error" as const),
-        errorCode: outcome.ok ? undefined : outcome.errorCode,
-      };
-    }),
+    moved.map(({ request, outcome }) => ({
+      request: { ...request, ...madeBy({ request, outcome }) },
+      type: outcome.ok ? ("completed" as const) : ("error" as const),
+      errorCode: outcome.ok ? undefined : outcome.errorCode,
+    })),
     now,
   );
   return moved;
 }
 
-function resultOf(request: StoredRequest, outcome: ChainOutcome) {
-  if (!outcome.ok) {
-    return {
-      nft_collection: request.nft_collection,
-      nft_token_id: request.nft_token_id,
-      error_code: outcome.errorCode,
-      errors: outcome.errors === null ? null : JSON.stringify(outcome.errors),
-    };
-  }
-  return {
-    nft_collection: outcome.collection ?? request.nft_collection,
-    nft_token_id: outcome.tokenId ?? request.nft_token_id,
-    error_code: null,
-    errors: null,
-  };
+function resultOf({ request, outcome }: DecidedRequest) {
+  const made = madeBy({ request, outcome });
+  if (outcome.ok) return { ...made, error_code: null, errors: null };
+  return { ...made, error_code: outcome.errorCode, errors: outcome.errors && JSON.stringify(outcome.errors) };
 }
 
 /** A request that had no effect on chain and can have none, and why it fails. */

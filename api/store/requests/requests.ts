@@ -328,6 +328,14 @@ export interface DecidedRequest<R extends StoredRequest = StoredRequest> {
   outcome: ChainOutcome;
 }
 
+/** The collection and the token that a request has made or changed. */
+export function madeBy({ request, outcome }: DecidedRequest): Pick<RequestRow, "nft_collection" | "nft_token_id"> {
+  return {
+    nft_collection: (outcome.ok ? outcome.collection : null) ?? request.nft_collection,
+    nft_token_id: (outcome.ok ? outcome.tokenId : null) ?? request.nft_token_id,
+  };
+}
+
 /** What is counted and traced of requests that became final. @param stepSeconds how long storing it took */
 export function finalChanges(settled: readonly DecidedRequest[], now: number, stepSeconds = 0): RequestChange[] {
   return settled.map(({ request, outcome }) => ({

@@ -8,7 +8,7 @@ import { type Db, lockLedger, type Trx } from "../db/sql.ts";
 import { addVerifications } from "../listings/verifications.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
-import { type DecidedRequest, toRequest } from "./requests.ts";
+import { type DecidedRequest, madeBy, toRequest } from "./requests.ts";
 
 /**
  * Handles a final request whose call ran again, because a reorg deeper than CONFIRMATIONS dropped its block. The status
@@ -23,12 +23,7 @@ export async function correctFinal(
   const row = await trx.selectFrom("requests").selectAll().where("id", "=", request.id).executeTakeFirst();
   if (row === undefined || !isFinal(row.status)) return;
   const current = toRequest(row);
-  const made = outcome.ok
-    ? {
-        nft_collection: outcome.collection ?? current.nft_collection,
-        nft_token_id: outcome.tokenId ?? current.nft_token_id,
-      }
-    : { nft_collection: current.nft_collection, nft_token_id: current.nft_token_id };
+  const made = madeBy({ request: current, outcome });
   const same =
     current.status === "completed" &&
     outcome.ok &&

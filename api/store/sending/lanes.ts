@@ -84,27 +84,27 @@ export async function takeLease(
 
 /** Extends the lease. @throws LeaseLost */
 export async function renewLease(trx: Trx, lease: Lease, until: number): Promise<void> {
+  await update(trx, lease, { lease_until: until });
+}
+
+async function update(
+  trx: Trx,
+  { lane, fence }: Lease,
+  values: { lease_until: number } | { lease_holder: string },
+): Promise<void> {
   const updated = await trx
     .updateTable("lanes")
-    .set({ lease_until: until })
-    .where("lane", "=", lease.lane)
-    .where("lease_fence", "=", lease.fence)
+    .set(values)
+    .where("lane", "=", lane)
+    .where("lease_fence", "=", fence)
     .executeTakeFirst();
-  if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
+  if (updated.numUpdatedRows !== 1n) throw new LeaseLost(`lane ${lane.toString()} was taken over`);
 }
 
 /** Checks the lease. This is the first statement of every write of a lane that decides something. @throws LeaseLost */
-export async function holdLease(trx: Trx, lease: Lease): Promise<LaneRow> {
+export async function holdLease(trx: Trx, lease: Lease): Promise<void> {
   // An update locks the row on every engine: a takeover waits for this transaction.
-  const row = await trx
-    .updateTable("lanes")
-    .set({ lease_holder: lease.holder })
-    .where("lane", "=", lease.lane)
-    .where("lease_fence", "=", lease.fence)
-    .returningAll()
-    .executeTakeFirst();
-  if (row === undefined) throw new LeaseLost(`lane ${lease.lane.toString()} was taken over`);
-  return row;
+  await update(trx, lease, { lease_holder: lease.holder });
 }
 
 /** Releases the lane at a clean stop, so that the next process need not wait for the lease to expire. */
