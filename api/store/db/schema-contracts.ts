@@ -5,81 +5,75 @@ import type { ContractState, QuarantineReason } from "../../domain/followed-cont
 
 /** The tables about contracts that the service did not deploy. The conventions are those of `Tables`. */
 export interface ContractTables {
-  foreign_contracts: ForeignContractsTable;
-  contract_follows: ContractFollowsTable;
-  contract_reads: ContractReadsTable;
-  read_rates: ReadRatesTable;
-  uncertain_holdings: UncertainHoldingsTable;
+  foreign_contracts: {
+    address: string;
+    /** null while it is not known. */
+    type: CollectionType | null;
+    name: string | null;
+    state: ContractState;
+    /** Why it is quarantined. */
+    reason: QuarantineReason | null;
+    /** When it is asked for its type, its quarantine ends, or its row is deleted (unsupported); null when nothing is to come. */
+    due_at: number | null;
+    /** Last block whose logs were read before its quarantine; null while the logs of all blocks are read. */
+    as_of: number | null;
+    /** Reads that failed one after the other. */
+    failures: number;
+    /** Quarantines without a long time of good behaviour in between. */
+    quarantines: number;
+    /** When the last quarantine ended. */
+    released_at: number | null;
+    /** Transfer logs since the block `window_from`, for noticing a flood. */
+    window_from: number;
+    window_logs: number;
+    created_at: number;
+  };
+
+  /** The times in which apps follow contracts. */
+  contract_follows: {
+    seq: Generated<number>;
+    app_id: string;
+    address: string;
+    /** The app's wallets get what happens from the block after this one on. */
+    followed_from: number;
+    /** Last block of a time that is over; null while the app follows the contract. */
+    ended_at: number | null;
+    created_at: number;
+  };
+
+  /** A wallet's tokens of a foreign contract, read from the chain in the background. */
+  contract_reads: {
+    contract: string;
+    owner: string;
+    /** The app of the wallet. */
+    app_id: string;
+    /** The search for tokens that the wallet received before: 0: nobody asked for it. 1: to be done. 2: done. */
+    search: 0 | 1 | 2;
+    /** Block as of which the stored tokens were complete when they last were; null: never. */
+    complete_to: number | null;
+    /** When the next read is due; null when nothing is to be read. */
+    due_at: number | null;
+    tries: number;
+    /** Fencing token: grows each time the read is taken. */
+    fence: number;
+  };
+
+  /** Reads of an app in a minute. */
+  read_rates: {
+    app_id: string;
+    /** Minutes since 1970. */
+    minute: number;
+    used: number;
+  };
+
+  /** Balances in foreign contracts to read again: after a reorg, or because they could not be read. */
+  uncertain_holdings: {
+    contract: string;
+    token_id: string;
+    owner: string;
+    /** The balance must be read at this block or later. */
+    block: number;
+  };
 }
 
-interface ForeignContractsTable {
-  address: string;
-  /** null while it is not known. */
-  type: CollectionType | null;
-  name: string | null;
-  state: ContractState;
-  /** Why it is quarantined. */
-  reason: QuarantineReason | null;
-  /** When it is asked for its type, its quarantine ends, or its row is deleted (unsupported); null when nothing is to come. */
-  due_at: number | null;
-  /** Last block whose logs were read before its quarantine; null while the logs of all blocks are read. */
-  as_of: number | null;
-  /** Reads that failed one after the other. */
-  failures: number;
-  /** Quarantines without a long time of good behaviour in between. */
-  quarantines: number;
-  /** When the last quarantine ended. */
-  released_at: number | null;
-  /** Transfer logs since the block `window_from`, for noticing a flood. */
-  window_from: number;
-  window_logs: number;
-  created_at: number;
-}
-
-/** The times in which apps follow contracts. */
-interface ContractFollowsTable {
-  seq: Generated<number>;
-  app_id: string;
-  address: string;
-  /** The app's wallets get what happens from the block after this one on. */
-  followed_from: number;
-  /** Last block of a time that is over; null while the app follows the contract. */
-  ended_at: number | null;
-  created_at: number;
-}
-
-/** A wallet's tokens of a foreign contract, read from the chain in the background. */
-interface ContractReadsTable {
-  contract: string;
-  owner: string;
-  /** The app of the wallet. */
-  app_id: string;
-  /** The search for tokens that the wallet received before: 0: nobody asked for it. 1: to be done. 2: done. */
-  search: 0 | 1 | 2;
-  /** Block as of which the stored tokens were complete when they last were; null: never. */
-  complete_to: number | null;
-  /** When the next read is due; null when nothing is to be read. */
-  due_at: number | null;
-  tries: number;
-  /** Fencing token: grows each time the read is taken. */
-  fence: number;
-}
-
-/** Reads of an app in a minute. */
-interface ReadRatesTable {
-  app_id: string;
-  /** Minutes since 1970. */
-  minute: number;
-  used: number;
-}
-
-/** Balances in foreign contracts to read again: after a reorg, or because they could not be read. */
-interface UncertainHoldingsTable {
-  contract: string;
-  token_id: string;
-  owner: string;
-  /** The balance must be read at this block or later. */
-  block: number;
-}
-
-export type ForeignContractRow = Selectable<ForeignContractsTable>;
+export type ForeignContractRow = Selectable<ContractTables["foreign_contracts"]>;

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { QuarantineReason } from "../../domain/followed-contract.ts";
-import type { ParkedRowsTable } from "../db/schema.ts";
+import type { Tables } from "../db/schema.ts";
 import type { Db } from "../db/sql.ts";
 
 /** How the contracts that apps follow are doing. */
@@ -90,7 +90,7 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
 }
 
 /** Parked rows, the longest parked first. */
-export function parkedRows(db: Db, limit: number): Promise<ParkedRowsTable[]> {
+export function parkedRows(db: Db, limit: number): Promise<Tables["parked_rows"][]> {
   return db.selectFrom("parked_rows").selectAll().orderBy("since").orderBy("kind").orderBy("id").limit(limit).execute();
 }
 
