@@ -1,9 +1,9 @@
 import { sql } from "kysely";
 
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { forUpdate, integerSet, rowSet, type Trx } from "../db/sql.ts";
+import { integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { type HoldingKey, holdingKey } from "../../domain/token.ts";
-import { storedHoldings } from "../listings/stored-holdings.ts";
+import { lockHoldings } from "../requests/locked-rows.ts";
 
 interface Entry extends HoldingKey {
   /** The row as it is stored; null when there is none. */
@@ -27,13 +27,8 @@ export class HoldingSet {
       const entry = { contract, tokenId, owner, stored: null, dropped: false, quantity: 0n, sinceBlock: 0 };
       set.#entries.set(holdingKey({ contract, tokenId, owner }), entry);
     }
-    if (set.#entries.size === 0) return set;
-    const { rows } = await sql<{ seq: number; contract: string; token_id: string; owner: string; quantity: string }>`
-      select seq, contract, token_id, owner, quantity from holdings
-       where seq in (select seq from ${storedHoldings(trx, [...set.#entries.values()])} as stored)
-       order by seq ${forUpdate(trx)}`.execute(trx);
-    for (const row of rows) {
-      const entry = set.#entries.get(holdingKey({ contract: row.contract, tokenId: row.token_id, owner: row.owner }));
+    for (const [key, row] of await lockHoldings(trx, set.#entries.values())) {
+      const entry = set.#entries.get(key);
       if (entry === undefined) continue;
       entry.quantity = BigInt(row.quantity);
       entry.stored = { seq: row.seq, quantity: entry.quantity };

@@ -3,8 +3,9 @@ import { sql } from "kysely";
 import type { CollectionType, TokenMetadata } from "../../domain/command.ts";
 import { type TokenKey, tokenKey } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { forUpdate, inParts, rowSet, type Trx } from "../db/sql.ts";
+import { inParts, rowSet, type Trx } from "../db/sql.ts";
 import { insertTraits, searchName, storeTraits, traitKeys } from "../listings/search.ts";
+import { lockTokens } from "../requests/locked-rows.ts";
 import type { StoredMove } from "./history.ts";
 
 /** The data that a mint gets from its request. */
@@ -40,23 +41,8 @@ export class TokenSet {
       const empty = { stored: null, requestId: null, supply: 0n, minted: null, first: false, origin: null };
       set.#entries.set(tokenKey({ contract, tokenId }), { contract, tokenId, ...empty });
     }
-    if (set.#entries.size === 0) return set;
-    const wanted = [...set.#entries.values()].map(({ contract, tokenId }) => ({ contract, token_id: tokenId }));
-    const { rows } = await sql<{
-      seq: number;
-      contract: string;
-      token_id: string;
-      supply: string;
-      request_id: string | null;
-      minted_block: number | null;
-      minted_at: number | null;
-    }>`
-      select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.request_id, nfts.minted_block, nfts.minted_at
-        from nfts join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
-          on nfts.contract = input.contract and nfts.token_id = input.token_id
-       order by nfts.seq ${forUpdate(trx)}`.execute(trx);
-    for (const row of rows) {
-      const entry = set.#entries.get(tokenKey({ contract: row.contract, tokenId: row.token_id }));
+    for (const [key, row] of await lockTokens(trx, set.#entries.values())) {
+      const entry = set.#entries.get(key);
       if (entry === undefined) continue;
       entry.supply = BigInt(row.supply);
       entry.stored = { seq: row.seq, supply: entry.supply };

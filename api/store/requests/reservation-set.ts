@@ -7,11 +7,10 @@ import {
   type MintErc1155,
   type WalletCommand,
 } from "../../domain/command.ts";
-import { MAX_QUANTITY } from "../../domain/token.ts";
+import { type HoldingKey, holdingKey, MAX_QUANTITY, type TokenKey, tokenKey } from "../../domain/token.ts";
 import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { type HoldingKey, holdingKey, tokenKey } from "../../domain/token.ts";
-import { storedHoldings } from "../listings/stored-holdings.ts";
 import { isOpen } from "./freezing.ts";
+import { lockHoldings, lockTokens } from "./locked-rows.ts";
 import { changePlaces, storeReserved, unmintedToken } from "./reservations.ts";
 
 /*
@@ -59,22 +58,9 @@ export class ReservationSet {
     for (const { address, ...row } of rows) this.#collections.set(address, { ...row, taken: 0 });
   }
 
-  async #readTokens(trx: Trx, tokens: readonly { contract: string; token_id: string }[]): Promise<void> {
-    if (tokens.length === 0) return;
-    const { rows } = await sql<{
-      seq: number;
-      contract: string;
-      token_id: string;
-      supply: string;
-      reserved: string;
-      minted_block: number | null;
-    }>`
-      select nfts.seq, nfts.contract, nfts.token_id, nfts.supply, nfts.reserved, nfts.minted_block from nfts
-        join ${rowSet(trx, { contract: "text", token_id: "text" }, tokens)} as input
-          on nfts.contract = input.contract and nfts.token_id = input.token_id
-       order by nfts.seq ${forUpdate(trx)}`.execute(trx);
-    for (const row of rows) {
-      this.#tokens.set(tokenKey({ contract: row.contract, tokenId: row.token_id }), {
+  async #readTokens(trx: Trx, keys: readonly TokenKey[]): Promise<void> {
+    for (const [key, row] of await lockTokens(trx, keys)) {
+      this.#tokens.set(key, {
         seq: row.seq,
         supply: BigInt(row.supply),
         reserved: BigInt(row.reserved),
@@ -86,26 +72,9 @@ export class ReservationSet {
   }
 
   async #readHoldings(trx: Trx, taken: readonly WalletCommand[]): Promise<void> {
-    if (taken.length === 0) return;
     const wanted = taken.map(({ contract, tokenId, from }) => ({ contract, tokenId, owner: from }));
-    const { rows } = await sql<{
-      seq: number;
-      contract: string;
-      token_id: string;
-      owner: string;
-      quantity: string;
-      reserved: string;
-    }>`
-      select seq, contract, token_id, owner, quantity, reserved from holdings
-       where seq in (select seq from ${storedHoldings(trx, wanted)} as stored)
-       order by seq ${forUpdate(trx)}`.execute(trx);
-    for (const row of rows) {
-      this.#holdings.set(holdingKey({ contract: row.contract, tokenId: row.token_id, owner: row.owner }), {
-        seq: row.seq,
-        quantity: BigInt(row.quantity),
-        reserved: BigInt(row.reserved),
-        changed: false,
-      });
+    for (const [key, { seq, quantity, reserved }] of await lockHoldings(trx, wanted)) {
+      this.#holdings.set(key, { seq, quantity: BigInt(quantity), reserved: BigInt(reserved), changed: false });
     }
     const missing = wanted.filter((key) => !this.#holdings.has(holdingKey(key)));
     if (missing.length > 0) await this.#readKnown(trx, missing);
@@ -197,10 +166,10 @@ function takePlace(collection: CollectionState | undefined): "ok" | ReservationR
   return "ok";
 }
 
-function tokenOf(command: ReservingCommand): { contract: string; token_id: string }[] {
+function tokenOf(command: ReservingCommand): TokenKey[] {
   if (command.kind === "mint-erc721") return [];
   const contract = isOfWallet(command) ? command.contract : command.collection;
-  return [{ contract, token_id: command.tokenId }];
+  return [{ contract, tokenId: command.tokenId }];
 }
 
 /* The rows that a group of requests reserves from, and the statements that store the changes. */

@@ -2,11 +2,10 @@ import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { type HoldingKey, holdingKey, type TokenKey, tokenKey } from "../../domain/token.ts";
-import type { HoldingRow, NftRow } from "../db/schema.ts";
-import { forUpdate, rowSet, type Trx } from "../db/sql.ts";
+import { rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search.ts";
-import { storedHoldings } from "../listings/stored-holdings.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
+import { lockHoldings, lockTokens } from "./locked-rows.ts";
 import type { StoredRequest } from "./requests.ts";
 
 interface Release {
@@ -83,8 +82,8 @@ async function changeReserved(trx: Trx, commands: readonly Command[], sign: 1 | 
     }
   }
   await changePlaces(trx, places);
-  await changeSupplies(trx, supplies);
-  await changeHoldings(trx, holdings);
+  await storeReserved(trx, "nfts", changedRows(await lockTokens(trx, supplies.values()), supplies));
+  await storeReserved(trx, "holdings", changedRows(await lockHoldings(trx, holdings.values()), holdings));
 }
 
 /** The row of an id that is not on chain, as its request makes it. */
@@ -119,39 +118,18 @@ export async function changePlaces(trx: Trx, places: ReadonlyMap<string, number>
      where collections.address = input.address`.execute(trx);
 }
 
-async function changeSupplies(trx: Trx, supplies: ReadonlyMap<string, TokenKey & Change>): Promise<void> {
-  if (supplies.size === 0) return;
-  const wanted = Array.from(supplies.values(), ({ contract, tokenId }) => ({ contract, token_id: tokenId }));
-  const { rows } = await sql<Pick<NftRow, "seq" | "contract" | "token_id" | "reserved">>`
-    select nfts.seq, nfts.contract, nfts.token_id, nfts.reserved from nfts
-      join ${rowSet(trx, { contract: "text", token_id: "text" }, wanted)} as input
-        on nfts.contract = input.contract and nfts.token_id = input.token_id
-     order by nfts.seq ${forUpdate(trx)}`.execute(trx);
-  const changed = rows.map(({ contract, token_id: tokenId, ...row }) =>
-    changedRow(row, supplies.get(tokenKey({ contract, tokenId }))),
-  );
-  await storeReserved(trx, "nfts", changed);
-}
-
-async function changeHoldings(trx: Trx, holdings: ReadonlyMap<string, HoldingKey & Change>): Promise<void> {
-  if (holdings.size === 0) return;
-  const { rows } = await sql<Pick<HoldingRow, "seq" | "contract" | "token_id" | "owner" | "reserved">>`
-    select seq, contract, token_id, owner, reserved from holdings
-     where seq in (select seq from ${storedHoldings(trx, [...holdings.values()])} as stored)
-     order by seq ${forUpdate(trx)}`.execute(trx);
-  const changed = rows.map(({ contract, token_id: tokenId, owner, ...row }) =>
-    changedRow(row, holdings.get(holdingKey({ contract, tokenId, owner }))),
-  );
-  await storeReserved(trx, "holdings", changed);
-}
-
 /**
  * A row that was deleted and came back (the token moved outside the service meanwhile) has no reservation to give back
  * any more, so nothing goes below zero.
  */
-function changedRow({ seq, reserved }: { seq: number; reserved: string }, change: Change | undefined): ReservedCopies {
-  const sum = BigInt(reserved) + (change?.change ?? 0n);
-  return { seq, reserved: (sum > 0n ? sum : 0n).toString() };
+function changedRows(
+  stored: ReadonlyMap<string, ReservedCopies>,
+  changes: ReadonlyMap<string, Change>,
+): ReservedCopies[] {
+  return Array.from(stored, ([key, { seq, reserved }]) => {
+    const sum = BigInt(reserved) + (changes.get(key)?.change ?? 0n);
+    return { seq, reserved: (sum > 0n ? sum : 0n).toString() };
+  });
 }
 
 /** How many copies of a row are reserved. */
