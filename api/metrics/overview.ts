@@ -3,7 +3,6 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import type { NodeChoice, NodeState } from "../chain/node-choice.ts";
 import { daysLeft, SPENDING_PERIOD } from "../domain/conditions.ts";
-import { holderIsGone } from "../shared/lease-holder.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Db } from "../store/db/sql.ts";
 import { countProcesses, type SharedRole } from "../store/db/presence.ts";
@@ -118,8 +117,7 @@ export class Overview {
 }
 
 async function readStored(read: Db, now: number, presence: number): Promise<Stored> {
-  const count = (role: SharedRole) =>
-    countProcesses(read, role, { now, lasts: presence, within: presence, isGone: holderIsGone });
+  const count = (role: SharedRole) => countProcesses(read, role, { now, lasts: presence, within: presence });
   return {
     ...(await readPipeline(read, now)),
     deliveries: await countDeliveries(read),

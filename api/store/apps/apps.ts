@@ -72,17 +72,20 @@ export async function appOwnsSomething(db: Db, appId: string): Promise<boolean> 
 
 /** Deletes an app that owns nothing, with its tokens, sessions and webhook. */
 export async function deleteApp(trx: Trx, appId: string): Promise<void> {
-  await trx.deleteFrom("idempotency_keys").where("app_id", "=", appId).execute();
-  // An app without requests can still have test events.
-  await trx.deleteFrom("abandoned_deliveries").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("deliveries").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("events").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("gas_usage").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("contract_reads").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("contract_follows").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("read_rates").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("webhooks").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("console_sessions").where("app_id", "=", appId).execute();
-  await trx.deleteFrom("api_tokens").where("app_id", "=", appId).execute();
+  const tables = [
+    "idempotency_keys",
+    // An app without requests can still have test events.
+    "abandoned_deliveries",
+    "deliveries",
+    "events",
+    "gas_usage",
+    "contract_reads",
+    "contract_follows",
+    "read_rates",
+    "webhooks",
+    "console_sessions",
+    "api_tokens",
+  ] as const;
+  for (const table of tables) await trx.deleteFrom(table).where("app_id", "=", appId).execute();
   await trx.deleteFrom("apps").where("id", "=", appId).execute();
 }

@@ -41,8 +41,8 @@ export class Presence {
   /** Counts again. */
   async look(): Promise<number> {
     const { database, now, times, within = times.lasts } = this.#deps;
-    const time = { now: now(), lasts: times.lasts, within };
-    this.#count = Math.max(1, await countProcesses(database.read, this.#role, { ...time, isGone: holderIsGone }));
+    const running = await countProcesses(database.read, this.#role, { now: now(), lasts: times.lasts, within });
+    this.#count = Math.max(1, running);
     return this.#count;
   }
 
@@ -124,16 +124,10 @@ interface Counting {
   lasts: number;
   /** Processes that have said so longer ago do not count, in milliseconds. */
   within: number;
-  /** Whether the process is known to have ended. */
-  isGone: (id: string) => boolean;
 }
 
 /** How many processes with the role run. */
-export async function countProcesses(
-  db: Db,
-  role: SharedRole,
-  { now, lasts, within, isGone }: Counting,
-): Promise<number> {
+export async function countProcesses(db: Db, role: SharedRole, { now, lasts, within }: Counting): Promise<number> {
   const rows = await db.selectFrom("processes").select(["id", "until"]).where("role", "=", role).execute();
-  return rows.filter(({ id, until }) => !isDue(until - lasts + within, now, 2 * lasts) && !isGone(id)).length;
+  return rows.filter(({ id, until }) => !isDue(until - lasts + within, now, 2 * lasts) && !holderIsGone(id)).length;
 }

@@ -8,9 +8,9 @@ import type { Tables } from "./schema.ts";
  * `search.modifyEnd(forUpdate(trx))`. SQLite has one writer and needs no lock.
  */
 
-/** For a change that depends on the rows. */
-export function forUpdate(db: Db): RawBuilder<unknown> {
-  return ending(db, sql`for update`);
+/** For a change that depends on the rows. @param table of a join: the table, or its alias, whose rows are locked. Default: all. */
+export function forUpdate(db: Db, table?: string): RawBuilder<unknown> {
+  return ending(db, sql`for update${of(table)}`);
 }
 
 /** For rows that the transaction does not change but that must stay as they are until its end. */
@@ -23,19 +23,9 @@ export function forNoKeyUpdate(db: Db): RawBuilder<unknown> {
   return ending(db, sql`for no key update`);
 }
 
-/** For rows that only must not be deleted. */
-export function forKeyShare(db: Db): RawBuilder<unknown> {
-  return ending(db, sql`for key share`);
-}
-
-/** As `forKeyShare`, for the rows of one table of a join. @param table the table, or its alias. */
-export function forKeyShareOf(db: Db, table: string): RawBuilder<unknown> {
-  return ending(db, sql`for key share of ${sql.ref(table)}`);
-}
-
-/** As `forUpdate`, for the rows of one table of a join. @param table the table, or its alias. */
-export function forUpdateOf(db: Db, table: string): RawBuilder<unknown> {
-  return ending(db, sql`for update of ${sql.ref(table)}`);
+/** For rows that only must not be deleted. @param table as for `forUpdate`. */
+export function forKeyShare(db: Db, table?: string): RawBuilder<unknown> {
+  return ending(db, sql`for key share${of(table)}`);
 }
 
 /**
@@ -45,7 +35,11 @@ export function forUpdateOf(db: Db, table: string): RawBuilder<unknown> {
  * @param table the table, or its alias, whose rows are taken.
  */
 export function forUpdateSkipLocked(db: Db, table: string): RawBuilder<unknown> {
-  return ending(db, sql`for update of ${sql.ref(table)} skip locked`);
+  return ending(db, sql`for update${of(table)} skip locked`);
+}
+
+function of(table: string | undefined): RawBuilder<unknown> {
+  return table === undefined ? sql`` : sql` of ${sql.ref(table)}`;
 }
 
 function ending(db: Db, lock: RawBuilder<unknown>): RawBuilder<unknown> {

@@ -7,7 +7,7 @@ import { AT_ONCE } from "../db/due.ts";
 import { type Page, pageOf, type PageQuery, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { unparkRows } from "../db/parked-rows.ts";
 import type { DeliveryRow, EventRow } from "../db/schema.ts";
-import { type Db, forKeyShareOf, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forKeyShare, rowSet, type Trx } from "../db/sql.ts";
 import { isAbandoned } from "./abandoned-deliveries.ts";
 
 /** A delivery with its event. */
@@ -199,7 +199,7 @@ export async function redeliverFailed(
       join events as event on event.seq = failed.event_seq
      where not exists (select 1 from deliveries as later
                         where later.event_seq = failed.event_seq and later.seq > failed.seq)
-     order by failed.seq limit ${RESENT + 1} ${forKeyShareOf(trx, "event")}`.execute(trx);
+     order by failed.seq limit ${RESENT + 1} ${forKeyShare(trx, "event")}`.execute(trx);
   const resent = events.slice(0, RESENT);
   await insertDeliveries(trx, resent, now);
   return { redelivered: resent.length, more: events.length > resent.length };

@@ -62,10 +62,7 @@ export async function takeDueDeliveries(
     more = slots.free > 0 && rows.length === ROWS_PER_READ;
   }
   taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
-  return {
-    taken: taken.map(({ seq: _seq, nextAt: _nextAt, waits: _waits, ...delivery }) => delivery),
-    more: more || abandoned,
-  };
+  return { taken, more: more || abandoned };
 }
 
 /** Ids of the first deliveries that `takeDueDeliveries` takes, or moves behind an earlier one. */
@@ -116,12 +113,12 @@ type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
 
 /** Extends the leases of deliveries that were taken. Those that another process has taken meanwhile stay as they are. */
 export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[], until: number): Promise<void> {
-  await setTime(trx, taken, until);
+  await setTimes(trx, taken, () => until);
 }
 
 /** Gives deliveries back that were taken and not sent: they are due at once. */
 export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[]): Promise<void> {
-  await setTime(trx, taken, AT_ONCE);
+  await setTimes(trx, taken, () => AT_ONCE);
 }
 
 /** Parks deliveries that were taken: they are due at the times that are returned. */
@@ -132,16 +129,16 @@ export async function parkDeliveries(
 ): Promise<ParkedRow[]> {
   const parked = await parkRows(trx, "delivery", failed, now);
   const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
-  for (const [nextAt, taken] of Map.groupBy(failed, ({ id }) => times.get(id) ?? now))
-    await setTime(trx, taken, nextAt);
+  await setTimes(trx, failed, (id) => times.get(id) ?? now);
   return parked;
 }
 
-async function setTime(trx: Trx, taken: readonly TakenDelivery[], nextAt: number): Promise<void> {
+async function setTimes(trx: Trx, taken: readonly TakenDelivery[], nextAt: (id: string) => number): Promise<void> {
   if (taken.length === 0) return;
+  const rows = taken.map(({ id, fence }) => ({ id, fence, next_at: nextAt(id) }));
   await sql`
-    update deliveries set next_at = ${nextAt}
-      from ${rowSet(trx, { id: "text", fence: "integer" }, taken)} as input
+    update deliveries set next_at = input.next_at
+      from ${rowSet(trx, { id: "text", fence: "integer", next_at: "integer" }, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }
 

@@ -3,6 +3,7 @@ import { sql } from "kysely";
 import type { Command } from "../../domain/command.ts";
 import { NO_COST } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
+import type { FieldError } from "../../domain/error-codes.ts";
 import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestType } from "../../domain/request.ts";
 import { orderedId } from "../../shared/ids.ts";
@@ -230,17 +231,12 @@ export async function numbersAmong(db: Db, numbers: bigint[]): Promise<Set<bigin
 export async function failUncertain(trx: Trx, requests: StoredRequest[], now: number): Promise<void> {
   const message =
     "The service was restored from a backup, and a request like this one had already been carried out. Check the tokens, and send the request again if it is still needed.";
-  const failure = {
-    ok: false,
-    errorCode: "number_taken",
-    errors: [{ field: "request", code: "number_taken", message }],
-  } as const;
-  const outcome = { ...failure, errors: [...failure.errors] };
+  const errors: FieldError[] = [{ field: "request", code: "number_taken", message }];
   // Otherwise the totals would count them among those that wait for content, and content would be fetched for them.
   await endMediaJobsOf(trx, requests);
   await failWithoutEffect(
     trx,
-    requests.map((request) => ({ request, outcome })),
+    requests.map((request) => ({ request, outcome: { ok: false, errorCode: "number_taken", errors } })),
     now,
   );
 }

@@ -4,7 +4,7 @@ import { type Cost, shareCost } from "../../domain/cost-shares.ts";
 import { dayOf } from "../../domain/day.ts";
 import { splitFee } from "../../domain/wei.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
-import { type Db, forUpdateOf, integerSet, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdate, integerSet, rowSet, type Trx } from "../db/sql.ts";
 import { chargeAgain } from "./gas-usage.ts";
 
 /*
@@ -138,7 +138,7 @@ async function sharingRequests(trx: Trx, batches: readonly CostRow[]): Promise<S
            requests.fee_wei
       from batch_items join requests on requests.id = batch_items.request_id
      where batch_items.batch_id in ${integerSet(trx, ids)}
-     order by batch_items.batch_id, batch_items.position ${forUpdateOf(trx, "requests")}`.execute(trx);
+     order by batch_items.batch_id, batch_items.position ${forUpdate(trx, "requests")}`.execute(trx);
   return rows;
 }
 

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { dayOf } from "../../domain/day.ts";
 import { estimateGas } from "../../domain/gas-estimate.ts";
 import { isFinal, type RequestStatus } from "../../domain/request.ts";
-import { forUpdate, forUpdateOf, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { forUpdate, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { toCommand } from "./requests.ts";
 
 /*
@@ -51,13 +51,11 @@ export async function chargeAgain(
       left join batches on batches.id = attempts.batch_id
      where requests.gas_day is not null and requests.gas_charged is not null
        and requests.id in ${textSet(trx, charged)}
-     order by requests.id ${forUpdateOf(trx, "requests")}`.execute(trx);
-  const changes = new ChargeChanges();
+     order by requests.id ${forUpdate(trx, "requests")}`.execute(trx);
   const changed = rows.flatMap((request) => {
+    const { id, app_id, gas_day: day, gas_charged: before } = request;
     const charge = request.gas_used + (awaitsCost(request) ? estimateOf(request) : 0);
-    if (charge === request.gas_charged) return [];
-    changes.add(request.app_id, request.gas_day, charge - request.gas_charged);
-    return [{ id: request.id, charge }];
+    return charge === before ? [] : [{ id, app_id, day, charge, more: charge - before }];
   });
   if (changed.length === 0) return;
   await sql`
@@ -65,7 +63,7 @@ export async function chargeAgain(
       from ${rowSet(trx, { id: "text", charge: "integer" }, changed)} as input where requests.id = input.id`.execute(
     trx,
   );
-  await changes.store(trx);
+  await chargeApps(trx, changed);
 }
 
 /** What is charged until the cost is known. Earlier versions did not store it. */
@@ -82,28 +80,18 @@ function awaitsCost({ status, has_outcome, block_number, batch_id, cost_known }:
   return cost_known === 0;
 }
 
-/** Collects changes by app and day, and stores them in a fixed order, so that two writers cannot deadlock. */
-class ChargeChanges {
-  readonly #changes = new Map<string, { appId: string; day: number; gas: number }>();
-
-  add(appId: string, day: number, gas: number): void {
-    const key = `${appId}/${day.toString()}`;
-    const change = this.#changes.get(key) ?? { appId, day, gas: 0 };
-    this.#changes.set(key, { ...change, gas: change.gas + gas });
+/** Changes what apps have used, in a fixed order, so that two writers cannot deadlock. */
+async function chargeApps(trx: Trx, charges: readonly { app_id: string; day: number; more: number }[]): Promise<void> {
+  const sums = new Map<string, { app_id: string; day: number; more: number }>();
+  for (const { app_id, day, more } of charges) {
+    const key = `${app_id}/${day.toString()}`;
+    sums.set(key, { app_id, day, more: more + (sums.get(key)?.more ?? 0) });
   }
-
-  async store(trx: Trx): Promise<void> {
-    const rows = [...this.#changes.keys()]
-      .sort()
-      .flatMap((key) => this.#changes.get(key) ?? [])
-      .filter((change) => change.gas !== 0)
-      .map(({ appId, day, gas }) => ({ app_id: appId, day, gas }));
-    if (rows.length === 0) return;
-    await sql`
-      update gas_usage set used = used + input.gas
-        from ${rowSet(trx, { app_id: "text", day: "integer", gas: "integer" }, rows)} as input
-       where gas_usage.app_id = input.app_id and gas_usage.day = input.day`.execute(trx);
-  }
+  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  await sql`
+    update gas_usage set used = used + input.more
+      from ${rowSet(trx, { app_id: "text", day: "integer", more: "integer" }, rows)} as input
+     where gas_usage.app_id = input.app_id and gas_usage.day = input.day`.execute(trx);
 }
 
 /** The gas that a request was charged, and the day. */

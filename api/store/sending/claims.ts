@@ -85,23 +85,30 @@ export async function parkClaims(
 
 async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number): Promise<ParkedRow[]> {
   const parked = await parkRows(trx, "request", failed, now);
-  if (parked.length === 0) return [];
-  const columns = { id: "text", ready_at: "integer" } as const;
-  const rows = parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt }));
+  await makeReady(
+    trx,
+    parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt })),
+  );
+  return parked;
+}
+
+/** The lane gives requests back that it has claimed. */
+async function makeReady(trx: Trx, rows: readonly { id: string; ready_at: number }[]): Promise<void> {
+  if (rows.length === 0) return;
   await sql`
     update requests set ready_at = input.ready_at, lane = null
-      from ${rowSet(trx, columns, rows)} as input
+      from ${rowSet(trx, { id: "text", ready_at: "integer" }, rows)} as input
      where requests.id = input.id and batch_id is null and status in ('pending', 'processing')`.execute(trx);
-  return parked;
 }
 
 /** Returns requests that the lane has claimed. They can be claimed again from `readyAt` on. @throws LeaseLost */
 export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyAt: number): Promise<void> {
   if (ids.length === 0) return;
   await holdLease(trx, lease);
-  await sql`
-    update requests set ready_at = ${readyAt}, lane = null
-     where id in ${textSet(trx, ids)} and batch_id is null and status in ('pending', 'processing')`.execute(trx);
+  await makeReady(
+    trx,
+    ids.map((id) => ({ id, ready_at: readyAt })),
+  );
 }
 
 /**

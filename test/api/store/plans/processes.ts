@@ -28,7 +28,7 @@ export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => finishNamedLease(trx, again, NOW));
   await lastDoneOf(read, "indexer");
   await write((trx) => recordProcess(trx, "api", "process", { now: NOW, until: NOW + 15_000 }));
-  await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500, isGone: () => false });
+  await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500 });
   await write((trx) => removeProcess(trx, "api", "process"));
   const counts = [{ key: "token:a", used: 1, endsAt: NOW + 60_000 }];
   await write((trx) => addCalls(trx, counts, { now: NOW, window: 60_000 }));
