@@ -4,7 +4,7 @@ import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Database } from "./database.ts";
 import { isDue } from "./due.ts";
-import type { Db, Trx } from "./sql.ts";
+import type { Trx } from "./sql.ts";
 
 interface WorkLeaseDeps {
   database: Database;
@@ -39,7 +39,8 @@ export class WorkLease {
     const fence =
       <T>(operation: (trx: Trx) => Promise<T>) =>
       async (trx: Trx): Promise<T> => {
-        await holdNamedLease(trx, this.#mustHold());
+        // This locks the row on every engine, so a takeover waits for this transaction.
+        await update(trx, this.#mustHold(), { holder: this.#holder });
         return operation(trx);
       };
     return {
@@ -76,15 +77,20 @@ export class WorkLease {
   }
 
   /** When any process finished the work last, in milliseconds since 1970; null: never. */
-  lastDone(): Promise<number | null> {
-    return lastDoneOf(this.#deps.database.read, this.#name);
+  async lastDone(): Promise<number | null> {
+    return (await this.#stored())?.done_at ?? null;
+  }
+
+  #stored() {
+    const { read } = this.#deps.database;
+    return read.selectFrom("leases").selectAll().where("name", "=", this.#name).executeTakeFirst();
   }
 
   /** Releases the lease, and stores that the work is done. @throws LeaseLost */
   async finish(): Promise<void> {
     const { database, now } = this.#deps;
     const held = this.#mustHold();
-    await database.write((trx) => finishNamedLease(trx, held, now()));
+    await database.write((trx) => update(trx, held, { holder: null, until: 0, done_at: now() }));
     this.#held = null;
   }
 
@@ -97,7 +103,8 @@ export class WorkLease {
     }
     const time = { now: now(), lasts: times.lasts };
     // Read first: a process that stands by does not write.
-    if (!(await isLeaseFree(database.read, this.#name, time, holderIsGone))) return false;
+    const stored = await this.#stored();
+    if (stored !== undefined && !isFree(stored, time, holderIsGone)) return false;
     const started = performance.now();
     this.#held = await database.write((trx) => takeNamedLease(trx, this.#name, this.#holder, time, holderIsGone));
     this.#renewedAt = started;
@@ -110,7 +117,7 @@ export class WorkLease {
     const held = this.#held;
     if (held === null) return;
     const started = performance.now();
-    await database.write((trx) => renewNamedLease(trx, held, now() + times.lasts));
+    await database.write((trx) => update(trx, held, { until: now() + times.lasts }));
     this.#renewedAt = started;
   }
 
@@ -121,9 +128,9 @@ export class WorkLease {
     this.#held = null;
     if (held === null) return;
     try {
-      await database.write((trx) => releaseNamedLease(trx, held));
+      await database.write((trx) => update(trx, held, { holder: null, until: 0 }));
     } catch (error) {
-      // The lease expires. The caller reports the error that led here.
+      // The lease expires, or another process has taken it. The caller reports the error that led here.
       logger.debug({ err: error, lease: this.#name }, "the lease could not be released; it will expire");
     }
   }
@@ -142,17 +149,6 @@ interface HeldLease {
 interface LeaseTime {
   now: number;
   lasts: number;
-}
-
-/** Whether a process could take the lease. */
-export async function isLeaseFree(
-  db: Db,
-  name: LeaseName,
-  time: LeaseTime,
-  isGone: (holder: string) => boolean,
-): Promise<boolean> {
-  const row = await db.selectFrom("leases").selectAll().where("name", "=", name).executeTakeFirst();
-  return row === undefined || isFree(row, time, isGone);
 }
 
 /** Whether a lease can be taken: nobody has it, it has expired, or its holder has ended. */
@@ -197,44 +193,11 @@ export async function takeNamedLease(
   return taken.numUpdatedRows === 1n ? { name, holder, fence: fence + 1 } : null;
 }
 
-/** Extends the lease. @throws LeaseLost */
-export async function renewNamedLease(trx: Trx, lease: HeldLease, until: number): Promise<void> {
-  await update(trx, lease, { until });
-}
-
-/**
- * Checks the lease. This is the first statement of every write that it protects. It locks the row on every engine, so a
- * takeover waits for this transaction. @throws LeaseLost
- */
-export async function holdNamedLease(trx: Trx, lease: HeldLease): Promise<void> {
-  await update(trx, lease, { holder: lease.holder });
-}
-
-/** Releases the lease, so that the next process need not wait until it expires. */
-export async function releaseNamedLease(trx: Trx, lease: HeldLease): Promise<void> {
-  await trx
-    .updateTable("leases")
-    .set({ holder: null, until: 0 })
-    .where("name", "=", lease.name)
-    .where("fence", "=", lease.fence)
-    .execute();
-}
-
-/** Releases the lease, because the work is done for now. @throws LeaseLost */
-export async function finishNamedLease(trx: Trx, lease: HeldLease, now: number): Promise<void> {
-  await update(trx, lease, { holder: null, until: 0, done_at: now });
-}
-
-/** When the work was done last, in milliseconds since 1970; null: never. */
-export async function lastDoneOf(db: Db, name: LeaseName): Promise<number | null> {
-  const row = await db.selectFrom("leases").select("done_at").where("name", "=", name).executeTakeFirst();
-  return row?.done_at ?? null;
-}
-
+/** @throws LeaseLost */
 async function update(
   trx: Trx,
   lease: HeldLease,
-  values: { until: number } | { holder: string } | { holder: null; until: 0; done_at: number },
+  values: { holder?: string | null; until?: number; done_at?: number },
 ): Promise<void> {
   const updated = await trx
     .updateTable("leases")

@@ -15,11 +15,11 @@ export async function writeGasMeasurement(trx: Trx, fresh: GasMeasurement, short
   await writeMeta(trx, "gas_measurement", JSON.stringify(value));
 }
 
-export const gas = z.number().nonnegative();
+const gas = z.number().nonnegative();
 
 const linear = z.strictObject({ base: gas, each: gas });
 
-export const measurement = z.strictObject({
+const measurement = z.strictObject({
   newSlot: gas,
   slotUpdate: gas,
   account: gas,
@@ -39,7 +39,7 @@ export const measurement = z.strictObject({
   transactionGas: gas.positive(),
 });
 
-export const stored = z.strictObject({ measurement, answered: z.string().nullable() });
+const stored = z.strictObject({ measurement, answered: z.string().nullable() });
 
 /** What calls cost on the chain, as it was last measured, and what the chain has shown since. */
 interface StoredGas {
@@ -56,7 +56,7 @@ export async function readMeasuredGas(db: Db): Promise<GasMeasurement> {
   return (await readStored(db))?.measurement ?? UNMEASURED_GAS;
 }
 
-export async function readStored(db: Db): Promise<z.infer<typeof stored> | null> {
+async function readStored(db: Db): Promise<z.infer<typeof stored> | null> {
   const value = await readMeta(db, "gas_measurement");
   const parsed = value === null ? null : stored.safeParse(JSON.parse(value));
   return parsed?.success === true ? parsed.data : null;

@@ -1,13 +1,9 @@
+import { setTimeout as wait } from "node:timers/promises";
+
+import { pino } from "pino";
+
 import { addCalls } from "../../../../api/store/apps/quotas.ts";
-import {
-  finishNamedLease,
-  holdNamedLease,
-  isLeaseFree,
-  lastDoneOf,
-  releaseNamedLease,
-  renewNamedLease,
-  takeNamedLease,
-} from "../../../../api/store/db/work-lease.ts";
+import { WorkLease } from "../../../../api/store/db/work-lease.ts";
 import { writeMetaOnce } from "../../../../api/store/db/meta.ts";
 import { forgetParked, isAnyParked, parkedOf, parkRows } from "../../../../api/store/db/parked-rows.ts";
 import { countProcesses, recordProcess, removeProcess } from "../../../../api/store/db/presence.ts";
@@ -15,18 +11,17 @@ import { NOW, type Tour } from "./tour.ts";
 
 export async function runProcesses({ read, write }: Tour): Promise<void> {
   await write((trx) => writeMetaOnce(trx, "wallets_key", "key"));
-  const time = { now: NOW, lasts: 15_000 };
-  const isGone = () => false;
-  await isLeaseFree(read, "indexer", time, isGone);
-  const lease = await write((trx) => takeNamedLease(trx, "indexer", "holder", time, isGone));
-  if (lease === null) throw new Error("the lease is free");
-  await write((trx) => renewNamedLease(trx, lease, NOW + 15_000));
-  await write((trx) => holdNamedLease(trx, lease));
-  await write((trx) => releaseNamedLease(trx, lease));
-  const again = await write((trx) => takeNamedLease(trx, "indexer", "holder", time, isGone));
-  if (again === null) throw new Error("the lease was released");
-  await write((trx) => finishNamedLease(trx, again, NOW));
-  await lastDoneOf(read, "indexer");
+  const database = { read, write, writeGroup: write, close: () => Promise.resolve() };
+  const deps = { database, logger: pino({ level: "silent" }), now: () => NOW };
+  const lease = new WorkLease("indexer", { ...deps, times: { lasts: 15_000, renewEvery: 1 } });
+  const { signal } = new AbortController();
+  // The second step renews the lease.
+  for (const _ of [1, 2]) await lease.step(signal, () => wait(5));
+  await lease.fenced.write(() => Promise.resolve());
+  await lease.release();
+  await lease.step(signal, () => Promise.resolve());
+  await lease.finish();
+  await lease.lastDone();
   await write((trx) => recordProcess(trx, "api", "process", { now: NOW, until: NOW + 15_000 }));
   await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500 });
   await write((trx) => removeProcess(trx, "api", "process"));
