@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 
 import type { CID } from "multiformats/cid";
 
+import { isAbsent, unlessAbsent } from "../shared/folder.ts";
 import {
   BlockCorrupt,
   BlockMissing,
@@ -43,7 +44,7 @@ export class BlockFiles implements BlockStore {
     const file = this.#fileOf(cid);
     if (await touch(file)) {
       // A block that a failing disk has corrupted is written again.
-      const stored = await readIfThere(file);
+      const stored = await unlessAbsent(readFile(file), null);
       if (stored !== null && Buffer.compare(stored, bytes) === 0) return;
     }
     const release = await this.#takeRoom(bytes.length);
@@ -76,20 +77,14 @@ export class BlockFiles implements BlockStore {
 
   /** @throws BlockMissing, BlockCorrupt */
   async get(cid: CID): Promise<Uint8Array> {
-    const bytes = await readIfThere(this.#fileOf(cid));
+    const bytes = await unlessAbsent(readFile(this.#fileOf(cid)), null);
     if (bytes === null) throw new BlockMissing(cid);
     if (!(await hasDigest(cid, bytes))) throw new BlockCorrupt(cid);
     return bytes;
   }
 
   async has(cid: CID): Promise<boolean> {
-    try {
-      await stat(this.#fileOf(cid));
-      return true;
-    } catch (error) {
-      if (isAbsent(error)) return false;
-      throw error;
-    }
+    return succeeds(stat(this.#fileOf(cid)));
   }
 
   /** A separate store for blocks that may be discarded. End it with `adopt` or `drop`. */
@@ -180,33 +175,13 @@ export class BlockFiles implements BlockStore {
 }
 
 /** Updates a block's time, so that garbage collection keeps it. @returns false when it does not exist. */
-async function touch(file: string): Promise<boolean> {
+function touch(file: string): Promise<boolean> {
   const now = new Date();
-  try {
-    await utimes(file, now, now);
-    return true;
-  } catch (error) {
-    if (isAbsent(error)) return false;
-    throw error;
-  }
+  return succeeds(utimes(file, now, now));
 }
 
-async function readIfThere(file: string): Promise<Uint8Array | null> {
-  try {
-    return await readFile(file);
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
-}
-
-async function list(folder: string): Promise<Dirent[]> {
-  try {
-    return await readdir(folder, { withFileTypes: true });
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
+function list(folder: string): Promise<Dirent[]> {
+  return unlessAbsent(readdir(folder, { withFileTypes: true }), []);
 }
 
 /** Folder inside the block folder. Each garbage collection has its own folder in it. */
@@ -232,15 +207,15 @@ class FileQuarantine implements Quarantine {
    */
   static async recover(blocksFolder: string, fileOf: (cid: CID) => string): Promise<number> {
     let count = 0;
-    for (const run of await namesIn(join(blocksFolder, QUARANTINE))) {
-      const folder = join(blocksFolder, QUARANTINE, run);
-      if (run.endsWith(CONFIRMED)) {
+    for (const { name } of await list(join(blocksFolder, QUARANTINE))) {
+      const folder = join(blocksFolder, QUARANTINE, name);
+      if (name.endsWith(CONFIRMED)) {
         await rm(folder, { recursive: true, force: true });
         continue;
       }
       const own = new FileQuarantine(blocksFolder, fileOf);
       // The rename is atomic: the folder belongs either to the other process or to this one.
-      if (await renamed(folder, own.#folder)) count += await own.restoreAll();
+      if (await succeeds(rename(folder, own.#folder))) count += await own.restoreAll();
     }
     return count;
   }
@@ -258,7 +233,7 @@ class FileQuarantine implements Quarantine {
     const quarantined = this.#quarantinedFileOf(cid);
     if (!this.#made) await mkdir(this.#folder, { recursive: true });
     this.#made = true;
-    if (!(await renamed(file, quarantined))) {
+    if (!(await succeeds(rename(file, quarantined)))) {
       if ((await modifiedAt(this.#folder)) === Infinity) throw new QuarantineTakenOver();
       return false;
     }
@@ -293,13 +268,13 @@ class FileQuarantine implements Quarantine {
   }
 
   async all(): Promise<CID[]> {
-    return (await namesIn(this.#folder)).map(parseCid).filter((cid) => cid !== null);
+    return (await list(this.#folder)).map(({ name }) => parseCid(name)).filter((cid) => cid !== null);
   }
 
   async confirm(): Promise<void> {
     if (!this.#made) return;
     const confirmed = this.#folder + CONFIRMED;
-    if (!(await renamed(this.#folder, confirmed))) throw new QuarantineTakenOver();
+    if (!(await succeeds(rename(this.#folder, confirmed)))) throw new QuarantineTakenOver();
     this.#folder = confirmed;
   }
 
@@ -342,36 +317,12 @@ class FileQuarantine implements Quarantine {
   }
 }
 
-/** @returns false when the file or the target folder does not exist. */
-async function renamed(from: string, to: string): Promise<boolean> {
-  try {
-    await rename(from, to);
-    return true;
-  } catch (error) {
-    if (isAbsent(error)) return false;
-    throw error;
-  }
-}
-
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (isAbsent(error)) return [];
-    throw error;
-  }
-}
-
-export function isAbsent(error: unknown): boolean {
-  return (error as NodeJS.ErrnoException).code === "ENOENT";
+/** @returns false when the file, or its folder, does not exist. */
+async function succeeds(access: Promise<unknown>): Promise<boolean> {
+  return (await unlessAbsent(access, null)) !== null;
 }
 
 /** Modification time of a file in milliseconds; Infinity when it does not exist. */
 async function modifiedAt(file: string): Promise<number> {
-  try {
-    return (await stat(file)).mtimeMs;
-  } catch (error) {
-    if (isAbsent(error)) return Infinity;
-    throw error;
-  }
+  return (await unlessAbsent(stat(file), null))?.mtimeMs ?? Infinity;
 }

@@ -34,6 +34,19 @@ export class FolderError extends Error {
   override readonly name = "FolderError";
 }
 
+/** Whether a file or folder does not exist. */
+export function isAbsent(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** What `access` to a file or folder gives; `otherwise` when it does not exist. */
+export function unlessAbsent<T, U>(access: Promise<T>, otherwise: U): Promise<T | U> {
+  return access.catch((error: unknown) => {
+    if (isAbsent(error)) return otherwise;
+    throw error;
+  });
+}
+
 /** @returns the reason as text, or null when the error does not come from the file system. */
 export function fileErrorReason(error: unknown): string | null {
   if (!(error instanceof Error) || !("code" in error) || typeof error.code !== "string") return null;

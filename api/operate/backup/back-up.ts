@@ -4,8 +4,8 @@ import { join, relative, resolve } from "node:path";
 
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Settings } from "../../config/settings.ts";
-import { BlockFiles, isAbsent } from "../../content/block-files.ts";
-import { makeFolder } from "../../shared/folder.ts";
+import { BlockFiles } from "../../content/block-files.ts";
+import { isAbsent, makeFolder } from "../../shared/folder.ts";
 import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
 import { syncFolder } from "../../shared/write-new-file.ts";
 import type { Db } from "../../store/db/sql.ts";

@@ -8,8 +8,8 @@ import { text } from "node:stream/consumers";
 import type { CID } from "multiformats/cid";
 import { z } from "zod";
 
-import { isAbsent } from "../../content/block-files.ts";
 import { canonicalCid, parseCid } from "../../content/cids.ts";
+import { isAbsent } from "../../shared/folder.ts";
 import { type Digest, hashFile, NotRegular, readRegular } from "../../shared/hashed-files.ts";
 import { writeNewFile } from "../../shared/write-new-file.ts";
 import { OperatorError } from "../operator-error.ts";
