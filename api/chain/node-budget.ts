@@ -152,7 +152,7 @@ export class NodeBudget {
       if (isTooLate(denied, { until, rest })) throw this.#refusal(denied);
       // Only a rest denies an urgent call.
       if (urgent) {
-        await pause(Math.max(0, denied.until - monotonic()), abort ?? NEVER);
+        await pause(Math.max(0, denied.until - monotonic()), abort);
         return this.take(calls, { priority, wait: until - monotonic(), rest, urgent: abort?.aborted !== true, abort });
       }
     }
@@ -355,7 +355,6 @@ export class NodeBudget {
   }
 }
 
-const NEVER = new AbortController().signal;
 /** For a call that its caller gave up. */
 const NOT_NOW: NonNullable<Denied> = { until: 0, rest: false };
 

@@ -52,7 +52,7 @@ export class S3Client {
   readonly #wait: (milliseconds: number) => Promise<void>;
 
   /** @param wait replaced in tests. */
-  constructor(bucket: Bucket, wait = (milliseconds: number) => pause(milliseconds, NEVER)) {
+  constructor(bucket: Bucket, wait: (milliseconds: number) => Promise<void> = pause) {
     this.#bucket = bucket;
     this.#wait = wait;
   }
@@ -130,8 +130,6 @@ async function openHttp() {
   const [{ Agent, request }, { AwsV4Signer }] = await Promise.all([import("undici"), import("aws4fetch")]);
   return { AwsV4Signer, request, agent: new Agent({ connections: CONNECTIONS, connect: { timeout: TIMEOUT } }) };
 }
-
-const NEVER = new AbortController().signal;
 
 function isTransient({ status, code }: S3Answer): boolean {
   return status === 429 || status >= 500 || TRANSIENT.includes(code);
