@@ -24,10 +24,3 @@ export class CannotSend extends Error {
     return CONDITION_OF[this.code];
   }
 }
-
-/** Gas costs more than MAX_FEE_GWEI allows, according to the node. */
-export class FeesTooHigh extends CannotSend {
-  constructor(message: string) {
-    super("fees_too_high", message);
-  }
-}

@@ -1,6 +1,6 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import { GWEI } from "../domain/wei.ts";
-import { FeesTooHigh } from "./cannot-send.ts";
+import { CannotSend } from "./cannot-send.ts";
 
 /** Prices per unit of gas, in wei. */
 export interface Fees {
@@ -16,7 +16,7 @@ const BUMP_DENOMINATOR = 8n;
  * Fees that stay valid until the base fee doubles (EIP-1559), but never above the ceiling. In wei.
  * @returns them with the newest block, which they come from.
  * @param ceiling highest price per unit of gas that the operator accepts, in wei.
- * @throws FeesTooHigh when the ceiling does not cover the next block.
+ * @throws CannotSend when the ceiling does not cover the next block.
  */
 export async function currentFees(client: ChainClient, ceiling: bigint): Promise<{ fees: Fees; block: Block }> {
   const [block, maxPriorityFeePerGas] = await Promise.all([client.latestBlock(), client.priorityFee()]);
@@ -28,7 +28,8 @@ export async function currentFees(client: ChainClient, ceiling: bigint): Promise
   }
   const least = baseFee + maxPriorityFeePerGas;
   if (least > ceiling) {
-    throw new FeesTooHigh(
+    throw new CannotSend(
+      "fees_too_high",
       `gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: wait for lower fees or raise MAX_FEE_GWEI`,
     );
   }
@@ -46,7 +47,7 @@ export function replacementFees(previous: Fees, current: Fees, ceiling: bigint):
   return fees.maxFeePerGas > ceiling ? null : fees;
 }
 
-function min(a: bigint, b: bigint): bigint {
+export function min(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 

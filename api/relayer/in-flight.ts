@@ -18,8 +18,8 @@ import {
 import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
-import { FeesTooHigh } from "./cannot-send.ts";
-import { currentFees, type Fees, replacementFees } from "./fees.ts";
+import { CannotSend } from "./cannot-send.ts";
+import { currentFees, type Fees, min, replacementFees } from "./fees.ts";
 import type { GasMeter } from "./gas-meter.ts";
 import { signEmpty, signReplacement } from "./sign.ts";
 
@@ -182,7 +182,7 @@ export class InFlight {
       const fees = replacementFees(previous, current, maxFeePerGas);
       return fees === null ? null : { fees, blockGas: block.gasLimit };
     } catch (error) {
-      if (error instanceof FeesTooHigh) return null;
+      if (error instanceof CannotSend) return null;
       throw error;
     }
   }
@@ -243,8 +243,4 @@ export class InFlight {
     this.#reported.set(fields.nonce, fields.answer);
     logger.error(fields, words);
   }
-}
-
-function min(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { FeesTooHigh } from "../../../api/relayer/cannot-send.ts";
+import { CannotSend } from "../../../api/relayer/cannot-send.ts";
 import { currentFees, replacementFees } from "../../../api/relayer/fees.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -46,11 +46,11 @@ describe("currentFees", () => {
     expect((await ask(10n * GWEI, 2n * GWEI, 12n * GWEI)).maxFeePerGas).to.equal(12n * GWEI);
   });
 
-  it("throw FeesTooHigh when the next block costs more than the ceiling, for any tip that a node reports", async () => {
+  it("throw when the next block costs more than the ceiling, for any tip that a node reports", async () => {
     for (const tip of [2n * GWEI + 1n, 10n ** 30n]) {
       const error = await ask(10n * GWEI, tip, 12n * GWEI).catch((thrown: unknown) => thrown);
-      expect(error).to.be.instanceOf(FeesTooHigh);
-      expect((error as FeesTooHigh).message).to.match(
+      expect(error).to.be.instanceOf(CannotSend).with.property("code", "fees_too_high");
+      expect((error as CannotSend).message).to.match(
         /^gas costs \d+ gwei, and MAX_FEE_GWEI allows 12: wait for lower fees or raise MAX_FEE_GWEI$/,
       );
     }
