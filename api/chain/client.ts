@@ -1,7 +1,8 @@
-import type { Transaction } from "ethers";
+import { toQuantity, type Transaction } from "ethers";
 import { z } from "zod";
 
-import { AMBIGUOUS, BURNER_RESERVE, ChainUnavailable, memoryWords, ranAndReverted, revertOf } from "./errors.ts";
+import type { CallAnswer } from "./call-results.ts";
+import { AMBIGUOUS, ChainUnavailable, ranAndReverted, revertOf } from "./errors.ts";
 import { hash, hex, hexQuantity, small } from "./values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./limits.ts";
 import { PriorityFee } from "./priority-fee.ts";
@@ -28,6 +29,15 @@ export interface LogFilter {
   /** Absent: any contract. */
   address?: string[];
   topics: (string | string[] | null)[];
+}
+
+/** A range of blocks, or single blocks by their hashes. */
+export type LogBlocks = { from: number; to: number } | { hashes: string[] };
+
+export interface ContractCall {
+  to: string;
+  data: string;
+  from?: string;
 }
 
 /** What one node has shown. */
@@ -83,26 +93,19 @@ export class ChainClient {
 
   /** The number of the newest block, and the blocks at some heights, in one round trip. See `blocks`. */
   async headAnd(heights: number[]): Promise<{ head: number; blocks: (Block | null)[] }> {
-    const [head, ...answers] = await this.#rpc.all([
-      { method: "eth_blockNumber", params: [] },
-      ...heights.map((height) => ({ method: "eth_getBlockByNumber", params: [toHex(height), false] })),
-    ]);
+    const [head, ...answers] = await this.#rpc.all([{ method: "eth_blockNumber", params: [] }, ...blocksAt(heights)]);
     return { head: parse(small, head), blocks: answers.map((answer) => parse(block.nullable(), answer)) };
   }
 
   /** Null for a block that the node does not have (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
-    const answers = await this.#rpc.all(
-      numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
-    );
+    const answers = await this.#rpc.all(blocksAt(numbers));
     return answers.map((answer) => parse(block.nullable(), answer));
   }
 
   /** Blocks with all fields that the node shows. @throws ChainUnavailable when it does not have one of them. */
   async rawBlocks(numbers: number[]): Promise<object[]> {
-    const answers = await this.#rpc.all(
-      numbers.map((n) => ({ method: "eth_getBlockByNumber", params: [toHex(n), false] })),
-    );
+    const answers = await this.#rpc.all(blocksAt(numbers));
     return present(answers, "the node does not have a block below its own head: it is not in sync");
   }
 
@@ -115,7 +118,7 @@ export class ChainClient {
 
   /** As `blockReceipts`, with a call for each transaction. */
   async rawReceipts(hashes: string[]): Promise<object[]> {
-    const calls = hashes.map((one) => ({ method: "eth_getTransactionReceipt", params: [one] }));
+    const calls = hashes.map(receiptOf);
     return present(await this.#rpc.all(calls, { answerBytes: MAX_RECEIPTS }), NO_RECEIPTS);
   }
 
@@ -123,20 +126,16 @@ export class ChainClient {
     return parse(block, await this.#rpc.call("eth_getBlockByNumber", ["latest", false]));
   }
 
-  /** @throws QueryTooLarge */
-  async logs(filter: LogFilter, fromBlock: number, toBlock: number, bounds?: RpcBounds): Promise<RawLog[]> {
-    return this.#logs([{ ...filter, fromBlock: toHex(fromBlock), toBlock: toHex(toBlock) }], bounds);
-  }
-
-  /** Logs of single blocks, by hash. A node without the block answers with an error; a range query would give no logs. */
-  async logsOfBlocks(filter: LogFilter, hashes: string[], bounds?: RpcBounds): Promise<RawLog[]> {
-    return this.#logs(
-      hashes.map((blockHash) => ({ ...filter, blockHash })),
-      bounds,
-    );
-  }
-
-  async #logs(queries: object[], bounds?: RpcBounds): Promise<RawLog[]> {
+  /**
+   * Asked for a block by its hash, a node without the block answers with an error; a range query would give no logs.
+   * @throws QueryTooLarge
+   */
+  async logs(filter: LogFilter, blocks: LogBlocks, bounds?: RpcBounds): Promise<RawLog[]> {
+    const places =
+      "from" in blocks
+        ? [{ fromBlock: toQuantity(blocks.from), toBlock: toQuantity(blocks.to) }]
+        : blocks.hashes.map((blockHash) => ({ blockHash }));
+    const queries = places.map((place) => ({ ...filter, ...place }));
     const logs: RawLog[][] = [];
     for (const answer of await askForLogs(this.#rpc, queries, bounds))
       logs.push((await parseLogs(answer)) ?? invalid());
@@ -144,7 +143,7 @@ export class ChainClient {
   }
 
   async receipts(hashes: string[]): Promise<(Receipt | null)[]> {
-    const answers = await this.#rpc.all(hashes.map((h) => ({ method: "eth_getTransactionReceipt", params: [h] })));
+    const answers = await this.#rpc.all(hashes.map(receiptOf));
     return answers.map((answer) => parse(receipt.nullish(), answer) ?? null);
   }
 
@@ -165,18 +164,16 @@ export class ChainClient {
   }
 
   async balances(accounts: string[]): Promise<bigint[]> {
-    const answers = await this.#rpc.all(
-      accounts.map((account) => ({ method: "eth_getBalance", params: [account, "latest"] })),
-    );
+    const calls = accounts.map((account) => ({ method: "eth_getBalance", params: [account, "latest"] }));
+    const answers = await this.#rpc.all(calls);
     return answers.map((answer) => parse(hexQuantity, answer));
   }
 
   /** Number of mined transactions of each account; with `pending` also those in the node's transaction pool. */
   async nonces(accounts: string[], blockTag: number | "latest" | "pending" = "latest"): Promise<number[]> {
-    const at = typeof blockTag === "string" ? blockTag : toHex(blockTag);
-    const answers = await this.#rpc.all(
-      accounts.map((account) => ({ method: "eth_getTransactionCount", params: [account, at] })),
-    );
+    const at = typeof blockTag === "string" ? blockTag : toQuantity(blockTag);
+    const calls = accounts.map((account) => ({ method: "eth_getTransactionCount", params: [account, at] }));
+    const answers = await this.#rpc.all(calls);
     return answers.map((answer) => parse(small, answer));
   }
 
@@ -208,27 +205,21 @@ export class ChainClient {
    * @returns what each call returns; null when it reverts or the function does not exist; undefined when the node could not
    *   run it, so that nothing is known.
    */
-  tryCalls(
-    calls: { to: string; data: string; from?: string }[],
-    blockNumber?: number,
-  ): Promise<(string | null | undefined)[]> {
+  tryCalls(calls: ContractCall[], blockNumber?: number): Promise<CallAnswer[]> {
     return this.nodes.session(() => this.#tryCalls(calls, blockNumber));
   }
 
-  async #tryCalls(
-    calls: { to: string; data: string; from?: string }[],
-    blockNumber?: number,
-  ): Promise<(string | null | undefined)[]> {
-    const results = await this.#ethCalls(calls, blockNumber);
+  async #tryCalls(calls: ContractCall[], blockNumber?: number): Promise<CallAnswer[]> {
+    const at = blockNumber === undefined ? "latest" : toQuantity(blockNumber);
+    const run = (some: ContractCall[]) =>
+      this.#rpc.batch(some.map((call) => ({ method: "eth_call", params: [call, at] })));
+    const results = await run(calls);
     const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
     // Some nodes use one code both for a call that ran out of gas and for a block whose state they do not have.
     const unclear = results.flatMap((result, index) => (!result.ok && AMBIGUOUS.has(result.error.code) ? [index] : []));
     const open = unclear.filter((index) => answers[index] === undefined);
     if (open.length > 0) {
-      const [control, ...again] = await this.#ethCalls(
-        [CONTROL_CALL, ...open.flatMap((index) => calls[index] ?? [])],
-        blockNumber,
-      );
+      const [control, ...again] = await run([CONTROL_CALL, ...open.flatMap((index) => calls[index] ?? [])]);
       const hasState = control?.ok === true && control.value === CONTROL_CALL.data;
       for (const [position, result] of again.entries()) {
         const index = open[position];
@@ -245,20 +236,15 @@ export class ChainClient {
    * @param block its number or its hash; undefined: the newest. @throws ChainUnavailable, AnswerTooLarge
    */
   callsWithin(
-    calls: object[],
+    calls: ContractCall[],
     block: number | string | undefined,
     gas: number,
     bounds: RpcBounds,
   ): Promise<RpcResult[]> {
     // A hash as in EIP-1898.
-    const at = typeof block === "string" ? { blockHash: block } : block === undefined ? "latest" : toHex(block);
-    const limited = calls.map((call) => ({ method: "eth_call", params: [{ ...call, gas: toHex(gas) }, at] }));
+    const at = typeof block === "string" ? { blockHash: block } : block === undefined ? "latest" : toQuantity(block);
+    const limited = calls.map((call) => ({ method: "eth_call", params: [{ ...call, gas: toQuantity(gas) }, at] }));
     return this.#rpc.batch(limited, bounds);
-  }
-
-  #ethCalls(calls: { to: string; data: string; from?: string }[], blockNumber?: number): Promise<RpcResult[]> {
-    const at = blockNumber === undefined ? "latest" : toHex(blockNumber);
-    return this.#rpc.batch(calls.map((call) => ({ method: "eth_call", params: [call, at] })));
   }
 
   /**
@@ -269,7 +255,7 @@ export class ChainClient {
     const results = await this.#rpc.batch(
       ["pending", "latest"].map((tag) => ({
         method: "eth_call",
-        params: [{ to, gas: toHex(gas) }, tag, { [to]: { code } }],
+        params: [{ to, gas: toQuantity(gas) }, tag, { [to]: { code } }],
       })),
     );
     const found = results.find((result) => result.ok);
@@ -279,9 +265,9 @@ export class ChainClient {
   /** Whether a transaction may have this gas limit. @throws ChainUnavailable */
   async acceptsGas(gas: number): Promise<boolean> {
     // Creates a contract whose code only uses memory: its price grows with the square of the size.
-    const size = Math.floor(memoryWords(gas - BURNER_RESERVE)) * 32;
+    const size = Math.floor(memoryWords(gas - CREATION_GAS)) * 32;
     const data = `0x600163${size.toString(16).padStart(8, "0")}5200`;
-    const [result] = await this.#rpc.batch([{ method: "eth_estimateGas", params: [{ data, gas: toHex(gas) }] }]);
+    const [result] = await this.#rpc.batch([{ method: "eth_estimateGas", params: [{ data, gas: toQuantity(gas) }] }]);
     return result?.ok === true;
   }
 
@@ -291,26 +277,23 @@ export class ChainClient {
    * @param abort ends the wait for the answer.
    */
   async simulateCalls(
-    calls: { to: string; data: string; from: string }[],
+    calls: ContractCall[],
     blockNumber: number,
     maxGas: number,
     abort?: AbortSignal,
   ): Promise<CallResult[]> {
-    const [at, gas] = [toHex(blockNumber), toHex(maxGas)];
+    const [at, gas] = [toQuantity(blockNumber), toQuantity(maxGas)];
     const requests: RpcCall[] = calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, at] }));
-    const bounds = { answerBytes: MAX_SIMULATION_ANSWER, ...(abort === undefined ? {} : { abort }) };
-    return (await this.#rpc.batch(requests, bounds)).map((result) => {
-      if (result.ok) return { gas: parse(hexQuantity, result.value) };
-      return revertOf(result.error);
-    });
+    const results = await this.#rpc.batch(requests, { answerBytes: MAX_SIMULATION_ANSWER, abort });
+    return results.map((result) => (result.ok ? { gas: parse(hexQuantity, result.value) } : revertOf(result.error)));
   }
 
   /**
    * Gas of calls as separate transactions, under the rules of the next block where the node can: a hard fork may begin with it.
    * @param most gas limit of each. @returns null for a call that fails.
    */
-  async estimateNext(calls: { to: string; data: string; from: string }[], most: number): Promise<(bigint | null)[]> {
-    const gas = toHex(most);
+  async estimateNext(calls: ContractCall[], most: number): Promise<(bigint | null)[]> {
+    const gas = toQuantity(most);
     const tags = ["pending", "latest"];
     const requests = tags.flatMap((tag) =>
       calls.map((call) => ({ method: "eth_estimateGas", params: [{ ...call, gas }, tag] })),
@@ -338,8 +321,20 @@ const NO_RECEIPTS = "the node does not have the receipts of a block";
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
-function toHex(value: number): string {
-  return `0x${value.toString(16)}`;
+function blocksAt(heights: number[]): RpcCall[] {
+  return heights.map((height) => ({ method: "eth_getBlockByNumber", params: [toQuantity(height), false] }));
+}
+
+function receiptOf(hash: string): RpcCall {
+  return { method: "eth_getTransactionReceipt", params: [hash] };
+}
+
+/** Gas of a contract creation without its memory, rounded up generously. */
+const CREATION_GAS = 300_000;
+
+/** Words of memory whose use costs this much gas: 3 for each word, and the square of their number divided by 512. */
+function memoryWords(gas: number): number {
+  return 256 * (Math.sqrt(9 + gas / 128) - 3);
 }
 
 function parse<T>(schema: z.ZodType<T>, answer: unknown): T {

@@ -1,4 +1,4 @@
-import { Wallet } from "ethers";
+import { toQuantity, Wallet } from "ethers";
 
 import type { ChainClient } from "./client.ts";
 
@@ -12,21 +12,15 @@ const ASK_AGAIN = 600_000;
 /** Whether the chain lets wallets delegate. "unknown": the node gave no usable answer. */
 type DelegationSupport = "yes" | "no" | "unknown";
 
-/** An authorization that a wallet without funds signed, as `eth_estimateGas` takes it. */
-interface DelegatingCalls {
-  plain: { from: string; to: string; data: string };
-  delegating: { from: string; to: string; data: string; authorizationList: object[] };
-}
-
-/** Two calls that differ only in an authorization. */
-export function delegatingCalls(chainId: bigint, from: string): DelegatingCalls {
+/** Two calls that differ only in an authorization, which a wallet without funds signed. */
+export function delegatingCalls(chainId: bigint, from: string) {
   const wallet = Wallet.createRandom();
   const { address, nonce, signature } = wallet.authorizeSync({ address: from, chainId, nonce: 0 });
   const authorization = {
-    chainId: quantity(chainId),
+    chainId: toQuantity(chainId),
     address,
-    nonce: quantity(nonce),
-    yParity: quantity(signature.yParity),
+    nonce: toQuantity(nonce),
+    yParity: toQuantity(signature.yParity),
     r: signature.r,
     s: signature.s,
   };
@@ -74,8 +68,4 @@ export class DelegationProbe {
     );
     return delegationSupport(plain, delegating);
   }
-}
-
-function quantity(value: bigint | number): string {
-  return `0x${value.toString(16)}`;
 }

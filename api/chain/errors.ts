@@ -83,14 +83,6 @@ export function revertOf(error: RpcError): { reverted: string } | null {
 /** Nodes use these codes both for a call that failed while it ran and for a call that they could not run. */
 export const AMBIGUOUS: ReadonlySet<number> = new Set([-32000, -32603]);
 
-/** Gas of a contract creation without its memory, rounded up generously. */
-export const BURNER_RESERVE = 300_000;
-
-/** Words of memory whose use costs this much gas: 3 for each word, and the square of their number divided by 512. */
-export function memoryWords(gas: number): number {
-  return 256 * (Math.sqrt(9 + gas / 128) - 3);
-}
-
 /** The node does not answer, or its answer is not valid. Nothing is known about the chain: retry later. */
 export class ChainUnavailable extends Error {
   override readonly name: string = "ChainUnavailable";

@@ -1,9 +1,10 @@
 import { zeroPadValue } from "ethers";
 
 import type { Burn, CollectionType } from "../domain/command.ts";
+import { forEachAtOnce } from "../shared/at-once.ts";
 import { abi } from "./abi.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
-import type { ChainClient } from "./client.ts";
+import type { ChainClient, ContractCall } from "./client.ts";
 import { decodeMoves, MOVE_TOPICS } from "./codec/decode.ts";
 import { addressWord, encodeForeignCall, uintWord, wordCall } from "./codec/encode.ts";
 import { DelegationProbe } from "./delegation.ts";
@@ -78,16 +79,12 @@ async function inspectAll(
     return found.fill(unavailableOf(error));
   }
   const contracts = [...addresses.entries()].filter(([index]) => isContract(codes[index]));
-  const next = contracts.values();
-  const inspectSome = async () => {
-    for (const [index, address] of next) {
-      found[index] =
-        bounds.abort?.aborted === true
-          ? new ChainUnavailable("the contracts could not be read in time")
-          : await client.nodes.session(() => inspectContract(client, address, bounds)).catch(unavailableOf);
-    }
-  };
-  await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, inspectSome));
+  await forEachAtOnce(contracts, CONTRACTS_AT_ONCE, async ([index, address]) => {
+    found[index] =
+      bounds.abort?.aborted === true
+        ? new ChainUnavailable("the contracts could not be read in time")
+        : await client.nodes.session(() => inspectContract(client, address, bounds)).catch(unavailableOf);
+  });
   return found;
 }
 
@@ -239,13 +236,6 @@ function nameOf(answer: CallAnswer): string | null {
   return text === null ? null : cleanText(Array.from(text).slice(0, 256).join(""));
 }
 
-/** A read of a contract that the service did not deploy. */
-interface BoundedCall {
-  from?: string;
-  to: string;
-  data: string;
-}
-
 /**
  * How a call of a foreign contract ended. `failed`: it ran, but used more than the limits allow, or broke in a way that
  * tells nothing. `unknown`: the node could not run it, so nothing is known about the contract.
@@ -271,7 +261,7 @@ const ANSWER_BYTES = 1_048_576;
 export const CONTRACTS_AT_ONCE = 4;
 
 /** The identity precompile returns its input on every node that has the state of the block. */
-const CONTROL: BoundedCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
+const CONTROL: ContractCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
 /**
  * Calls foreign contracts under limits for gas and answer size. No contract affects the answers of another. It never
@@ -279,36 +269,32 @@ const CONTROL: BoundedCall = { to: "0x0000000000000000000000000000000000000004",
  */
 async function boundedCalls(
   client: ChainClient,
-  calls: readonly BoundedCall[],
+  calls: readonly ContractCall[],
   bounds: CallBounds,
 ): Promise<BoundedAnswer[]> {
   const answers = new Array<BoundedAnswer>(calls.length).fill("unknown");
-  const byContract = [...Map.groupBy(calls.keys(), (index) => calls[index]?.to).values()];
-  const next = byContract.values();
-  const readContracts = async () => {
-    for (const indexes of next) {
-      for (let start = 0; start < indexes.length && bounds.abort?.aborted !== true; start += CALLS_AT_ONCE) {
-        const part = indexes.slice(start, start + CALLS_AT_ONCE);
-        const found = await readPart(
-          client,
-          part.flatMap((index) => calls[index] ?? []),
-          bounds,
-        );
-        for (const [position, index] of part.entries()) answers[index] = found[position] ?? "unknown";
-        // The rest would most likely end the same way, and cost as much again.
-        if (found.every((answer) => answer === "unknown" || (answer === "failed" && bounds.readAll !== true))) {
-          for (const index of indexes.slice(start + CALLS_AT_ONCE)) answers[index] = found[0] ?? "unknown";
-          break;
-        }
+  const byContract = Map.groupBy(calls.keys(), (index) => calls[index]?.to).values();
+  await forEachAtOnce(byContract, CONTRACTS_AT_ONCE, async (indexes) => {
+    for (let start = 0; start < indexes.length && bounds.abort?.aborted !== true; start += CALLS_AT_ONCE) {
+      const part = indexes.slice(start, start + CALLS_AT_ONCE);
+      const found = await readPart(
+        client,
+        part.flatMap((index) => calls[index] ?? []),
+        bounds,
+      );
+      for (const [position, index] of part.entries()) answers[index] = found[position] ?? "unknown";
+      // The rest would most likely end the same way, and cost as much again.
+      if (found.every((answer) => answer === "unknown" || (answer === "failed" && bounds.readAll !== true))) {
+        for (const index of indexes.slice(start + CALLS_AT_ONCE)) answers[index] = found[0] ?? "unknown";
+        break;
       }
     }
-  };
-  await Promise.all(Array.from({ length: CONTRACTS_AT_ONCE }, readContracts));
+  });
   return answers;
 }
 
 /** Calls of one contract, in one HTTP request. */
-async function readPart(client: ChainClient, calls: BoundedCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
+async function readPart(client: ChainClient, calls: ContractCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
   const found: BoundedAnswer[][] = [];
   try {
     const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };

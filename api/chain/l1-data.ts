@@ -1,7 +1,8 @@
 import { AbiCoder, concat, getBytes, id, Interface, keccak256, ZeroAddress } from "ethers";
 
 import { type L1Data, NO_L1_DATA } from "../domain/gas-estimate.ts";
-import type { ChainClient } from "./client.ts";
+import type { CallAnswer } from "./call-results.ts";
+import type { ChainClient, ContractCall } from "./client.ts";
 
 /** Contracts that tell what a rollup charges for writing a transaction to Ethereum (L1). Each is a part of its kind of chain. */
 const ORACLES = {
@@ -19,7 +20,7 @@ const calls = new Interface([
 ]);
 
 /** Runs calls. Null or undefined: it fails. */
-type ReadCalls = (calls: { to: string; data: string }[]) => Promise<(string | null | undefined)[]>;
+type ReadCalls = (calls: ContractCall[]) => Promise<CallAnswer[]>;
 
 /** More than anybody pays, and more gas than a block has: the answer is wrong. */
 const ABSURD = { feeWei: 10n ** 24n, gas: 10n ** 12n };
@@ -81,7 +82,7 @@ async function measureGas(read: ReadCalls): Promise<Omit<L1Data, "itemFee">> {
 }
 
 /** The first number of an answer with exactly `numbers` numbers; null for any other answer, and for an absurd value. */
-function numberOf(answer: string | null | undefined, numbers: number, absurd: bigint): bigint | null {
+function numberOf(answer: CallAnswer, numbers: number, absurd: bigint): bigint | null {
   if (answer?.length !== 2 + 64 * numbers) return null;
   const [value] = AbiCoder.defaultAbiCoder().decode(["uint256"], answer) as unknown as [bigint];
   return value < absurd ? value : null;

@@ -1,6 +1,6 @@
 import { AdaptiveSize } from "../shared/adaptive-size.ts";
 import { AnswerTooLarge, QueryTooLarge, RpcError } from "./errors.ts";
-import type { RpcBounds, RpcResult, RpcCalls } from "./rpc.ts";
+import type { RpcBounds, RpcCalls } from "./rpc.ts";
 
 /** Sizes of log queries. They become smaller when a provider refuses them. */
 export interface LogLimits {
@@ -27,22 +27,17 @@ export function createLogLimits({ blocks, addresses, topicsAbove }: LogQuerySize
 
 /** The answers to log queries. @throws QueryTooLarge, RpcError, ChainUnavailable */
 export async function askForLogs(rpc: RpcCalls, queries: object[], bounds: RpcBounds = {}): Promise<unknown[]> {
-  return (await post(rpc, queries, bounds)).map((result) => {
+  const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
+  const results = await rpc.batch(calls, bounds).catch((error: unknown) => {
+    if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
+    throw error;
+  });
+  return results.map((result) => {
     if (result.ok) return result.value;
     const limit = limitOf(result.error, "eth_getLogs");
     if (limit === null || limit === "rate" || limit === "batch") throw result.error;
     throw new QueryTooLarge(result.error, limit);
   });
-}
-
-async function post(rpc: RpcCalls, queries: object[], bounds: RpcBounds): Promise<RpcResult[]> {
-  try {
-    const calls = queries.map((query) => ({ method: "eth_getLogs", params: [query] }));
-    return await rpc.batch(calls, bounds);
-  } catch (error) {
-    if (error instanceof AnswerTooLarge) throw new QueryTooLarge(new RpcError(413, error.message, null), "results");
-    throw error;
-  }
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { NodeWord } from "../domain/conditions.ts";
-import type { NodeDisagrees } from "./errors.ts";
+import type { NodeBehind, NodeDisagrees } from "./errors.ts";
 
 /** How a node of `RPC_URLS` is, as far as this process knows. */
 export interface NodeState {
@@ -67,8 +67,6 @@ export interface NodeChoice {
   isAnotherAt(height: number): Promise<boolean>;
   /** Asks the other nodes for their block at a height. */
   votesOn(height: number, hash: string): Promise<BlockVotes>;
-  /** The node that is read now is behind the database: it is not read until it has caught up. @throws NodeBehind */
-  skipBehind(head: number, checkpoint: number): never;
   /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
   /** Asks all nodes that work. @param without leaves out the node that is read now. */
@@ -83,8 +81,8 @@ export interface NodeChoice {
   forgetVotes(): void;
   /** These nodes do not agree about a block, and there is no majority. */
   disagree(height: number, nodes: readonly number[]): void;
-  /** An answer of the node that is read now is wrong. If there are other nodes, it is not read for a while. @throws the error */
-  distrust(error: NodeDisagrees): never;
+  /** The node that is read now is behind, or its answer is wrong. If there are others, it is not read for a while. @throws the error */
+  skip(error: NodeBehind | NodeDisagrees): never;
   /** Runs a question on each node that answers, and gives the answers of all of them. At least one. @throws as the last one did */
   each<T>(work: () => Promise<T>): Promise<T[]>;
   /** Asks another working node the same question, as a second opinion. Null: no other node answers. */
@@ -120,7 +118,6 @@ export const ONE_NODE: NodeChoice = {
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
   votesOn: () => Promise.resolve({ same: 0, other: 0, nodes: [] }),
-  skipBehind: noOther,
   putAside: noOther,
   vote: () => Promise.resolve([]),
   outvote: noOther,
@@ -128,7 +125,7 @@ export const ONE_NODE: NodeChoice = {
   reinstate: () => undefined,
   forgetVotes: () => undefined,
   disagree: noOther,
-  distrust: (error) => {
+  skip: (error) => {
     throw error;
   },
   each: async (work) => [await work()],

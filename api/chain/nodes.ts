@@ -1,10 +1,11 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import { setTimeout as pause } from "node:timers/promises";
 
+import { toQuantity } from "ethers";
 import { z } from "zod";
 
 import { type ChainGuard, type ExpectedChain, WrongChain } from "./chain-guard.ts";
 import type { Condition } from "../domain/conditions.ts";
+import { pause } from "../shared/pause.ts";
 import { ChainNode, type NodeOptions } from "./chain-node.ts";
 import {
   AnswerTooLarge,
@@ -12,7 +13,6 @@ import {
   ChainUnavailable,
   classifyBroadcast,
   milderAnswer,
-  behind,
   NodeBehind,
   NodeDisagrees,
   NodesDivided,
@@ -215,10 +215,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   async votesOn(height: number, hash: string): Promise<BlockVotes> {
-    const at = `0x${height.toString(16)}`;
     const voters = this.#others().filter(({ isUp }) => isUp);
     const hashes = await Promise.all(
-      voters.map(({ rpc }) => rpc.call("eth_getBlockByNumber", [at, false]).then(hashOf, () => null)),
+      voters.map(({ rpc }) => rpc.call("eth_getBlockByNumber", [toQuantity(height), false]).then(hashOf, () => null)),
     );
     const known = hashes.filter((one) => one !== null);
     const nodes = [
@@ -227,12 +226,6 @@ export class Nodes extends RpcCalls implements NodeChoice {
     ];
     const same = known.filter((one) => one === hash).length;
     return { same, other: known.length - same, nodes };
-  }
-
-  skipBehind(head: number, checkpoint: number): never {
-    const error = behind(head, checkpoint);
-    this.#read.failed(this.#read.named(error));
-    throw error;
   }
 
   putAside(height: number): never {
@@ -256,7 +249,7 @@ export class Nodes extends RpcCalls implements NodeChoice {
     );
   }
 
-  distrust(error: NodeDisagrees): never {
+  skip(error: NodeBehind | NodeDisagrees): never {
     this.#read.failed(this.#read.named(error));
     throw error;
   }

@@ -1,6 +1,6 @@
 import { mapInSlices } from "../shared/in-slices.ts";
 import { checksumAddress } from "./values.ts";
-import type { ChainClient, LogFilter } from "./client.ts";
+import type { ChainClient, LogBlocks, LogFilter } from "./client.ts";
 import { MOVE_TOPICS } from "./codec/decode.ts";
 import { QueryTooLarge } from "./errors.ts";
 
@@ -26,9 +26,6 @@ export interface LogRequest {
   abort?: AbortSignal;
 }
 
-/** A range of blocks, or single blocks by their hashes. */
-type LogBlocks = { from: number; to: number } | { hashes: string[] };
-
 /**
  * Reads logs with as few queries as the provider accepts. Above `topicsAbove` addresses, a query names none of them: the
  * logs of other contracts are dropped here.
@@ -46,10 +43,12 @@ export async function queryLogs(client: ChainClient, request: LogRequest, blocks
 
 /** Null when even one block has too many logs. */
 async function byTopics(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[] | null> {
+  const { addresses, answerBytes, abort } = request;
   try {
     const logs: RawLog[] = [];
-    for (const topics of wideTopics(request.topics)) logs.push(...(await ask(client, { topics }, blocks, request)));
-    return logs.filter((log) => request.addresses.has(log.address));
+    for (const topics of wideTopics(request.topics))
+      logs.push(...(await client.logs({ topics }, blocks, { answerBytes, abort })));
+    return logs.filter((log) => addresses.has(log.address));
   } catch (error) {
     if (!(error instanceof QueryTooLarge)) throw error;
     if (canShrink(client, blocks)) throw new RangeTooLarge(error);
@@ -67,13 +66,14 @@ function wideTopics(topics: readonly string[]): LogFilter["topics"][] {
 
 async function byAddresses(client: ChainClient, request: LogRequest, blocks: LogBlocks): Promise<RawLog[]> {
   const limit = client.logLimits.addresses;
+  const { answerBytes, abort } = request;
   const addresses = [...request.addresses.keys()];
   const topics = request.topics.length === 0 ? [] : [[...request.topics], ...(request.further ?? [])];
   const logs: RawLog[] = [];
   for (let start = 0; start < addresses.length;) {
     const address = addresses.slice(start, start + limit.value);
     try {
-      logs.push(...(await ask(client, { address, topics }, blocks, request)));
+      logs.push(...(await client.logs({ address, topics }, blocks, { answerBytes, abort })));
     } catch (error) {
       if (!(error instanceof QueryTooLarge)) throw error;
       // Which of the two is too large is known only where the provider says so.
@@ -87,18 +87,6 @@ async function byAddresses(client: ChainClient, request: LogRequest, blocks: Log
     start += address.length;
   }
   return logs;
-}
-
-function ask(
-  client: ChainClient,
-  filter: LogFilter,
-  blocks: LogBlocks,
-  { answerBytes, abort }: LogRequest,
-): Promise<RawLog[]> {
-  const bounds = { ...(answerBytes === undefined ? {} : { answerBytes }), abort };
-  return "from" in blocks
-    ? client.logs(filter, blocks.from, blocks.to, bounds)
-    : client.logsOfBlocks(filter, blocks.hashes, bounds);
 }
 
 /** Lowers the limit of blocks. False for a single block. */

@@ -34,7 +34,7 @@ export interface RpcBounds {
   /** Most calls in one HTTP request. */
   batch?: number;
   /** Largest answer to one HTTP request, in bytes. */
-  answerBytes?: number;
+  answerBytes?: number | undefined;
   /** Ends the calls early. */
   abort?: AbortSignal | undefined;
 }

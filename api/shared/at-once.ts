@@ -4,7 +4,7 @@
  * @throws the first error of `work`, or the error of the list.
  */
 export async function forEachAtOnce<Item>(
-  items: AsyncIterable<Item>,
+  items: AsyncIterable<Item> | Iterable<Item>,
   limit: number,
   work: (item: Item) => Promise<void>,
 ): Promise<void> {

@@ -263,7 +263,7 @@ describe("Nodes", () => {
   describe("given a node whose answer was wrong", () => {
     it("does not read it for a while, although it answers calls", async () => {
       const wrong = new NodeDisagrees("its receipts differ");
-      const session = nodes.session(() => (nodes.number === 1 ? nodes.distrust(wrong) : client.headNumber()));
+      const session = nodes.session(() => (nodes.number === 1 ? nodes.skip(wrong) : client.headNumber()));
       expect(await session).to.equal(CHECKPOINT);
       await nodes.within(1, () => client.headNumber());
       await nodes.examine();
@@ -361,7 +361,7 @@ describe("Nodes", () => {
       fake(1).answer = answers(CHECKPOINT + 5, []);
       fake(2).answer = answers(CHECKPOINT + 9, [LOG]);
       const filter = { address: [LOG.address], topics: [] };
-      expect(await client.logs(filter, CHECKPOINT, CHECKPOINT + 9)).to.have.length(1);
+      expect(await client.logs(filter, { from: CHECKPOINT, to: CHECKPOINT + 9 })).to.have.length(1);
       expect(nodes.states().map(({ word }) => word)).to.deep.equal(["behind", "up"]);
     });
   });
