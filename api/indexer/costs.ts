@@ -1,4 +1,4 @@
-import { backoff } from "../domain/backoff.ts";
+import { FaultBackoff } from "../domain/backoff.ts";
 import type { ChainClient } from "../chain/client.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import type { Cost } from "../domain/cost-shares.ts";
@@ -69,16 +69,12 @@ const WAIT = { first: 1_000, longest: 600_000 };
 
 /** Asks for missing costs, more and more rarely while they stay missing: some nodes never have them. */
 export class MissingCosts {
-  /** How many times in a row costs were still missing. */
-  #failures = 0;
-  #askedAt = 0;
+  readonly #backoff = new FaultBackoff(WAIT, () => performance.now());
 
   async record(deps: Parameters<typeof recordMissingCosts>[0]): Promise<void> {
-    const wait = this.#failures === 0 ? 0 : backoff(WAIT, this.#failures - 1);
-    if (performance.now() - this.#askedAt < wait) return;
-    const left = await recordMissingCosts(deps);
-    this.#failures = left === 0 ? 0 : this.#failures + 1;
-    this.#askedAt = performance.now();
+    if (this.#backoff.waiting) return;
+    if ((await recordMissingCosts(deps)) > 0) this.#backoff.failed();
+    else this.#backoff.clear();
   }
 }
 

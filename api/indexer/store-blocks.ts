@@ -152,11 +152,9 @@ interface From {
   again: boolean;
 }
 
-/** A request whose metadata, or whose settling, may make a commit fail. `error` is set once that is known. */
-interface Suspect {
-  id: string;
+/** A request whose metadata, or whose settling, may make a commit fail. `error` is undefined until that is known. */
+interface Suspect extends FailedRow {
   part: keyof Without;
-  error?: unknown;
 }
 
 /** Rolls a trial back. */
@@ -197,8 +195,8 @@ async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): 
   const cancelled = range.cancelled.map(({ request }) => request.id);
   const settling = [...(await idsToSettle(deps.database.read, range.confirmed)), ...ended, ...cancelled];
   const suspects: Suspect[] = [
-    ...[...new Set(minted)].map((id) => ({ id, part: "metadata" as const })),
-    ...[...new Set(settling)].map((id) => ({ id, part: "settling" as const })),
+    ...[...new Set(minted)].map((id) => ({ id, part: "metadata" as const, error: undefined })),
+    ...[...new Set(settling)].map((id) => ({ id, part: "settling" as const, error: undefined })),
   ];
   /** Whether the range can be stored with these suspects only. */
   const tryWith = async (kept: readonly Suspect[]) => {
@@ -252,9 +250,9 @@ async function commitRange(
     parked = [
       {
         kind: "metadata",
-        rows: await parkRows(trx, "metadata", [...unreadableMints(range), ...failedOf(rowsOf("metadata"))], now()),
+        rows: await parkRows(trx, "metadata", [...unreadableMints(range), ...rowsOf("metadata")], now()),
       },
-      { kind: "request", rows: await parkRows(trx, "request", failedOf(rowsOf("settling")), now()) },
+      { kind: "request", rows: await parkRows(trx, "request", rowsOf("settling"), now()) },
     ];
     return "stored";
   });
@@ -273,10 +271,6 @@ async function commitRange(
 function unreadableMints({ unreadable, moves }: PreparedRange): FailedRow[] {
   const minted = new Set(moves.map(({ mintedBy }) => mintedBy?.id));
   return unreadable.filter(({ id }) => minted.has(id));
-}
-
-function failedOf(suspects: readonly Suspect[]): FailedRow[] {
-  return suspects.map(({ id, error }) => ({ id, error }));
 }
 
 /** Transfer logs by foreign contract. A contract whose logs were too many to read is above the limit. */
