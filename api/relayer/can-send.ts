@@ -41,33 +41,30 @@ export async function checkDatabaseIsNewest(database: Database): Promise<void> {
  * @param lane address of the sending key.
  * @throws CannotSend
  */
-export function checkCanSend(context: SendingContext, lane: string): Promise<CanSend> {
-  return context.client.nodes.session(() => readCanSend(context, lane));
-}
-
-async function readCanSend(context: SendingContext, lane: string): Promise<CanSend> {
-  const { client, contracts, maxFeePerGas } = context;
-  const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
-    currentFees(client, maxFeePerGas),
-    readRelayStatus(client, contracts.relay, [lane]),
-    client.balance(lane),
-  ]);
-  const [isOperator] = operators;
-  if (isOperator == null || paused === null) {
-    throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check ${client.nodes.where}`);
-  }
-  if (!isOperator) {
-    throw new CannotSend(
-      "not_operator",
-      `the relay ${contracts.relay} does not know operator ${lane}: its owner must call setOperator for it`,
-    );
-  }
-  if (paused) {
-    throw new CannotSend("relay_paused", `the relay ${contracts.relay} is paused: its owner must call unpause`);
-  }
-  // On some chains gas is free.
-  if (funds === 0n && fees.maxFeePerGas > 0n) {
-    throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
-  }
-  return { fees, funds, block, node: client.nodes.number };
+export function checkCanSend({ client, contracts, maxFeePerGas }: SendingContext, lane: string): Promise<CanSend> {
+  return client.nodes.session(async () => {
+    const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
+      currentFees(client, maxFeePerGas),
+      readRelayStatus(client, contracts.relay, [lane]),
+      client.balance(lane),
+    ]);
+    const [isOperator] = operators;
+    if (isOperator == null || paused === null) {
+      throw new CannotSend("no_relay", `no relay answers at ${contracts.relay}: check ${client.nodes.where}`);
+    }
+    if (!isOperator) {
+      throw new CannotSend(
+        "not_operator",
+        `the relay ${contracts.relay} does not know operator ${lane}: its owner must call setOperator for it`,
+      );
+    }
+    if (paused) {
+      throw new CannotSend("relay_paused", `the relay ${contracts.relay} is paused: its owner must call unpause`);
+    }
+    // On some chains gas is free.
+    if (funds === 0n && fees.maxFeePerGas > 0n) {
+      throw new CannotSend("no_funds", `lane ${lane} has no funds: send it the chain's own currency to pay for gas`);
+    }
+    return { fees, funds, block, node: client.nodes.number };
+  });
 }

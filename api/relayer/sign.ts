@@ -43,19 +43,11 @@ export async function signDelegations(
     const wallet = wallets.get(address);
     const nonce = nonces[index];
     if (wallet === undefined || nonce === undefined) continue;
-    const fields = { chainId: delegation.chainId, address: delegation.delegate, nonce };
-    signed.set(address, signAuthorization(wallet.key, fields));
+    // For one chain, and never for all.
+    const fields = { chainId: delegation.chainId, address: delegation.delegate, nonce: BigInt(nonce) };
+    signed.set(address, { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) });
   }
   return signed;
-}
-
-/** A wallet's authorization to run the delegate's code from now on (EIP-7702), for one chain and never for all. */
-function signAuthorization(
-  key: SigningKey,
-  authorization: { chainId: bigint; address: string; nonce: number },
-): Authorization {
-  const fields = { ...authorization, nonce: BigInt(authorization.nonce) };
-  return { ...fields, signature: signDigest(key, hashAuthorization(fields)) };
 }
 
 /** The transaction of a batch. */
