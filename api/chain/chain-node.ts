@@ -3,15 +3,7 @@ import type { Logger } from "pino";
 import type { Condition, NodeWord } from "../domain/conditions.ts";
 import { pause } from "../shared/pause.ts";
 import { type ChainGuard, WrongChain } from "./chain-guard.ts";
-import {
-  AnswerTooLarge,
-  behind,
-  CallAborted,
-  ChainUnavailable,
-  NodeBehind,
-  NodeDisagrees,
-  RateLimited,
-} from "./errors.ts";
+import { AnswerTooLarge, CallAborted, ChainUnavailable, NodeBehind, NodeDisagrees, RateLimited } from "./errors.ts";
 import { NodeBudget } from "./node-budget.ts";
 import type { NodeState } from "./node-choice.ts";
 import { NodeHealth } from "./node-health.ts";
@@ -361,7 +353,7 @@ class NodeRpc extends Rpc {
       const head = result?.ok === true ? headOf(result.value) : null;
       if (head !== null) this.#node.names(head);
       else if (least >= 0) throw new ChainUnavailable(NO_HEAD);
-      if (head !== null && head < least) throw behind(head, least);
+      if (head !== null && head < least) throw new NodeBehind(head, least);
     }
     return asked.length === calls.length ? results : results.slice(1);
   }

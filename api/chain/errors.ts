@@ -126,10 +126,10 @@ export class CallAborted extends ChainUnavailable {
 /** The node has not reached a block: its newest state is older than what is stored, or it cannot have the logs of the block. */
 export class NodeBehind extends ChainUnavailable {
   override readonly name = "NodeBehind";
-}
 
-export function behind(head: number, block: number): NodeBehind {
-  return new NodeBehind(`the node is at block ${head.toString()}, and has not reached block ${block.toString()}`);
+  constructor(head: number, block: number) {
+    super(`the node is at block ${head.toString()}, and has not reached block ${block.toString()}`);
+  }
 }
 
 /** The other nodes have another block at a height than this one. */

@@ -1,7 +1,7 @@
 import {
   type CallFailure,
   decodeRevert,
-  outOfGas,
+  failureOf,
   ranOutOfGas,
   type RelayEvent,
   type TokenMove,
@@ -9,17 +9,6 @@ import {
 import { isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
 import type { DecidedRequest, NumberedRequest } from "../store/requests/requests.ts";
-
-/** What one of the service's transactions did for each request. */
-interface BatchResult {
-  batchId: number;
-  transactionHash: string;
-  blockNumber: number;
-  /** Requests whose number this transaction consumed. */
-  outcomes: DecidedRequest<NumberedRequest>[];
-  /** Requests that the batch did not reach before its gas ran low. */
-  untouched: NumberedRequest[];
-}
 
 /** The decoded logs of one transaction, in order. */
 export interface TransactionLogs {
@@ -39,26 +28,33 @@ export class AttributionError extends Error {
  * successful mint of the batch in it.
  * @param requests of the batch, in the order of its calls.
  * @param gasLimits of the calls, by request number. Only calls that ran out of gas need theirs.
- * @returns the result, and the request that each move belongs to.
+ * @returns `outcomes`: of the requests whose number this transaction consumed. `untouched`: the requests that the batch did not
+ *   reach before its gas ran low. `owners`: the request that each move belongs to.
  * @throws AttributionError when the logs do not fit this batch.
  */
 export function attribute(
-  batch: { batchId: number; transactionHash: string; blockNumber: number; requests: NumberedRequest[] },
+  requests: readonly NumberedRequest[],
   logs: TransactionLogs,
   gasLimits: ReadonlyMap<bigint, number> = new Map(),
-): { result: BatchResult; owners: Map<TokenMove, string> } {
+): {
+  outcomes: DecidedRequest<NumberedRequest>[];
+  untouched: NumberedRequest[];
+  owners: Map<TokenMove, NumberedRequest>;
+} {
   const closing = logs.relay.find((event) => event.kind === "batch-executed");
-  if (closing === undefined)
-    throw new AttributionError(`${batch.transactionHash} has no BatchExecuted event of the relay`);
+  if (closing === undefined) {
+    const hash = logs.relay[0]?.transactionHash ?? "a transaction";
+    throw new AttributionError(`${hash} has no BatchExecuted event of the relay`);
+  }
   const failed = new Map(
     logs.relay.flatMap((event) => (event.kind === "call-failed" ? [[event.number, event.reason] as const] : [])),
   );
   const skipped = new Set(logs.relay.flatMap((event) => (event.kind === "call-skipped" ? [event.number] : [])));
-  const owners = new Map<TokenMove, string>();
+  const owners = new Map<TokenMove, NumberedRequest>();
   const unassigned = new Set(logs.moves);
-  const outcomes: BatchResult["outcomes"] = [];
+  const outcomes: DecidedRequest<NumberedRequest>[] = [];
 
-  for (const request of batch.requests.slice(0, closing.executed)) {
+  for (const request of requests.slice(0, closing.executed)) {
     const reason = failed.get(request.number);
     if (reason !== undefined) {
       const failure = ranOutOfGas(reason)
@@ -74,21 +70,13 @@ export function attribute(
       outcomes.push({ request, outcome: succeeded(request, logs, unassigned, owners) });
     }
   }
-  return {
-    result: {
-      batchId: batch.batchId,
-      transactionHash: batch.transactionHash,
-      blockNumber: batch.blockNumber,
-      outcomes,
-      untouched: batch.requests.slice(closing.executed),
-    },
-    owners,
-  };
+  return { outcomes, untouched: requests.slice(closing.executed), owners };
 }
 
 function usedUp(limit: number | undefined): CallFailure {
   const figure = limit === undefined ? "" : ` of ${limit.toString()}`;
-  return outOfGas(
+  return failureOf(
+    "out_of_gas",
     `The call ran out of gas: it used up its limit${figure}. The costs are measured again: send a new request.`,
   );
 }
@@ -97,7 +85,7 @@ function succeeded(
   request: NumberedRequest,
   logs: TransactionLogs,
   unassigned: Set<TokenMove>,
-  owners: Map<TokenMove, string>,
+  owners: Map<TokenMove, NumberedRequest>,
 ): ChainOutcome {
   const { command } = request;
   if (command.kind === "create-collection") {
@@ -127,6 +115,6 @@ function succeeded(
     throw new AttributionError(`request ${request.id} succeeded, but another token was minted`);
   }
   unassigned.delete(move);
-  owners.set(move, request.id);
+  owners.set(move, request);
   return { ok: true, collection: contract, tokenId: move.tokenId };
 }

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { Block, ChainClient } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { behind, ChainUnavailable, describeError, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
+import { ChainUnavailable, describeError, NodeBehind, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { Condition } from "../domain/conditions.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
@@ -157,7 +157,7 @@ export class Indexer {
     const [at = null, next = null] = blocks;
     if (head < checkpoint) {
       // However long it takes: while another node has reached the checkpoint, this one is only behind.
-      if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skip(behind(head, checkpoint));
+      if (await client.nodes.isAnotherAt(checkpoint)) client.nodes.skip(new NodeBehind(head, checkpoint));
       if (this.#mayLag() && (await this.#isOnChain(head))) return false;
     }
     if (head < checkpoint || !(await this.#isStored(checkpoint, at))) {

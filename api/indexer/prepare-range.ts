@@ -1,4 +1,3 @@
-import type { Transaction } from "ethers";
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
@@ -15,7 +14,6 @@ import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";
 import type { NewBlockRow } from "../store/db/schema.ts";
-import type { Db } from "../store/db/sql.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
@@ -61,7 +59,7 @@ interface PrepareDeps {
   contracts: ContractAddresses;
   logger: Logger;
   receipts(hashes: string[]): Promise<(Receipt | null)[]>;
-  transactions(hashes: string[]): Promise<(Transaction | null | undefined)[]>;
+  transactions: ChainClient["transactions"];
   /** The first of these transactions that one of this database's lanes sent. The database knows none of them. */
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
@@ -152,7 +150,7 @@ async function ourBatches(
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
-  const { requests: carried, unreadable } = await requestsOfBatches({ ...deps, read: deps.database.read }, known);
+  const { requests: carried, unreadable } = await requestsOfBatches(deps, known);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
@@ -171,15 +169,10 @@ async function ourBatches(
       ),
     };
     try {
-      const limits = await gasLimits(deps.database, relay);
-      const attributed = attribute({ batchId, transactionHash, blockNumber, requests }, logs, limits);
-      const byId = new Map(requests.map((request) => [request.id, request]));
-      for (const [move, id] of attributed.owners) {
-        const request = byId.get(id);
-        if (request !== undefined) owners.set(move, request);
-      }
+      const { outcomes, untouched, owners: own } = attribute(requests, logs, await gasLimits(deps.database, relay));
+      for (const [move, request] of own) owners.set(move, request);
       const timestamp = (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000;
-      batches.push({ ...attributed.result, timestamp });
+      batches.push({ batchId, transactionHash, blockNumber, timestamp, outcomes, untouched });
     } catch (error) {
       if (!(error instanceof AttributionError)) throw error;
       // Never guess: store nothing of this range until the node's answers are consistent.
@@ -340,30 +333,23 @@ async function cancelledRequests(database: Database, events: readonly RelayEvent
   });
 }
 
-interface Deps {
-  read: Db;
-  contracts: ContractAddresses;
-  /** Transactions as the node shows them. */
-  transactions: (hashes: string[]) => Promise<(Transaction | null | undefined)[]>;
-}
-
-interface BatchRequests {
-  /** The requests of each batch in the order of its calls, by the hash of the transaction. */
-  requests: Map<string, NumberedRequest[]>;
-  /** Requests whose stored commands cannot be read. Their commands come from the chain, without metadata. */
-  unreadable: FailedRow[];
-}
+type RequestDeps = Pick<PrepareDeps, "database" | "contracts" | "transactions">;
 
 /**
  * The requests of mined batches. What the database lacks is read from their transactions: commands that cannot be read, and the
  * numbers of pruned items, when `reconcile` reads old blocks again.
  * @param batches ids by hash.
+ * @returns `requests`: of each batch in the order of its calls, by the hash of the transaction. `unreadable`: see `PreparedRange`.
  */
-export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string, number>): Promise<BatchRequests> {
+export async function requestsOfBatches(
+  deps: RequestDeps,
+  batches: ReadonlyMap<string, number>,
+): Promise<{ requests: Map<string, NumberedRequest[]>; unreadable: FailedRow[] }> {
+  const { read } = deps.database;
   const requests = new Map<string, NumberedRequest[]>();
   const incomplete = new Map<string, (NumberedRequest | UnreadableRequest)[]>();
   for (const [hash, id] of batches) {
-    const rows = await batchRequestsAsStored(deps.read, id);
+    const rows = await batchRequestsAsStored(read, id);
     const readable = rows.filter((row): row is NumberedRequest => !isUnreadable(row));
     if (rows.length > 0 && readable.length === rows.length) requests.set(hash, readable);
     else incomplete.set(hash, rows);
@@ -371,7 +357,7 @@ export async function requestsOfBatches(deps: Deps, batches: ReadonlyMap<string,
   if (incomplete.size === 0) return { requests, unreadable: [] };
   const calls = await callsOf(deps, [...incomplete.keys()]);
   const pruned = [...incomplete].flatMap(([hash, rows]) => (rows.length === 0 ? (calls.get(hash) ?? []) : []));
-  const stored = await requestsByNumber(deps.read, [...new Set(pruned.map(({ number }) => number))]);
+  const stored = await requestsByNumber(read, [...new Set(pruned.map(({ number }) => number))]);
   const byNumber = new Map(stored.map((request) => [request.number, request]));
   for (const [hash, rows] of incomplete) {
     const called = calls.get(hash) ?? [];
@@ -393,7 +379,7 @@ function isUnreadable(row: NumberedRequest | UnreadableRequest): row is Unreadab
   return "withCommand" in row;
 }
 
-async function callsOf({ transactions }: Deps, hashes: string[]): Promise<Map<string, ExecutedCall[]>> {
+async function callsOf({ transactions }: RequestDeps, hashes: string[]): Promise<Map<string, ExecutedCall[]>> {
   const found = new Map<string, ExecutedCall[]>();
   for (const [index, transaction] of (await transactions(hashes)).entries()) {
     const hash = hashes[index] ?? "";
@@ -406,7 +392,7 @@ async function callsOf({ transactions }: Deps, hashes: string[]): Promise<Map<st
   return found;
 }
 
-function fromCall({ contracts }: Deps, row: UnreadableRequest, calls: readonly ExecutedCall[]): NumberedRequest {
+function fromCall({ contracts }: RequestDeps, row: UnreadableRequest, calls: readonly ExecutedCall[]): NumberedRequest {
   const call = calls.find(({ number }) => number === row.number);
   return row.withCommand(decodeCommand(present(call, `its transaction does not call request ${row.id}`), contracts));
 }

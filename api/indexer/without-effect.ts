@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
+import { failureOf } from "../chain/codec/decode.ts";
 import { isEmpty, type Receipt } from "../chain/transaction.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { RpcError } from "../chain/errors.ts";
@@ -112,8 +113,7 @@ async function refusalOf(database: Database, batch: OpenBatch, closedEmpty: bool
   const [request] = await batchRequests(database.read, batch.id);
   if (verdict === "unknown" && (request?.returns ?? 0) === 0) return null;
   const message = REFUSED[attempts.at(-1)?.answer ?? "unknown"] ?? REFUSED_OTHERWISE;
-  const errors = [{ field: "transaction", code: "transaction_refused", message }];
-  return { failure: { ok: false, errorCode: "transaction_refused", errors } };
+  return { failure: { ok: false, ...failureOf("transaction_refused", message) } };
 }
 
 const REFUSED_OTHERWISE = "The chain's node refuses the transaction of this request. The operator's log has its error.";

@@ -4,7 +4,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { CloneArgumentsError } from "../chain/codec/clone-arguments.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
-import { type CallFailure, outOfGas } from "../chain/codec/decode.ts";
+import { type CallFailure, failureOf } from "../chain/codec/decode.ts";
 import { type Command, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
@@ -166,7 +166,7 @@ async function encodeAll(context: BatchContext, claimed: NumberedRequest[]) {
       // One request that cannot be encoded must not block the others, now and at every retry.
       const reason =
         error instanceof CloneArgumentsError ? error.message : "The request cannot be encoded as a contract call.";
-      rejected.push({ request, ...reverted(reason), cause: error });
+      rejected.push({ request, ...failureOf("execution_reverted", reason), cause: error });
     }
   }
   return { encoded, delegations, rejected };
@@ -192,20 +192,13 @@ function checkItem(
   const alone = batchGas(measured, [counted], delegates ? 1 : 0).limit;
   // The relay would stop before this item every time, and each transaction would be paid for nothing.
   if (alone > gasBudget) {
-    return {
-      request,
-      ...outOfGas(`The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`),
-      cause: null,
-    };
+    const message = `The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`;
+    return { request, ...failureOf("out_of_gas", message), cause: null };
   }
   // A request that was signed before may still run on chain: only the chain may end it.
   const failure =
     request.status === "pending" ? (simulation.failure ?? tooExpensive(simulation.gas, counted.gas)) : null;
   return failure === null ? counted : { request, ...failure, cause: null };
-}
-
-function reverted(message: string): CallFailure {
-  return { errorCode: "execution_reverted", errors: [{ field: "transaction", code: "execution_reverted", message }] };
 }
 
 /** Nodes round their estimates up. A request fails only when nearly all of the estimate is certain. */
@@ -214,7 +207,8 @@ const ESTIMATE_MARGIN = 1.25;
 /** Foreign code that needs more gas than an item may use fails on chain, after it burnt all of it. */
 function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): CallFailure | null {
   if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATE_MARGIN) return null;
-  return outOfGas(
+  return failureOf(
+    "out_of_gas",
     `The request needs about ${simulated.toString()} gas. One request may use ${allowed.limit} (MAX_ITEM_GAS).`,
   );
 }

@@ -240,7 +240,12 @@ export function decodeRevert(reason: string, command: Command): CallFailure {
   const unknown = error === null ? reason !== "0x" : BUILT_IN.has(error.name);
   const otherwise = unknown && callsReceiver(command) ? "receiver_rejected" : "execution_reverted";
   const errorCode = (error !== null ? MEANINGS[error.name] : undefined) ?? otherwise;
-  return { errorCode, errors: [{ field: "transaction", code: errorCode, message: describe(error, reason) }] };
+  return failureOf(errorCode, describe(error, reason));
+}
+
+/** The failure of a call as the app sees it. */
+export function failureOf(errorCode: RequestFailureCode, message: string): CallFailure {
+  return { errorCode, errors: [{ field: "transaction", code: errorCode, message }] };
 }
 
 /**
@@ -249,11 +254,6 @@ export function decodeRevert(reason: string, command: Command): CallFailure {
  */
 export function ranOutOfGas(reason: string): boolean {
   return reason === "0x" || parseError(reason)?.name === "FailedDeployment";
-}
-
-/** @param message with the figures: what was needed, and what was allowed. */
-export function outOfGas(message: string): CallFailure {
-  return { errorCode: "out_of_gas", errors: [{ field: "transaction", code: "out_of_gas", message }] };
 }
 
 /** The failure of a mint in a collection that no longer lets the relay mint. */

@@ -68,17 +68,11 @@ function skip(number: number): RelayEvent {
 }
 
 function run(requests: NumberedRequest[], logs: Partial<TransactionLogs>) {
-  const { result, owners } = attribute(
-    { batchId: 1, ...AT, requests },
-    { relay: [], moves: [], created: new Map(), ...logs },
-  );
+  const { outcomes, untouched, owners } = attribute(requests, { relay: [], moves: [], created: new Map(), ...logs });
   return {
-    outcomes: result.outcomes.map(({ request, outcome }) => [
-      request.id,
-      outcome.ok ? outcome.tokenId : outcome.errorCode,
-    ]),
-    untouched: result.untouched.map((request) => request.id),
-    owners: [...owners.values()],
+    outcomes: outcomes.map(({ request, outcome }) => [request.id, outcome.ok ? outcome.tokenId : outcome.errorCode]),
+    untouched: untouched.map((request) => request.id),
+    owners: [...owners.values()].map((request) => request.id),
   };
 }
 
@@ -113,10 +107,10 @@ describe("attribute", () => {
 
   it("says how much gas a call could use that failed without a reason", () => {
     const failedLogs = { relay: [failure(0), closing(1)], moves: [], created: new Map() };
-    const { result } = attribute({ batchId: 1, ...AT, requests: [mint(0)] }, failedLogs, new Map([[0n, 160_000]]));
+    const { outcomes } = attribute([mint(0)], failedLogs, new Map([[0n, 160_000]]));
     const message =
       "The call ran out of gas: it used up its limit of 160000. The costs are measured again: send a new request.";
-    expect(result.outcomes[0]?.outcome).to.deep.equal({
+    expect(outcomes[0]?.outcome).to.deep.equal({
       ok: false,
       errorCode: "out_of_gas",
       errors: [{ field: "transaction", code: "out_of_gas", message }],
@@ -186,11 +180,8 @@ describe("attribute", () => {
       soulbound: false,
     });
     const created = new Map([[8n, COLLECTION]]);
-    const { result } = attribute(
-      { batchId: 1, ...AT, requests: [create] },
-      { relay: [closing(1)], moves: [], created },
-    );
-    expect(result.outcomes[0]?.outcome).to.deep.equal({ ok: true, collection: COLLECTION, tokenId: null });
+    const { outcomes } = attribute([create], { relay: [closing(1)], moves: [], created });
+    expect(outcomes[0]?.outcome).to.deep.equal({ ok: true, collection: COLLECTION, tokenId: null });
     expect(() => run([create], { relay: [closing(1)] })).to.throw(AttributionError);
   });
 

@@ -43,7 +43,7 @@ describe("requestsOfBatches", () => {
       asked.push(...hashes);
       return Promise.resolve(hashes.map(() => shown));
     };
-    const deps = { read: database.read, contracts: CONTRACTS, transactions };
+    const deps = { database, contracts: CONTRACTS, transactions };
     const { requests } = await requestsOfBatches(deps, new Map([[HASH, id]]));
     return { asked, ids: requests.get(HASH)?.map((one) => one.id) };
   }
