@@ -177,7 +177,7 @@ export async function* walkBlocks(
 ): AsyncGenerator<{ cid: CID; bytes: Uint8Array }> {
   const ahead = [root];
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    const name = cid.toV1().toString();
+    const name = canonicalCid(cid);
     if (seen.has(name)) continue;
     seen.add(name);
     let bytes: Uint8Array;
@@ -201,7 +201,7 @@ export async function* walkBlocks(
 export async function findBlocks(blocks: BlockSource, root: CID, seen: Set<string>): Promise<void> {
   const ahead = [root];
   for (let cid = ahead.pop(); cid !== undefined; cid = ahead.pop()) {
-    const name = cid.toV1().toString();
+    const name = canonicalCid(cid);
     if (seen.has(name)) continue;
     seen.add(name);
     if (hasLinks(cid)) ahead.push(...linksOf(cid, await blocks.get(cid)));

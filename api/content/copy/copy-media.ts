@@ -3,7 +3,7 @@ import { fetch } from "undici";
 import type { OutboundAgent } from "../../outbound/agent.ts";
 import { download, DownloadError } from "../../outbound/download.ts";
 import type { StoredMedia } from "../../store/media/media.ts";
-import { type BlockStore, BlockStoreUnavailable } from "../block-store.ts";
+import { type BlockStore, isStorageFault } from "../block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../cids.ts";
 import { type ContentFile, findFile, isDamage, storeFile } from "../content.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../media-type.ts";
@@ -51,9 +51,7 @@ function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<U
 async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array> {
   const bytes = await readDataUrl(url);
   if (bytes === null) throw new MediaError("media_unavailable", "The data URL is malformed.");
-  if (bytes.length > deps.maxBytes) {
-    throw new MediaError("media_too_large", `The file is larger than ${deps.maxBytes.toString()} bytes.`);
-  }
+  if (bytes.length > deps.maxBytes) throw tooLarge(deps.maxBytes);
   yield bytes;
 }
 
@@ -97,13 +95,12 @@ const READ_AHEAD = 4;
  * @throws MediaError, DownloadError
  */
 async function copyIpfs(
-  deps: { blocks: BlockStore; gateway: Gateway | null; maxBytes: number },
+  { blocks, gateway, maxBytes }: CopyDeps,
   url: string,
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const named = parseIpfsUri(url);
   if (named === null) throw new MediaError("media_unavailable", "The ipfs URL has no valid CID.");
-  const { blocks, gateway, maxBytes } = deps;
   if (gateway === null && !(await blocks.has(named.cid))) {
     throw new MediaError(
       "media_unavailable",
@@ -129,7 +126,7 @@ async function copyIpfs(
     if (error instanceof MediaError) throw error;
     if (failure !== null) throw failure;
     // All blocks arrived and match their CIDs, but they do not form a file.
-    if (!isErrno(error) && !(error instanceof BlockStoreUnavailable))
+    if (!isStorageFault(error))
       throw new MediaError("media_unavailable", "The ipfs URL does not lead to a file.", { cause: error });
     throw error;
   }
@@ -152,11 +149,6 @@ async function readThrough(file: ContentFile, maxBytes: number): Promise<string>
 
 function tooLarge(maxBytes: number): MediaError {
   return new MediaError("media_too_large", `The file is larger than ${maxBytes.toString()} bytes.`);
-}
-
-/** An error of the disk: this service is at fault, not the content. */
-function isErrno(error: unknown): boolean {
-  return error instanceof Error && "errno" in error && !isDamage(error);
 }
 
 function decodePath(path: string): string {

@@ -23,6 +23,7 @@ import {
   returnPin,
   takePins,
 } from "../../store/media/pins.ts";
+import type { Trx } from "../../store/db/sql.ts";
 import type { BlockStore } from "../block-store.ts";
 import { parseCid } from "../cids.ts";
 import { isDamage, walkBlocks } from "../content.ts";
@@ -160,12 +161,7 @@ export class Pinner {
     await this.#park(failed.map(({ row: { pin }, error }) => ({ id: pin.cid, error })));
   }
 
-  async #record(
-    trx: Parameters<typeof finishPin>[0],
-    pin: DuePin,
-    problem: string | null,
-    abort: AbortSignal,
-  ): Promise<void> {
+  async #record(trx: Trx, pin: DuePin, problem: string | null, abort: AbortSignal): Promise<void> {
     if (problem === null) await (pin.hosted ? finishPin : finishUnpin)(trx, pin);
     // The next process pins it. Being stopped does not count as a try.
     else if (abort.aborted) await returnPin(trx, pin, AT_ONCE, null);
@@ -261,12 +257,8 @@ async function call(url: string, file: Uint8Array | null, stop: AbortSignal, tim
 
 function read<T>(schema: z.ZodType<T>, answer: unknown): T {
   const result = schema.safeParse(answer);
-  if (!result.success) throw notKubo();
-  return result.data;
-}
-
-function notKubo(): KuboError {
-  return new KuboError(
+  if (result.success) return result.data;
+  throw new KuboError(
     "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node",
   );
 }

@@ -60,13 +60,6 @@ const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
 /** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
 const SLOW = 5_000;
 
-/** One try of a job. */
-interface Try {
-  abort: AbortSignal;
-  /** A time of `performance.now()`. */
-  started: number;
-}
-
 /** Stores the content that requests wait for. Then the requests may be sent. */
 export class MediaWorker {
   readonly #deps: MediaWorkerDeps;
@@ -208,7 +201,11 @@ export class MediaWorker {
     return "in-time";
   }
 
-  async #notPrepared(job: MediaJob, error: unknown, { abort, started }: Try): Promise<void> {
+  async #notPrepared(
+    job: MediaJob,
+    error: unknown,
+    { abort, started }: { abort: AbortSignal; started: number },
+  ): Promise<void> {
     const { database, now } = this.#deps;
     const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, false));
     // Another process works on it now.

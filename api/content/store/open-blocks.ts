@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 
 import type { MediaStoreSetting } from "../../config/media-store.ts";
+import { forEachAtOnce } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { deleteBytes, insertBytes, readBytes } from "../../store/media/blocks.ts";
 import { BlockFiles } from "../block-files.ts";
@@ -94,9 +95,7 @@ export class S3Objects implements ObjectStore {
   }
 
   async delete(objects: readonly string[]): Promise<void> {
-    for (let at = 0; at < objects.length; at += DELETIONS) {
-      await Promise.all(objects.slice(at, at + DELETIONS).map((object) => this.#delete(object)));
-    }
+    await forEachAtOnce(objects, DELETIONS, (object) => this.#delete(object));
   }
 
   /** Stores a small object, reads it back and deletes it. */

@@ -163,7 +163,8 @@ describe("copyMedia with an ipfs URL", () => {
     const cid = await ipfs.published([{ content: Buffer.from("cat") }]);
     const full = new BlockFiles(join(ipfs.folder, "file"));
     ipfs.deps = { ...ipfs.deps, blocks: full };
-    full.adopt = () => Promise.reject(Object.assign(new Error("no space left"), { code: "ENOSPC", errno: -28 }));
+    const noSpace = Object.assign(new Error("no space left"), { code: "ENOSPC", errno: -28, syscall: "rename" });
+    full.adopt = () => Promise.reject(noSpace);
     expect((await ipfs.problem(cid))[0]).to.equal("fault");
     full.adopt = () => Promise.reject(new BlockStoreUnavailable("the bucket does not answer"));
     expect((await ipfs.problem(cid))[0]).to.equal("fault");
