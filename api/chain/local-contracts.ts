@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 
-import { type BaseContract, type ContractRunner, type JsonRpcSigner, parseEther, toQuantity } from "ethers";
+import { type BaseContract, type JsonRpcSigner, parseEther, toQuantity } from "ethers";
 import { z } from "zod";
 
 import { CollectionFactory__factory } from "../../contracts/generated/factories/CollectionFactory__factory.ts";
@@ -13,6 +13,7 @@ import { type CollectionStorage, DEFAULT_STORAGE } from "../domain/command.ts";
 import type { ContractAddresses } from "./contracts.ts";
 import { ERC721_IMPLEMENTATIONS } from "./deployment.ts";
 import { classifyBroadcast } from "./errors.ts";
+import { connectRelay } from "./relay-administration.ts";
 import { RpcProvider } from "./rpc-provider.ts";
 import { Rpc } from "./rpc.ts";
 
@@ -119,7 +120,7 @@ export async function prepareLocally(
   addresses: ContractAddresses,
   wanted: { lanes: string[]; hostedBase: string },
 ): Promise<void> {
-  const { relay } = connectContracts(addresses, owner);
+  const relay = connectRelay(addresses.relay, owner);
   for (const lane of wanted.lanes) {
     if ((await owner.provider.getBalance(lane)) < LANE_FUNDS / 10n) {
       await (await owner.sendTransaction({ to: lane, value: LANE_FUNDS })).wait();
@@ -129,12 +130,4 @@ export async function prepareLocally(
   if ((await relay.hostedBaseURI()) !== wanted.hostedBase) {
     await (await relay.setHostedBaseURI(wanted.hostedBase, OWNER_CALL)).wait();
   }
-}
-
-/** The service's contracts as callable objects, to administer them. */
-export function connectContracts(addresses: ContractAddresses, runner: ContractRunner) {
-  return {
-    relay: Relay__factory.connect(addresses.relay, runner),
-    delegate: WalletDelegate__factory.connect(addresses.delegate, runner),
-  };
 }

@@ -1,4 +1,4 @@
-import type { Provider } from "ethers";
+import type { ContractRunner, Provider } from "ethers";
 
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import type { Relay } from "../../contracts/generated/Relay.ts";
@@ -50,8 +50,8 @@ export function cancelCall(numbers: bigint[]): RelayCall {
   };
 }
 
-export function connectRelay(address: string, provider: Provider): Relay {
-  return Relay__factory.connect(address, provider);
+export function connectRelay(address: string, runner: ContractRunner): Relay {
+  return Relay__factory.connect(address, runner);
 }
 
 export interface RelayState {

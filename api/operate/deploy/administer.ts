@@ -1,7 +1,7 @@
 import { formatEther, type Signer } from "ethers";
 
 import type { Deployment } from "../../chain/contracts.ts";
-import { connectContracts } from "../../chain/local-contracts.ts";
+import { connectRelay } from "../../chain/relay-administration.ts";
 import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
 import { sendOnce } from "./transactions.ts";
@@ -15,7 +15,7 @@ export const NO_LANE =
  * @returns whether the relay is ready for the service.
  */
 export async function administer(plan: Plan, deployment: Deployment, deployer: Signer, say: Say): Promise<boolean> {
-  const { relay } = connectContracts(deployment, deployer);
+  const relay = connectRelay(deployment.relay, deployer);
   const owner = await relay.owner();
   const mayAct = owner === (await deployer.getAddress());
   let ready = plan.operators.length > 0;

@@ -1,7 +1,7 @@
 import type { Signer } from "ethers";
 
 import { findCreate2Deployer } from "../../chain/deployment.ts";
-import { connectContracts } from "../../chain/local-contracts.ts";
+import { connectRelay } from "../../chain/relay-administration.ts";
 import { costOfSteps, type Say } from "./announce.ts";
 import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
@@ -89,7 +89,7 @@ async function administrationGas(plan: Plan, deployer: Signer): Promise<bigint> 
   if (plan.owner !== (await deployer.getAddress())) return 0n;
   const deployment = await readDeploymentFile(plan);
   if (deployment === null) return OPERATOR_GAS * BigInt(plan.operators.length);
-  const { relay } = connectContracts(deployment, deployer);
+  const relay = connectRelay(deployment.relay, deployer);
   let calls = (await relay.hostedBaseURI()) === plan.hostedBase ? 0n : 1n;
   for (const operator of plan.operators) if (!(await relay.isOperator(operator))) calls += 1n;
   return OPERATOR_GAS * calls;

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
-import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 
@@ -95,7 +96,7 @@ describe("doctor: database and chain", () => {
     it("says what the relay's owner must do", async () => {
       const { address } = await lane();
       await withLocalOwner(moneta.node.url, async (owner) => {
-        const { relay } = connectContracts(moneta.service.contracts, owner);
+        const relay = connectRelay(moneta.service.contracts.relay, owner);
         await (await relay.setOperator(address, false)).wait();
         expect(worstOf(await doctor.examine(), "lanes").words).to.match(/not an operator .* call setOperator/);
         await (await relay.setOperator(address, true)).wait();

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 import { parseEther } from "ethers";
 
-import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import { BACKLOG_SLOW, type Condition, CONDITIONS, LANE_STUCK } from "../../../api/domain/conditions.ts";
 import { readPipeline } from "../../../api/store/metrics/pipeline.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
@@ -73,7 +74,7 @@ describe("conditions", () => {
     const collection = await api.collection({ type: "ERC721" });
     const wallet = await api.wallet();
     await withLocalOwner(moneta.node.url, async (owner) => {
-      const { relay } = connectContracts(moneta.service.contracts, owner);
+      const relay = connectRelay(moneta.service.contracts.relay, owner);
       await (await relay.pause()).wait();
       const waiting = await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
       await reported("relay_paused");

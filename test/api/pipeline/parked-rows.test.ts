@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { connectContracts, withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
+import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import type { Condition } from "../../../api/domain/conditions.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
@@ -59,7 +60,7 @@ describe("parked rows", () => {
   /** Nothing is sent while the rows are prepared. */
   const whilePaused = (prepare: () => Promise<void>) =>
     withLocalOwner(moneta.node.url, async (owner) => {
-      const { relay } = connectContracts(moneta.service.contracts, owner);
+      const relay = connectRelay(moneta.service.contracts.relay, owner);
       await (await relay.pause()).wait();
       await prepare();
       await (await relay.unpause()).wait();
