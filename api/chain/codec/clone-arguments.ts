@@ -4,7 +4,7 @@ import type { CollectionType, CreateCollection } from "../../domain/command.ts";
 import { textOfBytes } from "../values.ts";
 
 /**
- * Decodes what `clone-arguments.ts` encodes. Metadata that is not on chain is missing.
+ * Decodes the immutable arguments of a clone. Metadata that is not on chain is missing.
  * @throws RangeError for arguments that the factory refuses
  */
 export function decodeCloneArguments(type: CollectionType, packed: string): CreateCollection {

@@ -73,20 +73,19 @@ function creationIn(data: string): { type: CollectionType; packed: string } | nu
 
 function decodeErc721({ target, data }: ExecutedCall): Command | null {
   const parsed = parse(abi.erc721, data);
-  const args = parsed?.args as unknown as [string, string, bigint];
   switch (parsed?.name) {
     case "mint":
-    case "mintToWallet":
-      return { kind: "mint-erc721", collection: target, to: args[0], metadata: null };
+    case "mintToWallet": {
+      const [to] = parsed.args as unknown as [string];
+      return { kind: "mint-erc721", collection: target, to, metadata: null };
+    }
     case "transferWithAuthorization": {
-      const [from, to, tokenId] = args;
-      const token = { contract: target, tokenId: tokenId.toString(), quantity: "1" };
-      return { kind: "transfer", contractType: "ERC721", foreign: false, from, to, ...token };
+      const [from, to, id] = parsed.args as unknown as [string, string, bigint];
+      return { kind: "transfer", foreign: false, from, to, ...single(target, id) };
     }
     case "burnWithAuthorization": {
-      const [from, tokenId] = parsed.args as unknown as [string, bigint];
-      const token = { contract: target, tokenId: tokenId.toString(), quantity: "1" };
-      return { kind: "burn", contractType: "ERC721", foreign: false, from, ...token };
+      const [from, id] = parsed.args as unknown as [string, bigint];
+      return { kind: "burn", foreign: false, from, ...single(target, id) };
     }
     default:
       return null;
@@ -107,13 +106,11 @@ function decodeErc1155({ target, data }: ExecutedCall): Command | null {
     }
     case "transferWithAuthorization": {
       const [from, to, id, quantity] = parsed.args as unknown as [string, string, bigint, bigint];
-      const token = { contract: target, tokenId: id.toString(), quantity: quantity.toString() };
-      return { kind: "transfer", contractType: "ERC1155", foreign: false, from, to, ...token };
+      return { kind: "transfer", foreign: false, from, to, ...copies(target, id, quantity) };
     }
     case "burnWithAuthorization": {
       const [from, id, quantity] = parsed.args as unknown as [string, bigint, bigint];
-      const token = { contract: target, tokenId: id.toString(), quantity: quantity.toString() };
-      return { kind: "burn", contractType: "ERC1155", foreign: false, from, ...token };
+      return { kind: "burn", foreign: false, from, ...copies(target, id, quantity) };
     }
     default:
       return null;
@@ -125,27 +122,31 @@ function decodeForeign({ target: wallet, data }: ExecutedCall): Command | null {
   const outer = parse(abi.delegate, data);
   if (outer?.name !== "execute") return null;
   const [contract, inner] = outer.args as unknown as [string, string];
-  const single = parse(abi.erc721, inner);
-  if (single?.name === "safeTransferFrom") {
-    const [from, to, tokenId] = single.args as unknown as [string, string, bigint];
-    const token = { contract, tokenId: tokenId.toString(), quantity: "1" };
-    return { kind: "transfer", contractType: "ERC721", foreign: true, from, to, ...token };
+  const erc721 = parse(abi.erc721, inner);
+  if (erc721?.name === "safeTransferFrom") {
+    const [from, to, id] = erc721.args as unknown as [string, string, bigint];
+    return { kind: "transfer", foreign: true, from, to, ...single(contract, id) };
   }
-  if (single?.name === "burn") {
-    const [tokenId] = single.args as unknown as [bigint];
-    const token = { contract, tokenId: tokenId.toString(), quantity: "1" };
-    return { kind: "burn", contractType: "ERC721", foreign: true, from: wallet, ...token };
+  if (erc721?.name === "burn") {
+    const [id] = erc721.args as unknown as [bigint];
+    return { kind: "burn", foreign: true, from: wallet, ...single(contract, id) };
   }
-  const many = parse(abi.erc1155, inner);
-  if (many?.name === "burn") {
-    const [, id, quantity] = many.args as unknown as [string, bigint, bigint];
-    const token = { contract, tokenId: id.toString(), quantity: quantity.toString() };
-    return { kind: "burn", contractType: "ERC1155", foreign: true, from: wallet, ...token };
+  const erc1155 = parse(abi.erc1155, inner);
+  if (erc1155?.name === "burn") {
+    const [, id, quantity] = erc1155.args as unknown as [string, bigint, bigint];
+    return { kind: "burn", foreign: true, from: wallet, ...copies(contract, id, quantity) };
   }
-  if (many?.name !== "safeTransferFrom") return null;
-  const [, to, id, quantity] = many.args as unknown as [string, string, bigint, bigint];
-  const token = { contract, tokenId: id.toString(), quantity: quantity.toString() };
-  return { kind: "transfer", contractType: "ERC1155", foreign: true, from: wallet, to, ...token };
+  if (erc1155?.name !== "safeTransferFrom") return null;
+  const [, to, id, quantity] = erc1155.args as unknown as [string, string, bigint, bigint];
+  return { kind: "transfer", foreign: true, from: wallet, to, ...copies(contract, id, quantity) };
+}
+
+function single(contract: string, id: bigint) {
+  return { contractType: "ERC721", contract, tokenId: id.toString(), quantity: "1" } as const;
+}
+
+function copies(contract: string, id: bigint, quantity: bigint) {
+  return { contractType: "ERC1155", contract, tokenId: id.toString(), quantity: quantity.toString() } as const;
 }
 
 function parse(contract: Interface, data: string): TransactionDescription | null {

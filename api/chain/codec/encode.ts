@@ -310,23 +310,19 @@ const EXECUTION = TypedDataEncoder.from(EXECUTION_TYPES);
 export function transferAuthorizationDigest(
   chainId: bigint,
   collection: string,
-  { from, to, tokenId, amount, number }: TransferAuthorization,
+  authorization: TransferAuthorization,
 ): string {
-  return digest(chainId, collection, TRANSFER_AUTHORIZATION.hash({ from, to, tokenId, amount, number }));
+  return digest(chainId, collection, TRANSFER_AUTHORIZATION.hash(authorization));
 }
 
 /** The digest that a wallet signs for `burnWithAuthorization` of a collection. */
-export function burnAuthorizationDigest(
-  chainId: bigint,
-  collection: string,
-  { from, tokenId, amount, number }: BurnAuthorization,
-): string {
-  return digest(chainId, collection, BURN_AUTHORIZATION.hash({ from, tokenId, amount, number }));
+export function burnAuthorizationDigest(chainId: bigint, collection: string, authorization: BurnAuthorization): string {
+  return digest(chainId, collection, BURN_AUTHORIZATION.hash(authorization));
 }
 
 /** The digest that a wallet signs so that its delegate executes a call. */
-export function executionDigest(chainId: bigint, wallet: string, { relay, target, data, number }: Execution): string {
-  return digest(chainId, wallet, EXECUTION.hash({ relay, target, data, number }));
+export function executionDigest(chainId: bigint, wallet: string, execution: Execution): string {
+  return digest(chainId, wallet, EXECUTION.hash(execution));
 }
 
 /** Remembers domain hashes: a batch has many authorizations for few collections, and a domain takes as long to hash as one. */
