@@ -29,6 +29,8 @@ const DISAGREES_REST = 30_000;
 
 /** How long a disagreement is reported. */
 const DISPUTE_LASTS = 60_000;
+/** The same state of a node is logged once in this time. */
+const LOG_EVERY = 60_000;
 
 const HEAD: RpcCall = { method: "eth_blockNumber", params: [] };
 const NO_HEAD = "the node does not name its newest block";
@@ -55,7 +57,9 @@ export class ChainNode {
   readonly rpc: NodeRpc;
   guard: ChainGuard | null = null;
   readonly #doesAnother: () => boolean;
-  readonly #log: NodeLog;
+  readonly #logger: NodeOptions["logger"];
+  /** By state, when it was last logged. */
+  readonly #logged = new Map<NodeWord, number>();
   readonly #health: NodeHealth;
   /** Ends the calls under way when the node turns out to hang. */
   #hung = new AbortController();
@@ -83,7 +87,7 @@ export class ChainNode {
     this.url = url;
     this.sends = sends;
     this.#doesAnother = doesAnother;
-    this.#log = new NodeLog(logger);
+    this.#logger = logger;
     const memory = shared === undefined ? new NodeMemory() : new NodeMemory(number, shared);
     this.#health = new NodeHealth(memory);
     this.budget = new NodeBudget(memory);
@@ -125,11 +129,11 @@ export class ChainNode {
 
   outvote(height: number): void {
     this.#health.outvote(height);
-    this.#log.putAside(this.state());
+    this.#logPutAside();
   }
 
   reinstate(): void {
-    if (this.#health.reinstate()) this.#log.usedAgain(this);
+    if (this.#health.reinstate()) this.#logUsedAgain();
   }
 
   /** When it may be asked again. */
@@ -222,7 +226,7 @@ export class ChainNode {
   }
 
   answered(startedAt: number, isNewest: boolean): void {
-    if (this.#health.answered(startedAt, isNewest) && this.isUp) this.#log.usedAgain(this);
+    if (this.#health.answered(startedAt, isNewest) && this.isUp) this.#logUsedAgain();
   }
 
   names(head: number): void {
@@ -235,12 +239,24 @@ export class ChainNode {
       error instanceof NodeDisagrees ? DISAGREES_REST : error instanceof NodeBehind ? BEHIND_REST : error.retryAfter;
     const word = wordOf(error);
     const before = this.#health.failed({ word, rest, problem: error.message }, startedAt);
-    if (before !== null && before !== word) this.#log.putAside(this.state());
+    if (before !== null && before !== word) this.#logPutAside();
+  }
+
+  #logUsedAgain(): void {
+    this.#logger.info({ node: this.number, host: this.host }, "a node of the chain is used again");
+  }
+
+  /** Not each time that a node fails which keeps failing and recovering. */
+  #logPutAside(): void {
+    const { number: node, host, word, problem } = this.state();
+    const now = monotonic();
+    if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
+    this.#logged.set(word, now);
+    const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
+    this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
   }
 
   #hangs(): void {
-    const { signal } = this.#hung;
-    if (signal.aborted) return;
     const hung = this.#hung;
     this.#hung = new AbortController();
     hung.abort();
@@ -252,31 +268,6 @@ function wordOf(error: ChainUnavailable): NodeWord {
   if (error instanceof WrongChain) return "wrong_chain";
   if (error instanceof NodeBehind) return "behind";
   return error instanceof NodeDisagrees ? "disagrees" : "down";
-}
-
-/** Milliseconds in which the same state of a node that keeps failing and recovering is logged only once. */
-const LOG_EVERY = 60_000;
-
-/** Logs when this thread puts a node aside or uses it again, but not each time that it fails. */
-class NodeLog {
-  readonly #logger: Pick<Logger, "warn" | "info">;
-  readonly #logged = new Map<NodeWord, number>();
-
-  constructor(logger: Pick<Logger, "warn" | "info">) {
-    this.#logger = logger;
-  }
-
-  usedAgain({ number: node, host }: { number: number; host: string }): void {
-    this.#logger.info({ node, host }, "a node of the chain is used again");
-  }
-
-  putAside({ number: node, host, word, problem }: NodeState): void {
-    const now = monotonic();
-    if (now - (this.#logged.get(word) ?? -Infinity) < LOG_EVERY) return;
-    this.#logged.set(word, now);
-    const condition: Condition = word === "disagrees" ? "nodes_disagree" : "node_down";
-    this.#logger.warn({ condition, node, host, state: word, problem }, "a node of the chain is not used for now");
-  }
 }
 
 /** Whether a call reads the newest state. If the node is behind, that state is older than the database. */

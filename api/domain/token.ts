@@ -24,6 +24,20 @@ export interface HoldingKey extends TokenKey {
   owner: string;
 }
 
+/** One transfer of copies of one token, and its place on the chain. */
+export interface TokenMove extends TokenKey {
+  quantity: string;
+  /** null: minted. */
+  from: string | null;
+  /** null: burnt. */
+  to: string | null;
+  transactionHash: string;
+  blockNumber: number;
+  logIndex: number;
+  /** Position inside its log: an ERC-1155 batch transfers several ids. */
+  subIndex: number;
+}
+
 /** A token as the key of a map. */
 export function tokenKey({ contract, tokenId }: TokenKey): string {
   return `${contract}/${tokenId}`;

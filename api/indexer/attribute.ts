@@ -1,13 +1,7 @@
-import {
-  type CallFailure,
-  decodeRevert,
-  failureOf,
-  ranOutOfGas,
-  type RelayEvent,
-  type TokenMove,
-} from "../chain/codec/decode.ts";
+import { type CallFailure, decodeRevert, failureOf, ranOutOfGas, type RelayEvent } from "../chain/codec/decode.ts";
 import { isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
+import type { TokenMove } from "../domain/token.ts";
 import type { DecidedRequest, NumberedRequest } from "../store/requests/requests.ts";
 
 /** The decoded logs of one transaction, in order. */

@@ -1,8 +1,8 @@
 import type { RawLog } from "../chain/query-logs.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
-import { decodeMoves, partiesOf, type TokenMove, topicAddress } from "../chain/codec/decode.ts";
+import { decodeMoves, partiesOf, topicAddress } from "../chain/codec/decode.ts";
 import { receiverOf, type WalletCommand } from "../domain/command.ts";
-import { holdingKey, tokenKey } from "../domain/token.ts";
+import { holdingKey, tokenKey, type TokenMove } from "../domain/token.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import type { ChainRange } from "./read-range.ts";

@@ -2,7 +2,7 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { decodeCommand, decodeExecute, type ExecutedCall } from "../chain/codec/decode-call.ts";
-import { type CollectionEvent, ranOutOfGas, type RelayEvent, type TokenMove } from "../chain/codec/decode.ts";
+import { type CollectionEvent, ranOutOfGas, type RelayEvent } from "../chain/codec/decode.ts";
 import { gasLimitsOf } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
@@ -10,6 +10,7 @@ import type { Held, HoldingQuery } from "../chain/foreign.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import { type CollectionType, isDelegated } from "../domain/command.ts";
 import { frozenUris } from "../domain/metadata-files.ts";
+import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";
@@ -264,10 +265,9 @@ function entriesOf({ read, watched, types, apps, owners }: Joined, moves: TokenM
 
 function entryOf(read: ChainRange, move: TokenMove, type: CollectionType, owners: Owners): Entry {
   const request = owners.get(move) ?? null;
-  const { kind: _kind, ...fields } = move;
   const timestamp = (read.headers.get(move.blockNumber)?.timestamp ?? 0) * 1000;
   return {
-    move: { ...fields, timestamp, requestId: request?.id ?? null },
+    move: { ...move, timestamp, requestId: request?.id ?? null },
     type,
     foreign: false,
     mintedBy: move.from === null ? request : null,

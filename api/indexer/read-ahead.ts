@@ -16,13 +16,9 @@ export interface ReadBlocks {
   watched: WatchedContracts;
 }
 
-interface Wanted {
-  from: number;
-  head: number;
-  remember: number;
+interface Wanted extends Pick<ReadBlocks, "from" | "head" | "remember" | "watched"> {
   /** The block at `from` if it was read already. */
   first: Block | null;
-  watched: WatchedContracts;
 }
 
 /**

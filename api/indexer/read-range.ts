@@ -11,9 +11,9 @@ import {
   decodeRelayEvent,
   MOVE_TOPICS,
   type RelayEvent,
-  type TokenMove,
 } from "../chain/codec/decode.ts";
 import { type LogRequest, queryLogs, RangeTooLarge, type RawLog } from "../chain/query-logs.ts";
+import type { TokenMove } from "../domain/token.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { WatchedContracts } from "../store/ledger/watched.ts";
 import { digestLogs, type LogDigests } from "./log-digests.ts";
@@ -29,7 +29,7 @@ const FOREIGN_BYTES = 16 * 1_048_576;
 const BY_HASH = 64;
 
 /** The contracts whose logs are read. */
-type Watched = Record<keyof Pick<WatchedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
+export type Watched = Record<keyof Pick<WatchedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
 
 /** The decoded logs of a range of blocks, in order. */
 export interface ChainRange {
@@ -66,7 +66,7 @@ export async function readRange(
 ): Promise<ChainRange> {
   const recent = await readRecent(client, range);
   const read = (request: LogRequest) => logsOf(client, request, range, recent);
-  const { own, created, tokens, foreign, flooding } = await readLogs(client, contracts, watched, read);
+  const { own, created, fresh, tokens, foreign, flooding } = await readLogs(client, contracts, watched, read);
   const logs = [...own, ...tokens, ...foreign];
   const headers = await readHeaders(client, logs, range, recent);
   for (const log of logs) {
@@ -76,7 +76,6 @@ export async function readRange(
       );
     }
   }
-  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
   await receipts?.check({ ...range, headers, logs, contracts, watched, fresh, flooding });
   // Not all at once: the thread may have its turn at writing meanwhile.
   const moves = (await mapInSlices(tokens, decodeMoves)).flat();
@@ -137,6 +136,8 @@ interface OwnAndForeign {
   /** Of the relay and the factories. */
   own: RawLog[];
   created: ChainRange["created"];
+  /** Those of them that were not watched. */
+  fresh: Set<string>;
   /** Of the collections. */
   tokens: RawLog[];
   foreign: RawLog[];
@@ -161,11 +162,10 @@ async function readLogs(
     return [{ transactionHash: log.transactionHash, factory, ...made }];
   });
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
-  const addresses = created.map((made) => made.collection).filter((address) => !watched.collections.has(address));
-  const fresh = new Set(addresses);
+  const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
   const tokens = found.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
   const { logs, flooding } = found.foreign;
-  return { own, created, tokens, foreign: logs.filter((log) => !fresh.has(log.address)), flooding };
+  return { own, created, fresh, tokens, foreign: logs.filter((log) => !fresh.has(log.address)), flooding };
 }
 
 interface ForeignLogs {

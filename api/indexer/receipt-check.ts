@@ -5,7 +5,7 @@ import type { Block, ChainClient } from "../chain/client.ts";
 import { COLLECTION_TOPICS, MOVE_TOPICS } from "../chain/codec/decode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { AnswerTooLarge, ChainUnavailable, ReceiptsDiffer, RpcError } from "../chain/errors.ts";
-import type { LogRequest, RawLog } from "../chain/query-logs.ts";
+import type { RawLog } from "../chain/query-logs.ts";
 import {
   bloomBits,
   mayHave,
@@ -19,7 +19,7 @@ import { hash } from "../chain/values.ts";
 import type { Condition } from "../domain/conditions.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
 import type { Metrics } from "../shared/metrics.ts";
-import type { WatchedContracts } from "../store/ledger/watched.ts";
+import type { Watched } from "./read-range.ts";
 
 /** Headers that are read together. */
 const HEADERS = 50;
@@ -36,7 +36,7 @@ interface ReadLogs {
   headers: ReadonlyMap<number, Block>;
   logs: readonly RawLog[];
   contracts: ContractAddresses;
-  watched: Record<keyof Pick<WatchedContracts, "collections" | "foreign">, LogRequest["addresses"]>;
+  watched: Watched;
   /** Collections that the range creates. */
   fresh: ReadonlySet<string>;
   /** Followed contracts whose logs were not read. */

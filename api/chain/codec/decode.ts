@@ -2,6 +2,7 @@ import { AbiCoder, type ErrorDescription, id, type Interface, ZeroAddress } from
 
 import { callsReceiver, type Command } from "../../domain/command.ts";
 import type { FieldError, RequestFailureCode } from "../../domain/error-codes.ts";
+import type { TokenMove } from "../../domain/token.ts";
 import { abi } from "../abi.ts";
 import { checksumAddress, cleanText, textOfBytes } from "../values.ts";
 import type { RawLog } from "../query-logs.ts";
@@ -11,18 +12,6 @@ interface LogPosition {
   blockNumber: number;
   transactionHash: string;
   logIndex: number;
-}
-
-/** One transfer of copies of one token. `from` is null for a mint, `to` is null for a burn. */
-export interface TokenMove extends LogPosition {
-  kind: "move";
-  contract: string;
-  tokenId: string;
-  quantity: string;
-  from: string | null;
-  to: string | null;
-  /** Position inside its log: an ERC-1155 batch transfers several ids. */
-  subIndex: number;
 }
 
 export type RelayEvent = LogPosition &
@@ -65,7 +54,6 @@ export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTop
 /** A log that only looks like a transfer (ERC-20, or malformed data) gives no moves. */
 export function decodeMoves(log: RawLog): TokenMove[] {
   const move = (from: string, to: string, tokenId: bigint, quantity: bigint, subIndex: number): TokenMove => ({
-    kind: "move",
     ...positionOf(log),
     contract: log.address,
     tokenId: tokenId.toString(),

@@ -1,22 +1,11 @@
 import { sql } from "kysely";
 
+import type { TokenMove } from "../../domain/token.ts";
 import { type CounterDeltas, counterKeys } from "../db/counters.ts";
 import { rowSet, type Trx } from "../db/sql.ts";
 
 /** One movement of copies of a token, as a log shows it, ready to be stored. */
-export interface StoredMove {
-  contract: string;
-  tokenId: string;
-  quantity: string;
-  /** null: minted. */
-  from: string | null;
-  /** null: burnt. */
-  to: string | null;
-  transactionHash: string;
-  blockNumber: number;
-  logIndex: number;
-  /** Position inside one log: a TransferBatch moves many ids. */
-  subIndex: number;
+export interface StoredMove extends TokenMove {
   /** Milliseconds since 1970. */
   timestamp: number;
   requestId: string | null;

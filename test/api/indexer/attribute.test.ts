@@ -2,8 +2,9 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import { abi } from "../../../api/chain/abi.ts";
-import type { RelayEvent, TokenMove } from "../../../api/chain/codec/decode.ts";
+import type { RelayEvent } from "../../../api/chain/codec/decode.ts";
 import type { Command } from "../../../api/domain/command.ts";
+import type { TokenMove } from "../../../api/domain/token.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
 import { randomAddress } from "../support/rows.ts";
 import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
@@ -42,7 +43,6 @@ function transfer(number: number, fields: object = {}): NumberedRequest {
 let position = 0;
 function move(fields: Partial<TokenMove>): TokenMove {
   return {
-    kind: "move",
     contract: COLLECTION,
     tokenId: "1",
     quantity: "1",

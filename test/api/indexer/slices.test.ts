@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { Block } from "../../../api/chain/client.ts";
-import type { TokenMove } from "../../../api/chain/codec/decode.ts";
+import type { TokenMove } from "../../../api/domain/token.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
 import { cut, type Slice, SliceSize } from "../../../api/indexer/store-blocks.ts";
 
@@ -17,7 +17,7 @@ function rangeOf(blocks: readonly number[]): ChainRange {
   );
   const moves = blocks.map((blockNumber, logIndex): TokenMove => {
     const token = { contract: "c", tokenId: "1", quantity: "1", from: null, to: "w" };
-    return { kind: "move", ...token, blockNumber, logIndex, subIndex: 0, transactionHash: "t" };
+    return { ...token, blockNumber, logIndex, subIndex: 0, transactionHash: "t" };
   });
   return {
     headers,

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import pino from "pino";
 
 import { type Block, ChainClient } from "../../../api/chain/client.ts";
-import type { TokenMove } from "../../../api/chain/codec/decode.ts";
+import type { TokenMove } from "../../../api/domain/token.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
 import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
@@ -30,7 +30,7 @@ function blocksWithMoves(): ReadBlocks {
   const token = { contract: randomAddress(), tokenId: "1", quantity: "1", from: randomAddress(), to: randomAddress() };
   const moves = numbers.flatMap((blockNumber) =>
     Array.from({ length: MOVES_OF_BLOCK }, (_, logIndex): TokenMove => {
-      return { kind: "move", ...token, blockNumber, logIndex, subIndex: 0, transactionHash: hashOf("t") };
+      return { ...token, blockNumber, logIndex, subIndex: 0, transactionHash: hashOf("t") };
     }),
   );
   const read = {
