@@ -73,12 +73,8 @@ interface InFlightDeps {
 /** A lane's signed transactions that are committed but still unmined. */
 export class InFlight {
   readonly #deps: InFlightDeps;
-  /** The last nonce that was logged as waiting for lower fees. */
-  #waitingNonce: number | null = null;
-  /** By nonce, the answer that was logged last: the same one is not logged again. */
-  #reported = new Map<number, BroadcastAnswer>();
-  /** The last nonce that was logged as unmined for long. */
-  #stuckNonce: number | null = null;
+  /** By open nonce, what was logged about it: it is not logged again. */
+  readonly #logged = new Map<number, Set<BroadcastAnswer | "stuck" | "fees-too-high">>();
   /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
@@ -91,7 +87,7 @@ export class InFlight {
     const { now, resendPolicy } = this.#deps;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
     const nonces = new Set(open.map(({ nonce }) => nonce));
-    for (const nonce of this.#reported.keys()) if (!nonces.has(nonce)) this.#reported.delete(nonce);
+    for (const nonce of this.#logged.keys()) if (!nonces.has(nonce)) this.#logged.delete(nonce);
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
@@ -187,20 +183,24 @@ export class InFlight {
     }
   }
 
-  /** Logs once for each nonce. */
+  /** Whether something is to be logged about a nonce: once. */
+  #isNews(nonce: number, what: BroadcastAnswer | "stuck" | "fees-too-high"): boolean {
+    const logged = this.#logged.get(nonce) ?? new Set();
+    if (logged.has(what)) return false;
+    this.#logged.set(nonce, logged.add(what));
+    return true;
+  }
+
   #logStuck({ nonce, attempts }: OpenBatch): void {
-    if (nonce === this.#stuckNonce) return;
-    this.#stuckNonce = nonce;
+    if (!this.#isNews(nonce, "stuck")) return;
     this.#deps.logger.warn(
       { condition: "lane_stuck" satisfies Condition, nonce, hash: attempts.at(-1)?.hash },
       "no block has contained a transaction of the lane for more than five minutes: check that the node passes transactions on, and MAX_FEE_GWEI",
     );
   }
 
-  /** Logs once for each nonce. */
   #logTooHigh(nonce: number): void {
-    if (nonce === this.#waitingNonce) return;
-    this.#waitingNonce = nonce;
+    if (!this.#isNews(nonce, "fees-too-high")) return;
     this.#deps.logger.error(
       { nonce },
       "an unmined transaction needs a fee above MAX_FEE_GWEI: wait for lower fees or raise the setting",
@@ -236,11 +236,10 @@ export class InFlight {
   #report(fields: { hash: string; nonce: number; answer: BroadcastAnswer; err: unknown }): void {
     const { logger } = this.#deps;
     const words = REPORTED[fields.answer];
-    if (words === undefined || this.#reported.get(fields.nonce) === fields.answer) {
+    if (words === undefined || !this.#isNews(fields.nonce, fields.answer)) {
       logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
       return;
     }
-    this.#reported.set(fields.nonce, fields.answer);
     logger.error(fields, words);
   }
 }
