@@ -146,13 +146,12 @@ export class ChainNode {
   }
 
   state(): NodeState {
-    const { word, outvoted, head, headAt, latency, failed, problem } = this.#health.read();
+    const { word, outvoted, head, latency, failed, problem } = this.#health.read();
     return {
       number: this.number,
       host: this.host,
       word: word === "up" && outvoted !== null ? "disagrees" : word,
       head,
-      headAge: headAt === null ? null : (monotonic() - headAt) / 1_000,
       latency: latency === null ? null : latency / 1_000,
       failures: failed,
       sends: this.sends,

@@ -9,8 +9,6 @@ export interface NodeState {
   word: NodeWord;
   /** Its newest block; null: it has not said. */
   head: number | null;
-  /** Seconds since it named its newest block; null: it has not. */
-  headAge: number | null;
   /** Seconds that its last answer took; null: it has not answered. */
   latency: number | null;
   /** Failed HTTP requests since the start of this process. */

@@ -127,13 +127,11 @@ export class Nodes extends RpcCalls implements NodeChoice {
   }
 
   /** From now on, the answers of each node count only while it serves this chain. */
-  guardBy(create: (node: Pick<ChainNode, "url" | "name" | "budget">) => ChainGuard): ChainGuard[] {
-    return this.#nodes.map((node) => {
-      const guard = create(node);
-      node.guard = guard;
-      node.rpc.guardBy(guard);
-      return guard;
-    });
+  guardBy(create: (node: Pick<ChainNode, "url" | "name" | "budget">) => ChainGuard): void {
+    for (const node of this.#nodes) {
+      node.guard = create(node);
+      node.rpc.guardBy(node.guard);
+    }
   }
 
   /** The chains that the nodes serve; null where one does not say. */

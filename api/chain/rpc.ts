@@ -167,7 +167,6 @@ export class Rpc extends RpcCalls {
     this.#guard = guard;
   }
 
-  /** Results in the order of the calls. An error of one call does not affect the others. @throws ChainUnavailable */
   override async batch(calls: RpcCall[], bounds: RpcBounds = {}): Promise<RpcResult[]> {
     const results: RpcResult[] = [];
     const { priority = "follow", urgent, abort } = bounds;

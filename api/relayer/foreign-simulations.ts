@@ -265,35 +265,22 @@ export async function simulateInTime<Call extends { appId: string }>(
   if (calls.length === 0) return [];
   const deadline = now() + budget;
   const abort = AbortSignal.timeout(budget);
+  const simulateApp = async (ofApp: readonly Call[]) => {
+    let size = FIRST_PART;
+    for (let start = 0; start < ofApp.length && size > 0;) {
+      const part = ofApp.slice(start, start + size);
+      const started = now();
+      const answers = await run(part, abort);
+      if (answers === "unanswered") return;
+      for (const [index, call] of part.entries()) results.set(call, answers[index] ?? null);
+      start += part.length;
+      const answered = now();
+      // A part that the rest of the budget cannot cover is not begun.
+      const affordable = Math.floor((deadline - answered) / ((answered - started) / part.length));
+      size = Math.min(size * GROWTH, LARGEST_PART, affordable);
+    }
+  };
   const apps = Map.groupBy(calls, ({ appId }) => appId);
-  await Promise.all([...apps.values()].map((ofApp) => simulateApp(ofApp, { deadline, now, abort, run, results })));
+  await Promise.all([...apps.values()].map(simulateApp));
   return calls.map((call) => results.get(call));
-}
-
-interface AppRun<Call> {
-  /** By the clock. */
-  deadline: number;
-  now: () => number;
-  abort: AbortSignal;
-  run: RunPart<Call>;
-  results: Map<Call, SimulatedCall>;
-}
-
-async function simulateApp<Call>(
-  calls: readonly Call[],
-  { deadline, now, abort, run, results }: AppRun<Call>,
-): Promise<void> {
-  let size = FIRST_PART;
-  for (let start = 0; start < calls.length && size > 0;) {
-    const part = calls.slice(start, start + size);
-    const started = now();
-    const answers = await run(part, abort);
-    if (answers === "unanswered") return;
-    for (const [index, call] of part.entries()) results.set(call, answers[index] ?? null);
-    start += part.length;
-    const answered = now();
-    // A part that the rest of the budget cannot cover is not begun.
-    const affordable = Math.floor((deadline - answered) / ((answered - started) / part.length));
-    size = Math.min(size * GROWTH, LARGEST_PART, affordable);
-  }
 }

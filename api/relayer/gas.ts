@@ -171,15 +171,12 @@ export function itemGas(
   if (simulated === undefined) {
     return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM + unexpected };
   }
-  const foreign = simulated === null ? maxItemGas : Math.min(withMargin(Number(simulated), unexpected), maxItemGas);
+  // What foreign code may need more than its simulation: half of it, or what others can cause meanwhile.
+  const needed =
+    simulated === null ? Infinity : Math.max(Math.ceil(Number(simulated) * 1.5), Number(simulated) + unexpected);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
-  const most = Math.max(expected, foreign);
+  const most = Math.max(expected, Math.min(needed, maxItemGas));
   return { expected: most, limit: most };
-}
-
-/** What foreign code may need more than its simulation: half of it, or what others can cause meanwhile. */
-function withMargin(simulated: number, unexpected: number): number {
-  return Math.max(Math.ceil(simulated * 1.5), simulated + unexpected);
 }
 
 /**
@@ -189,7 +186,8 @@ function withMargin(simulated: number, unexpected: number): number {
 export function batchGas(measured: GasMeasurement, items: readonly CountedItem[], authorizations: number): BatchGas {
   const { newSlot, floor, l1 } = measured;
   let least = floor.base + floor.other * BATCH_BYTES;
-  let expected = TRANSACTION_GAS + Math.ceil(authorizationGas(newSlot)) * authorizations;
+  const authorization = AUTHORIZATION + AUTHORIZATION_SLOTS * Math.max(0, newSlot - PLAIN_SLOT);
+  let expected = TRANSACTION_GAS + Math.ceil(authorization) * authorizations;
   let largest = 0;
   let data = l1.base + l1.other * BATCH_BYTES;
   const targets = new Set<string>();
@@ -239,8 +237,4 @@ function countBytes(data: string): Bytes {
     if (data.charCodeAt(index) === ZERO && data.charCodeAt(index + 1) === ZERO) zero++;
   }
   return { zero, other: data.length / 2 - 1 - zero };
-}
-
-function authorizationGas(newSlot: number): number {
-  return AUTHORIZATION + AUTHORIZATION_SLOTS * Math.max(0, newSlot - PLAIN_SLOT);
 }
