@@ -19,16 +19,6 @@ export interface NodeState {
   problem: string | null;
 }
 
-/** What the nodes say about a stored block. */
-export interface BlockVotes {
-  /** Nodes that have the stored block, without the one that is read now. */
-  same: number;
-  /** Nodes that have another block at its height, without the one that is read now. */
-  other: number;
-  /** The nodes that have one or the other, and the one that is read now. */
-  nodes: readonly number[];
-}
-
 /** What one node says when several are asked the same. */
 export interface NodeVote<T> {
   /** Its place in the list, from 1. */
@@ -63,8 +53,6 @@ export interface NodeChoice {
   canMoveOn(error: unknown): boolean;
   /** Whether another node has this height. */
   isAnotherAt(height: number): Promise<boolean>;
-  /** Asks the other nodes for their block at a height. */
-  votesOn(height: number, hash: string): Promise<BlockVotes>;
   /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
   /** Asks all nodes that work. @param without leaves out the node that is read now. */
@@ -115,7 +103,6 @@ export const ONE_NODE: NodeChoice = {
   within: (_node, work) => work(),
   canMoveOn: () => false,
   isAnotherAt: () => Promise.resolve(false),
-  votesOn: () => Promise.resolve({ same: 0, other: 0, nodes: [] }),
   putAside: noOther,
   vote: () => Promise.resolve([]),
   outvote: noOther,

@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 
-import { toQuantity } from "ethers";
 import { z } from "zod";
 
 import { type ChainGuard, type ExpectedChain, WrongChain } from "./chain-guard.ts";
@@ -19,7 +18,7 @@ import {
   RateLimited,
   RpcError,
 } from "./errors.ts";
-import type { BlockVotes, Difference, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
+import type { Difference, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
 import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
@@ -212,20 +211,6 @@ export class Nodes extends RpcCalls implements NodeChoice {
     return others.some(({ isUp, head }) => isUp && head !== null && head >= height);
   }
 
-  async votesOn(height: number, hash: string): Promise<BlockVotes> {
-    const voters = this.#others().filter(({ isUp }) => isUp);
-    const hashes = await Promise.all(
-      voters.map(({ rpc }) => rpc.call("eth_getBlockByNumber", [toQuantity(height), false]).then(hashOf, () => null)),
-    );
-    const known = hashes.filter((one) => one !== null);
-    const nodes = [
-      this.#read.number,
-      ...voters.flatMap(({ number }, index) => (hashes[index] == null ? [] : [number])),
-    ];
-    const same = known.filter((one) => one === hash).length;
-    return { same, other: known.length - same, nodes };
-  }
-
   putAside(height: number): never {
     const { number, name } = this.#read;
     this.outvote([number], height);
@@ -401,15 +386,8 @@ function tells(error: unknown): number {
 }
 
 const identified = z.tuple([hexQuantity, z.object({ hash })]);
-const hashed = z.object({ hash });
 
 function chainOf(answers: unknown[]): ExpectedChain | null {
   const parsed = identified.safeParse(answers);
   return parsed.success ? { chainId: parsed.data[0], genesis: parsed.data[1].hash } : null;
-}
-
-/** Null: the node does not have the block. */
-function hashOf(answer: unknown): string | null {
-  const parsed = hashed.safeParse(answer);
-  return parsed.success ? parsed.data.hash : null;
 }

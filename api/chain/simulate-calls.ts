@@ -2,7 +2,7 @@ import { type Command, isOfWallet } from "../domain/command.ts";
 import { REPORTED_REASON } from "./call-results.ts";
 import type { CallResult, ChainClient } from "./client.ts";
 import { type CallFailure, decodeRevert } from "./codec/decode.ts";
-import { type EncodedCall, encodeForeignCall } from "./codec/encode.ts";
+import { type EncodedCall, encodeForeignCall, uintWord } from "./codec/encode.ts";
 import { AnswerTooLarge, CallAborted, ChainUnavailable } from "./errors.ts";
 
 /** A call of a batch, as the relay would run it. */
@@ -35,7 +35,9 @@ export async function simulatePlannedCalls(
   try {
     const results = await client.simulateCalls(runs, block, maxGas, abort);
     const simulated = calls.map((call, index) => read(call, results[index] ?? null));
-    const failed = [...simulated.keys()].filter((index) => isFailure(simulated[index]));
+    const failed = [...simulated.entries()].flatMap(([index, one]) =>
+      one !== null && "failure" in one ? [index] : [],
+    );
     if (failed.length === 0) return simulated;
     const bounds = { block, maxGas, abort: AbortSignal.any([abort, AbortSignal.timeout(SECOND_WAIT)]) };
     const again = await bySecond(
@@ -70,10 +72,6 @@ async function bySecond(
   }
 }
 
-function isFailure(simulated: SimulatedCall | undefined): boolean {
-  return simulated != null && "failure" in simulated;
-}
-
 interface Conditions {
   /** The calls run on top of it. */
   block: number;
@@ -92,7 +90,7 @@ export function read({ command, needsDelegation }: PlannedCall, result: CallResu
 
 /** The relay appends the request number to the data of each call. */
 function fromRelay({ target, data, number }: PlannedCall, relay: string) {
-  return { from: relay, to: target, data: data + number.toString(16).padStart(64, "0") };
+  return { from: relay, to: target, data: data + uintWord(number) };
 }
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */

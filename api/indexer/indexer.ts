@@ -318,12 +318,15 @@ export class Indexer {
     if (client.nodes.count === 1) return false;
     const stored = await storedBlock(database.read, checkpoint);
     if (stored === undefined) return false;
-    const { same, other, nodes } = await client.nodes.votesOn(checkpoint, stored.hash);
+    const answers = await client.nodes.vote(async () => (await client.blocks([checkpoint]))[0]?.hash ?? null, true);
+    const votes = answers.filter(({ answer, outvoted }) => answer !== null && !outvoted);
+    const same = votes.filter(({ answer }) => answer === stored.hash).length;
+    const other = votes.length - same;
     if (same > other + 1) client.nodes.putAside(checkpoint);
     if (same < other + 1) return false;
     this.#dividedSince ??= performance.now();
     if (performance.now() - this.#dividedSince < DIVIDED_GRACE) return true;
-    client.nodes.disagree(checkpoint, nodes);
+    client.nodes.disagree(checkpoint, [client.nodes.number, ...votes.map(({ node }) => node)]);
     throw new NodesDivided(checkpoint);
   }
 

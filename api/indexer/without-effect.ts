@@ -150,14 +150,11 @@ async function receiptWithoutEffect(
   for (const [index, receipt] of receipts.entries()) {
     if (receipt === null || receipt.blockNumber > final) continue;
     if (receipt.status === 0) return { receipt, empty: false };
-    if (ranNothing(batch.attempts[index])) return { receipt, empty: true };
+    // The signed bytes of a batch that ran nothing are never pruned.
+    const raw = batch.attempts[index]?.raw ?? null;
+    if (raw !== null && isEmpty(raw)) return { receipt, empty: true };
   }
   return null;
-}
-
-/** Whether an attempt is empty. The signed bytes of a batch that ran nothing are never pruned. */
-function ranNothing(attempt: OpenBatch["attempts"][number] | undefined): boolean {
-  return attempt?.raw != null && isEmpty(attempt.raw);
 }
 
 /** @param again the answer of another node; null: no other node answers. An object, because what it found may be null, too. */

@@ -152,7 +152,7 @@ class Call implements Agent.DispatchHandler {
   #status: number | null = null;
   #received = 0;
   /** How the body begins. */
-  #beginning: Buffer | null = null;
+  #beginning: Buffer = Buffer.alloc(0);
 
   constructor(deadline: number, end: (answer: Answer) => void) {
     this.deadline = deadline;
@@ -182,14 +182,11 @@ class Call implements Agent.DispatchHandler {
   onResponseData(_controller: Agent.DispatchController, chunk: Buffer): void {
     // The connection is about to be closed. The body of an answer before the final one is not of interest.
     if (this.#ended || this.#status === null) return;
-    if (this.#received < MAX_ANSWER_BYTES) this.#keep(chunk.subarray(0, MAX_ANSWER_BYTES - this.#received));
+    // Copies: a part of a buffer would keep all of it in memory.
+    if (this.#received < MAX_ANSWER_BYTES)
+      this.#beginning = Buffer.concat([this.#beginning, chunk.subarray(0, MAX_ANSWER_BYTES - this.#received)]);
     this.#received += chunk.length;
     if (this.#received > LONGEST_BODY) this.giveUp(new Error("the body of the answer is too long"));
-  }
-
-  /** Copies: a part of a buffer would keep all of it in memory. */
-  #keep(bytes: Buffer): void {
-    this.#beginning = Buffer.concat(this.#beginning === null ? [bytes] : [this.#beginning, bytes]);
   }
 
   onResponseEnd(): void {
@@ -206,11 +203,6 @@ class Call implements Agent.DispatchHandler {
     if (this.#ended) return;
     this.#ended = true;
     if (this.#status === null) this.#end({ error });
-    else this.#end({ status: this.#status, body: this.#body() });
-  }
-
-  #body(): string | null {
-    if (this.#beginning === null) return null;
-    return answerText(this.#beginning, this.#received <= MAX_ANSWER_BYTES);
+    else this.#end({ status: this.#status, body: answerText(this.#beginning, this.#received <= MAX_ANSWER_BYTES) });
   }
 }

@@ -185,15 +185,10 @@ export function addressWord(address: string): string {
   return address.slice(2).toLowerCase().padStart(64, "0");
 }
 
-/** The digits of bytes in hex. @throws TypeError when they are not bytes. */
-function hexDigits(bytes: string): string {
-  if (!BYTES.test(bytes)) throw new TypeError(`${JSON.stringify(bytes)} is not bytes in hex`);
-  return bytes.slice(2).toLowerCase();
-}
-
-/** A value of type `bytes`: its length, then its content in whole words. */
+/** A value of type `bytes`: its length, then its content in whole words. @throws TypeError when it is not bytes in hex. */
 function bytesWords(bytes: string): string {
-  const digits = hexDigits(bytes);
+  if (!BYTES.test(bytes)) throw new TypeError(`${JSON.stringify(bytes)} is not bytes in hex`);
+  const digits = bytes.slice(2).toLowerCase();
   return uintWord(BigInt(digits.length / 2)) + digits.padEnd(Math.ceil(digits.length / 64) * 64, "0");
 }
 
