@@ -96,7 +96,7 @@ interface Waiter {
   calls: number;
   until: number;
   rest: number;
-  resolve: () => void;
+  resolve: (value: undefined) => void;
   reject: (error: ChainUnavailable) => void;
 }
 
@@ -304,13 +304,7 @@ export class NodeBudget {
   ): Promise<void> {
     const queue = this.#queue(index);
     const { promise, resolve, reject } = Promise.withResolvers<undefined>();
-    const waiter: Waiter = {
-      ...wanted,
-      resolve: () => {
-        resolve(undefined);
-      },
-      reject,
-    };
+    const waiter: Waiter = { ...wanted, resolve, reject };
     const giveUp = () => {
       waiter.until = -Infinity;
       queue.wake?.abort();
@@ -334,7 +328,7 @@ export class NodeBudget {
       const denied = first.until === -Infinity ? NOT_NOW : this.#tryTake(index, first.calls, false);
       if (denied === null) {
         queue.waiting.shift();
-        first.resolve();
+        first.resolve(undefined);
         continue;
       }
       const late = queue.waiting.filter((waiter) => isTooLate(denied, waiter));

@@ -3,7 +3,7 @@ import { getAddress, ZeroAddress } from "ethers";
 import { abi } from "./abi.ts";
 import { addressOf, boolOf, stringOf } from "./call-results.ts";
 import type { ChainClient } from "./client.ts";
-import type { ContractAddresses, Factory } from "./contracts.ts";
+import type { ContractAddresses } from "./contracts.ts";
 
 interface NamedContract {
   name: "relay" | "factory" | "delegate";
@@ -24,21 +24,6 @@ export async function contractsWithoutCode(
   return contracts.filter((_, index) => (codes[index] ?? "0x") === "0x");
 }
 
-/** How the deployed contracts point at each other and at this service. Null: the contract did not answer. */
-interface DeploymentLinks {
-  factories: FactoryLinks[];
-  delegateRelay: string | null;
-  hostedBase: string | null;
-}
-
-interface FactoryLinks {
-  factory: Factory;
-  relay: string | null;
-  /** The relays of the implementations that the factory uses. */
-  erc721Relay: string | null;
-  erc1155Relay: string | null;
-}
-
 /** Calls of a factory that answer what it uses. */
 const LINKS = [
   abi.factory.encodeFunctionData("relay"),
@@ -46,10 +31,11 @@ const LINKS = [
   abi.factory.encodeFunctionData("erc1155Implementation"),
 ];
 
-export async function readDeploymentLinks(
-  client: ChainClient,
-  { relay, factories, delegate }: ContractAddresses,
-): Promise<DeploymentLinks> {
+/**
+ * How the deployed contracts point at each other and at this service. Null: the contract did not answer. `erc721Relay` and
+ * `erc1155Relay` are the relays of the implementations that a factory uses.
+ */
+export async function readDeploymentLinks(client: ChainClient, { relay, factories, delegate }: ContractAddresses) {
   const [hostedBase, delegateRelay, ...answers] = await client.tryCalls([
     { to: relay, data: abi.relay.encodeFunctionData("hostedBaseURI") },
     { to: delegate, data: abi.delegate.encodeFunctionData("relay") },
@@ -77,15 +63,11 @@ export async function readDeploymentLinks(
   };
 }
 
-/** Null: no relay answers, or the node could not run the call. */
-interface RelayStatus {
-  paused: boolean | null;
-  /** Whether each account may send batches, in the order asked. */
-  operators: (boolean | null)[];
-}
-
-/** Whether the relay takes batches now, and from which of the accounts. */
-export async function readRelayStatus(client: ChainClient, relay: string, accounts: string[]): Promise<RelayStatus> {
+/**
+ * Whether the relay takes batches now, and from which of the accounts, in the order asked. Null: no relay answers, or the node
+ * could not run the call.
+ */
+export async function readRelayStatus(client: ChainClient, relay: string, accounts: string[]) {
   const [paused, ...operators] = await client.tryCalls([
     { to: relay, data: abi.relay.encodeFunctionData("paused") },
     ...accounts.map((account) => ({ to: relay, data: abi.relay.encodeFunctionData("isOperator", [account]) })),

@@ -182,22 +182,17 @@ export class Dispatcher {
   /** Stores the results of which at least one cannot be stored, and parks the deliveries of those. */
   async #isolate(): Promise<void> {
     const { database, now } = this.#deps;
-    const results = this.#results.splice(0);
-    const stored = new Set<Tried>();
+    const left = new Set(this.#results.splice(0));
+    const store = async (part: readonly Tried[]) => {
+      this.#recorded(part, await database.writeGroup((trx) => record(trx, part, now())));
+      for (const one of part) left.delete(one);
+    };
     try {
-      const failed = await isolate(
-        results,
-        async (part) => {
-          const recorded = await database.writeGroup((trx) => record(trx, part, now()));
-          this.#recorded(part, recorded);
-          for (const one of part) stored.add(one);
-        },
-        isOutage,
-      );
+      const failed = await isolate([...left], store, isOutage);
       await this.#park(failed.map(({ row, error }) => ({ delivery: row.delivery, error })));
-      for (const { row } of failed) stored.add(row);
+      for (const { row } of failed) left.delete(row);
     } finally {
-      this.#results.unshift(...results.filter((one) => !stored.has(one)));
+      this.#results.unshift(...left);
     }
   }
 

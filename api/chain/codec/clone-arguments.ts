@@ -1,4 +1,4 @@
-import { concat, dataSlice, getAddress, getBytes, hexlify, toBeHex, toUtf8Bytes, ZeroAddress } from "ethers";
+import { concat, dataLength, dataSlice, getAddress, getBytes, toBeHex, toUtf8Bytes, ZeroAddress } from "ethers";
 
 import type { CollectionType, CreateCollection } from "../../domain/command.ts";
 import { textOfBytes } from "../values.ts";
@@ -119,11 +119,6 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
     throw new CloneArgumentsError(`The supply cap must be 0 to ${MAX_MAX_SUPPLY}, not ${maxSupply}.`);
   }
 
-  const name = toUtf8Bytes(args.name);
-  const symbol = toUtf8Bytes(args.symbol);
-  const baseUri = toUtf8Bytes(args.hosted ? "" : args.baseUri);
-  const contractUri = toUtf8Bytes(args.hosted ? "" : args.contractUri);
-
   // Absent fields take no bytes: each byte costs 200 gas.
   const head: string[] = [];
   let flags = (args.hosted ? CLONE_FLAGS.hosted : 0) | (args.soulbound ? CLONE_FLAGS.soulbound : 0);
@@ -140,20 +135,15 @@ function encodeArguments(args: Erc1155Arguments, maxSupply: bigint): string {
     head.push(toBeHex(maxSupply, 8));
   }
 
-  const total =
-    1 +
-    getBytes(concat(head)).length +
-    (args.hosted ? 4 : 6) +
-    name.length +
-    symbol.length +
-    baseUri.length +
-    contractUri.length;
+  // A hosted collection has no URIs of its own.
+  const measured = [args.name, args.symbol, ...(args.hosted ? [] : [args.baseUri])].map((text) => toUtf8Bytes(text));
+  const contractUri = toUtf8Bytes(args.hosted ? "" : args.contractUri);
+  const [top, texts] = [concat(head), concat([...measured, contractUri])];
+  const total = 1 + dataLength(top) + 2 * measured.length + dataLength(texts);
   if (total > MAX_CLONE_ARGUMENTS_LENGTH) {
     throw new CloneArgumentsError(
       `Name, symbol and URIs need ${total} bytes together, and a contract can hold ${MAX_CLONE_ARGUMENTS_LENGTH}. Shorten them.`,
     );
   }
-  const lengths = [toBeHex(name.length, 2), toBeHex(symbol.length, 2)];
-  if (!args.hosted) lengths.push(toBeHex(baseUri.length, 2));
-  return hexlify(concat([toBeHex(flags, 1), ...head, ...lengths, name, symbol, baseUri, contractUri]));
+  return concat([toBeHex(flags, 1), top, ...measured.map(({ length }) => toBeHex(length, 2)), texts]);
 }

@@ -45,14 +45,14 @@ const CLOCK_DIFFERENCE = 300_000;
 
 /** A quarantine that marks rows of the index. */
 class IndexedQuarantine implements Quarantine {
-  readonly #deps: Pick<IndexedBlocksDeps, "database" | "objects" | "now">;
+  readonly #deps: IndexedBlocksDeps;
   readonly #sweep: () => Promise<void>;
   readonly #id = randomUUID();
   readonly #store: string;
   #begun = false;
 
   /** @param sweep deletes the objects of removed blocks. */
-  constructor(deps: Pick<IndexedBlocksDeps, "database" | "objects" | "now">, sweep: () => Promise<void>) {
+  constructor(deps: IndexedBlocksDeps, sweep: () => Promise<void>) {
     this.#deps = deps;
     this.#store = deps.objects.name;
     this.#sweep = sweep;
