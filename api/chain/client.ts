@@ -2,10 +2,9 @@ import { toQuantity, type Transaction } from "ethers";
 import { z } from "zod";
 
 import type { CallAnswer } from "./call-results.ts";
-import { AMBIGUOUS, ChainUnavailable, ranAndReverted, revertOf } from "./errors.ts";
+import { AMBIGUOUS, ChainUnavailable, ranAndReverted, revertOf, RpcError } from "./errors.ts";
 import { hash, hex, hexQuantity, small } from "./values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./limits.ts";
-import { PriorityFee } from "./priority-fee.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
 import type { NodeChoice } from "./node-choice.ts";
@@ -337,9 +336,9 @@ function memoryWords(gas: number): number {
   return 256 * (Math.sqrt(9 + gas / 128) - 3);
 }
 
-function parse<T>(schema: z.ZodType<T>, answer: unknown): T {
+function parse<T>(schema: z.ZodType<T>, answer: unknown, problem?: string): T {
   const parsed = schema.safeParse(answer);
-  return parsed.success ? parsed.data : invalid();
+  return parsed.success ? parsed.data : invalid(problem);
 }
 
 function present(answers: readonly unknown[], missing: string): object[] {
@@ -349,6 +348,69 @@ function present(answers: readonly unknown[], missing: string): object[] {
   });
 }
 
-function invalid(): never {
-  throw new ChainUnavailable("the node's answer is not valid by the Ethereum JSON-RPC specification");
+function invalid(problem = "the node's answer is not valid by the Ethereum JSON-RPC specification"): never {
+  throw new ChainUnavailable(problem);
+}
+
+/** Blocks whose fees are read when the node suggests no priority fee. */
+const HISTORY_BLOCKS = "0x14";
+const NO_FEES = "the node's answer about fees is not valid: check the node";
+/** JSON-RPC code of a method that the node does not have. */
+const METHOD_NOT_FOUND = -32_601;
+
+const feeHistory = z.object({ reward: z.array(z.array(hexQuantity)).nullish() });
+const pricedBlock = z.object({ baseFeePerGas: hexQuantity.optional() });
+
+/**
+ * What transactions pay above the base fee. Asks for the node's suggestion. Some chains do not have that method: then the
+ * median of recent blocks is used, and if blocks show none, the gas price without the base fee.
+ */
+class PriorityFee {
+  readonly #rpc: RpcCalls;
+  #hasSuggestion = true;
+
+  constructor(rpc: RpcCalls) {
+    this.#rpc = rpc;
+  }
+
+  /** In wei. @throws RpcError, ChainUnavailable */
+  async read(): Promise<bigint> {
+    return (await this.#suggested()) ?? (await this.#recent()) ?? this.#fromGasPrice();
+  }
+
+  async #suggested(): Promise<bigint | null> {
+    if (!this.#hasSuggestion) return null;
+    const answer = await this.#ask("eth_maxPriorityFeePerGas", [], (code) => {
+      this.#hasSuggestion = code !== METHOD_NOT_FOUND;
+    });
+    return answer === null ? null : parse(hexQuantity, answer, NO_FEES);
+  }
+
+  async #recent(): Promise<bigint | null> {
+    const answer = await this.#ask("eth_feeHistory", [HISTORY_BLOCKS, "latest", [50]]);
+    if (answer === null) return null;
+    const rewards = (parse(feeHistory, answer, NO_FEES).reward ?? []).flat().filter((reward) => reward > 0n);
+    rewards.sort((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    return rewards[Math.floor(rewards.length / 2)] ?? null;
+  }
+
+  async #fromGasPrice(): Promise<bigint> {
+    const [price, newest] = await this.#rpc.all([
+      { method: "eth_gasPrice", params: [] },
+      { method: "eth_getBlockByNumber", params: ["latest", false] },
+    ]);
+    const tip = parse(hexQuantity, price, NO_FEES) - (parse(pricedBlock, newest, NO_FEES).baseFeePerGas ?? 0n);
+    return tip > 0n ? tip : 0n;
+  }
+
+  /** Null when the node answers with an error: then the next source is asked. */
+  async #ask(method: string, params: unknown[], refused?: (code: number) => void): Promise<unknown> {
+    try {
+      return await this.#rpc.call(method, params);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      refused?.(error.code);
+      return null;
+    }
+  }
 }
