@@ -5,9 +5,8 @@ import type { MediaStoreSetting } from "../../config/media-store.ts";
 import { forEachAtOnce } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { deleteBytes, insertBytes, readBytes } from "../../store/media/blocks.ts";
-import { BlockFiles } from "../block-files.ts";
+import { BlockFiles, DiskRoom } from "../block-files.ts";
 import { type BlockStore, BlockStoreUnavailable } from "../block-store.ts";
-import { DiskRoom } from "../disk-room.ts";
 import { IndexedBlocks, type ObjectStore } from "./indexed-blocks.ts";
 import { type Bucket, type S3Answer, S3Client } from "./s3-client.ts";
 

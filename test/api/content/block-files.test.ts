@@ -6,8 +6,7 @@ import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { sha256 } from "multiformats/hashes/sha2";
 
-import { BlockFiles } from "../../../api/content/block-files.ts";
-import { DiskRoom } from "../../../api/content/disk-room.ts";
+import { BlockFiles, DiskRoom } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 

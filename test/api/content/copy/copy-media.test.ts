@@ -4,12 +4,11 @@ import type { AddressInfo } from "node:net";
 
 import { expect } from "chai";
 
-import { BlockFiles } from "../../../../api/content/block-files.ts";
+import { BlockFiles, DiskRoom } from "../../../../api/content/block-files.ts";
 import { parseCid } from "../../../../api/content/cids.ts";
 import { importContent } from "../../../../api/content/content.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
 import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
-import { DiskRoom } from "../../../../api/content/disk-room.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { collect } from "../../../support/collect.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
