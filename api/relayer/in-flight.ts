@@ -18,8 +18,7 @@ import {
 import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
-import { CannotSend } from "./cannot-send.ts";
-import { currentFees, type Fees, min, replacementFees } from "./fees.ts";
+import { CannotSend, currentFees, type Fees, min, replacementFees } from "./can-send.ts";
 import type { GasMeter } from "./gas-meter.ts";
 import { signEmpty, signReplacement } from "./sign.ts";
 

@@ -16,8 +16,7 @@ import {
   renewLease,
   takeLease,
 } from "../store/sending/lanes.ts";
-import { checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
-import { CannotSend } from "./cannot-send.ts";
+import { CannotSend, checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
 import { pauseBeforePartial } from "./pace.ts";

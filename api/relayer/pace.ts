@@ -1,6 +1,6 @@
 import { isDue } from "../store/db/due.ts";
 import type { OpenBatch } from "../store/sending/batches.ts";
-import type { Fees } from "./fees.ts";
+import type { Fees } from "./can-send.ts";
 
 /**
  * Milliseconds from one transaction to the next one, if that is not full and one is in flight. The time grows with each

@@ -33,8 +33,7 @@ import {
 } from "../store/sending/claims.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
 import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
-import { type CanSend, checkCanSend } from "./can-send.ts";
-import { CannotSend } from "./cannot-send.ts";
+import { CannotSend, type CanSend, checkCanSend } from "./can-send.ts";
 import type { InFlight } from "./in-flight.ts";
 import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";

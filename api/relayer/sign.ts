@@ -8,7 +8,7 @@ import { signDigest } from "../shared/crypto.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { SignedAttempt } from "../store/sending/batches.ts";
-import type { Fees } from "./fees.ts";
+import type { Fees } from "./can-send.ts";
 
 export type WalletSigners = Map<string, ReturnType<Keyring["wallet"]>>;
 

@@ -56,9 +56,10 @@ export async function simulate(
   const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
+  const minted = items.filter(({ command }) => isMint(command)).map(({ target }) => target);
   const [foreign, withoutMinter] = await Promise.all([
     runningForeignCode(client, contracts, items),
-    collectionsWithoutMinter(client, mintedCollections(items), contracts.relay, block),
+    collectionsWithoutMinter(client, [...new Set(minted)], contracts.relay, block),
   ]);
   const results = await simulations.ofBatch(
     foreign.map((item) => ({
@@ -97,10 +98,6 @@ function decisiveFailure(command: Command, result: SimulatedCall | undefined): C
 function contractThatRuns({ command, target }: EncodedItem): string {
   if (isDelegated(command)) return command.contract;
   return "to" in command ? command.to : target;
-}
-
-function mintedCollections(items: EncodedItem[]): string[] {
-  return [...new Set(items.filter(({ command }) => isMint(command)).map(({ target }) => target))];
 }
 
 async function runningForeignCode(

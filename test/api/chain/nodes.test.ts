@@ -8,7 +8,7 @@ import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import type { Command } from "../../../api/domain/command.ts";
-import { currentFees } from "../../../api/relayer/fees.ts";
+import { currentFees } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";

@@ -4,8 +4,7 @@ import fc from "fast-check";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { CannotSend } from "../../../api/relayer/cannot-send.ts";
-import { currentFees, replacementFees } from "../../../api/relayer/fees.ts";
+import { CannotSend, currentFees, replacementFees } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const GWEI = 10n ** 9n;
