@@ -45,13 +45,11 @@ interface Answer {
   digests: LogDigests | null;
 }
 
-/** A node that has not reached the last block of the range. */
-interface Late {
-  head: number;
-}
+/** The newest block of a node that has not reached the last block of the range. */
+type Late = number;
 
 /** `overruled`: most nodes say that what was told is wrong, from a block on. `waits`: nobody has decided yet. */
-export type Verdict = { kind: "agreed" | "waits" } | Overruled;
+type Verdict = { kind: "agreed" | "waits" } | Overruled;
 
 export interface Overruled {
   kind: "overruled";
@@ -168,8 +166,8 @@ export class Agreement {
    * decide it alone. What most nodes have is compared before.
    */
   #waitFor(late: readonly Late[], answered: number, { to }: Range): Verdict {
-    const heads = late.map(({ head }) => head).sort((a, b) => b - a);
-    this.#reached = heads[Math.ceil((late.length - answered) / 2) - 1] ?? null;
+    const highestFirst = late.toSorted((a, b) => b - a);
+    this.#reached = highestFirst[Math.ceil((late.length - answered) / 2) - 1] ?? null;
     return this.#wait(`block ${to.toString()} is not final: most nodes that answer have not reached it`);
   }
 
@@ -248,7 +246,7 @@ export class Agreement {
       const [last = null] = await client.blocks([to]);
       if (last === null) {
         const head = await client.headNumber();
-        return head < to ? { head } : null;
+        return head < to ? head : null;
       }
       if (hash !== null && last.hash !== hash) return { hash: last.hash, digests: null };
       return { hash: last.hash, digests: await readDigests(client, contracts, watched, { from, to, last }) };
@@ -267,7 +265,7 @@ function dividedAbout(block: number): string {
 function split(said: readonly NodeVote<Answer | Late>[]): { votes: NodeVote<Answer>[]; late: Late[] } {
   const late: Late[] = [];
   const votes = said.map(({ answer, ...vote }) => {
-    if (answer === null || !("head" in answer)) return { ...vote, answer };
+    if (typeof answer !== "number") return { ...vote, answer };
     if (!vote.outvoted) late.push(answer);
     return { ...vote, answer: null };
   });

@@ -132,24 +132,12 @@ export async function readDigests(
   return digestLogs(own.flat(), floods ? null : others.flat().filter(({ address }) => !known.has(address)));
 }
 
-interface OwnAndForeign {
-  /** Of the relay and the factories. */
-  own: RawLog[];
-  created: ChainRange["created"];
-  /** Those of them that were not watched. */
-  fresh: Set<string>;
-  /** Of the collections. */
-  tokens: RawLog[];
-  foreign: RawLog[];
-  flooding: Set<string>;
-}
-
-async function readLogs(
-  client: ChainClient,
-  contracts: ContractAddresses,
-  watched: Watched,
-  read: Read,
-): Promise<OwnAndForeign> {
+/**
+ * The logs of a range.
+ * @returns `own`: of the relay and the factories. `fresh`: the created collections that were not watched. `tokens`: of the
+ *   collections.
+ */
+async function readLogs(client: ChainClient, contracts: ContractAddresses, watched: Watched, read: Read) {
   // These do not depend on each other, so they are read at the same time.
   const [own, found] = await Promise.all([
     read({ addresses: new Set([contracts.relay, ...contracts.factories.map(({ address }) => address)]), topics: [] }),
@@ -164,8 +152,8 @@ async function readLogs(
   // A collection that the range creates may have mints in the same range, and an app may follow its address already.
   const fresh = new Set(created.map(({ collection }) => collection).filter((one) => !watched.collections.has(one)));
   const tokens = found.own.concat(await read({ addresses: fresh, topics: COLLECTION_TOPICS }));
-  const { logs, flooding } = found.foreign;
-  return { own, created, fresh, tokens, foreign: logs.filter((log) => !fresh.has(log.address)), flooding };
+  const foreign = found.logs.filter((log) => !fresh.has(log.address));
+  return { own, created, fresh, tokens, foreign, flooding: found.flooding };
 }
 
 interface ForeignLogs {
@@ -181,13 +169,14 @@ async function readTokens(
   { collections, foreign }: Watched,
   topicsAbove: number,
   read: Read,
-): Promise<{ own: RawLog[]; foreign: ForeignLogs }> {
+): Promise<ForeignLogs & { own: RawLog[] }> {
   if (collections.size + foreign.size > topicsAbove) {
     const logs = await readBoth({ collections, foreign }, read);
     if (logs !== null) {
       return {
         own: logs.filter((log) => collections.has(log.address)),
-        foreign: { logs: logs.filter((log) => !collections.has(log.address)), flooding: new Set() },
+        logs: logs.filter((log) => !collections.has(log.address)),
+        flooding: new Set(),
       };
     }
   }
@@ -195,7 +184,7 @@ async function readTokens(
     read({ addresses: collections, topics: COLLECTION_TOPICS }),
     readForeign([...foreign.keys()], read),
   ]);
-  return { own, foreign: followed };
+  return { own, ...followed };
 }
 
 /** The query names no addresses, so it finds the logs of both. Null when a foreign contract may have too many. */

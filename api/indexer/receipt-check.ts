@@ -77,13 +77,18 @@ export class ReceiptCheck {
       await this.#check(read);
     } catch (error) {
       if (error instanceof UnknownFormat) {
-        this.#turnOff(number, error.message);
+        this.#off.set(number, performance.now() + OFF);
+        this.#warn(number, error.message);
+        this.#report();
         return;
       }
       if (!(error instanceof Differs)) throw error;
       if (!this.#differing.has(number)) {
         const condition: Condition = "receipts_differ";
-        logger.error({ condition, node: number, block: error.block, problem: error.message }, DIFFERS);
+        logger.error(
+          { condition, node: number, block: error.block, problem: error.message },
+          "the answers of the node contradict the receipts of a block: nothing of it is stored",
+        );
       }
       this.#differing.add(number);
       this.#report();
@@ -106,7 +111,7 @@ export class ReceiptCheck {
     for (let first = read.from; first <= read.to; first += HEADERS) {
       const numbers = Array.from({ length: Math.min(HEADERS, read.to - first + 1) }, (_, index) => first + index);
       const answers = await this.#deps.client.rawBlocks(numbers);
-      const headers = await mapInSlices(answers, (answer) => differsIf(numbers, () => proveHeader(answer))).catch(
+      const headers = await mapInSlices(answers, (answer) => differsIf(first, () => proveHeader(answer))).catch(
         (error: unknown) => this.#rulesOf(read.from - 1, error),
       );
       this.#works = true;
@@ -193,12 +198,6 @@ export class ReceiptCheck {
     }
   }
 
-  #turnOff(node: number, problem: string): void {
-    this.#off.set(node, performance.now() + OFF);
-    this.#warn(node, problem);
-    this.#report();
-  }
-
   #warn(node: number, problem: string): void {
     const condition: Condition = "receipts_unproven";
     this.#deps.logger.warn({ condition, node, problem }, "blocks are stored without a check of their receipts");
@@ -208,8 +207,6 @@ export class ReceiptCheck {
     this.#deps.metrics.receipts({ differ: this.#differing.size > 0, unproven: this.#off.size > 0 });
   }
 }
-
-const DIFFERS = "the answers of the node contradict the receipts of a block: nothing of it is stored";
 
 /** What the node said of a block is wrong. */
 class Differs extends Error {
@@ -222,11 +219,11 @@ class Differs extends Error {
   }
 }
 
-function differsIf<T>([first = 0]: readonly number[], prove: () => T): T {
+function differsIf<T>(block: number, prove: () => T): T {
   try {
     return prove();
   } catch (error) {
-    throw error instanceof NotProven ? new Differs(first, error.message) : error;
+    throw error instanceof NotProven ? new Differs(block, error.message) : error;
   }
 }
 
