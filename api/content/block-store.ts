@@ -7,18 +7,22 @@ import { canonicalCid } from "./cids.ts";
 /** Thrown when a block is not stored. */
 export class BlockMissing extends Error {
   override readonly name = "BlockMissing";
+  readonly cid: string;
 
   constructor(cid: CID) {
     super(`block ${canonicalCid(cid)} is missing`);
+    this.cid = canonicalCid(cid);
   }
 }
 
 /** Thrown when the bytes of a stored block do not match the hash in its CID. */
 export class BlockCorrupt extends Error {
   override readonly name = "BlockCorrupt";
+  readonly cid: string;
 
   constructor(cid: CID) {
     super(`block ${canonicalCid(cid)} is corrupt`);
+    this.cid = canonicalCid(cid);
   }
 }
 

@@ -172,7 +172,7 @@ describe("content", () => {
     expect(all.length).to.equal(3);
     expect(await blocks.quarantine().add([all[2]!], Infinity)).to.have.length(1);
     const error: unknown = await read(cid).catch((thrown: unknown) => thrown);
-    expect(error).to.include({ name: "BlockMissing", message: `block ${all[2]!.toString()} is missing` });
+    expect(error).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
   });
 });
 
