@@ -21,17 +21,13 @@ const OUTVOTED_AT = AFTER_BUDGET + 9;
 const DISPUTED_HEIGHT = AFTER_BUDGET + 10;
 const DISPUTED_AT = AFTER_BUDGET + 11;
 
-/** Whether a node is used. */
-interface Use {
+/** How a node is, as its answers in all threads of the process show. */
+interface Health {
   word: NodeWord;
   /** The lowest block about which the others outvoted it, and when it last contradicted them; null: it may be read. */
   outvoted: { height: number; at: number } | null;
   /** The block about which it and others last differed without a majority, and when. */
   disputed: { height: number; at: number } | null;
-}
-
-/** How a node is, as its answers in all threads of the process show. */
-interface Health extends Use {
   head: number | null;
   headAt: number | null;
   /** Milliseconds. */
@@ -39,8 +35,6 @@ interface Health extends Use {
   failed: number;
   failedAt: number;
   restUntil: number;
-  /** Empty: none. */
-  problem: string;
 }
 
 /** How one of several nodes is. What one thread finds out, all threads know. */
@@ -51,11 +45,12 @@ export class NodeHealth {
     this.#memory = memory;
   }
 
-  read(): Health {
+  /** @returns `problem`: empty: none. */
+  read(): Health & { problem: string } {
     return this.#memory.locked(() => ({ ...this.#numbers(), problem: this.#memory.text }));
   }
 
-  get use(): Use {
+  get use(): Health {
     return this.#memory.locked(() => this.#numbers());
   }
 
@@ -139,7 +134,7 @@ export class NodeHealth {
     });
   }
 
-  #numbers(): Omit<Health, "problem"> {
+  #numbers(): Health {
     const { numbers } = this.#memory;
     const headAt = numbers[HEAD_AT] ?? 0;
     const latency = numbers[LATENCY] ?? 0;

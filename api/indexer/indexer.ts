@@ -1,16 +1,12 @@
-import type { Logger } from "pino";
-
-import type { Block, ChainClient } from "../chain/client.ts";
+import type { Block } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable, describeError, NodeBehind, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { Condition } from "../domain/conditions.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
-import type { Signals } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
-import type { Database } from "../store/db/database.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { readContracts, readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
@@ -21,32 +17,20 @@ import { WatchedCache } from "../store/ledger/watched.ts";
 import { Agreement, type Overruled } from "./agreement.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 import { MissingCosts } from "./costs.ts";
-import { BlockWriter, type SliceSize } from "./store-blocks.ts";
+import { BlockWriter, type BlockWriterDeps } from "./store-blocks.ts";
 import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
 
-interface IndexerDeps {
-  database: Database;
-  client: ChainClient;
-  contracts: ContractAddresses;
-  signals: Signals;
-  logger: Logger;
+interface IndexerDeps extends BlockWriterDeps {
   /** A block is final once it is this many blocks deep, itself included. */
   confirmations: number;
   /** How often to ask the node for its newest block, in milliseconds. */
   pollInterval: number;
-  now: () => number;
-  /** Gas limit of one call of a foreign contract. */
-  foreignCallGas: number;
-  /** Most transfer logs of a foreign contract in 500 blocks. */
-  maxForeignLogs: number;
   metrics: Pick<Metrics, "requests" | "batchGas" | "reorg">;
   /** Absent: the node's logs are not checked against the receipts of their blocks. */
   receipts?: ReceiptCheck | null;
   /** null: no lease. The checkpoint alone then keeps two writers apart. */
   lease: LeaseTimes | null;
-  /** Absent: slices adapt to how long commits take. */
-  sliceSize?: Pick<SliceSize, "value" | "took">;
 }
 
 /** Block hashes kept beyond those that the confirmations need. A reorg up to this much deeper is still detected. */

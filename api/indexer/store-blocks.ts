@@ -32,7 +32,7 @@ const MOST_READS_AGAIN = 3;
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
 
-interface BlockWriterDeps extends StoreDeps {
+export interface BlockWriterDeps extends StoreDeps {
   client: ChainClient;
   contracts: ContractAddresses;
   signals: Signals;
