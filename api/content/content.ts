@@ -236,6 +236,6 @@ async function whole(bytes: Uint8Array | Iterable<Uint8Array> | AsyncIterable<Ui
 }
 
 /** Whether the error means that a block is missing or corrupt. */
-export function isDamage(error: unknown): boolean {
+export function isDamage(error: unknown): error is BlockMissing | BlockCorrupt {
   return error instanceof BlockMissing || error instanceof BlockCorrupt;
 }

@@ -51,8 +51,16 @@ export async function replaceFile(file: string, content: string | Uint8Array, mo
 /** Flushes the folder to disk. Otherwise a power cut may lose the name of the new file. */
 export async function syncFolder(folder: string): Promise<void> {
   // Windows cannot open folders and does not need this.
-  if (process.platform === "win32") return;
-  const handle = await open(folder, "r");
+  if (process.platform !== "win32") await sync(folder, "r");
+}
+
+/** Flushes the content of a file to disk. */
+export function syncFile(file: string): Promise<void> {
+  return sync(file, "r+");
+}
+
+async function sync(path: string, flags: "r" | "r+"): Promise<void> {
+  const handle = await open(path, flags);
   try {
     await handle.sync();
   } finally {

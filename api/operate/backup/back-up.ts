@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { mkdir, open, readdir, realpath, rm, unlink } from "node:fs/promises";
 import { join, relative, resolve } from "node:path";
+import { Readable } from "node:stream";
 
 import packageJson from "../../../package.json" with { type: "json" };
 import type { Settings } from "../../config/settings.ts";
 import { BlockFiles } from "../../content/block-files.ts";
 import { isAbsent, makeFolder } from "../../shared/folder.ts";
 import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
-import { syncFolder } from "../../shared/write-new-file.ts";
+import { syncFile, syncFolder } from "../../shared/write-new-file.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { appliedMigrations, unknownMigrations } from "../../store/db/migrate.ts";
@@ -15,7 +16,7 @@ import { readMediaPlace } from "../../store/media/media-store.ts";
 import { countAllRows, differentCounts } from "../../store/move/tables.ts";
 import { checkSqliteFile, type DatabaseSnapshot, openSnapshot } from "../../store/move/snapshot.ts";
 import { OperatorError } from "../operator-error.ts";
-import { type CopiedBlocks, copyNeededBlocks, explainingDisk } from "./copy-blocks.ts";
+import { copyNeededBlocks, explainingDisk } from "./copy-blocks.ts";
 import { BLOCK_LIST, BLOCKS, createdNow, DATABASE_FILES, type Manifest, writeManifest } from "./manifest.ts";
 import { countDumpedRows, dumpPostgres, type PostgresPrograms } from "./postgres-programs.ts";
 
@@ -152,15 +153,11 @@ async function copyMedia({ settings, report }: BackupDeps, db: Db, folder: strin
   const target = join(folder, BLOCKS);
   await mkdir(target, { recursive: true, mode: 0o700 });
   const source = new BlockFiles(join(settings.dataDir, BLOCKS));
-  const copied: CopiedBlocks = await copyNeededBlocks(db, source, new BlockFiles(target));
+  const copied = await copyNeededBlocks(db, source, new BlockFiles(target));
   await syncTree(target);
-  const list = await writeHashed(join(folder, BLOCK_LIST), lines(copied.cids));
+  const lines = copied.cids.map((cid) => Buffer.from(`${cid}\n`));
+  const list = await writeHashed(join(folder, BLOCK_LIST), Readable.from(lines));
   return { store, list: { ...list, blocks: copied.cids.length, block_bytes: copied.bytes }, damaged: copied.damaged };
-}
-
-// eslint-disable-next-line @typescript-eslint/require-await -- a stream is asynchronous
-async function* lines(texts: readonly string[]): AsyncGenerator<Uint8Array> {
-  for (const text of texts) yield Buffer.from(`${text}\n`);
 }
 
 async function copyDeployment(from: string, file: string, folder: string): Promise<Manifest["deployment"]> {
@@ -176,15 +173,6 @@ async function finish(folder: string, manifest: Manifest): Promise<Manifest> {
   await syncFolder(folder);
   await writeManifest(folder, manifest);
   return manifest;
-}
-
-async function syncFile(file: string): Promise<void> {
-  const handle = await open(file, "r+");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
 }
 
 /** Flushes the names of all files in a folder to disk. Their contents are there already. */

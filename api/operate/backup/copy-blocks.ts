@@ -4,6 +4,7 @@ import type { BlockFiles } from "../../content/block-files.ts";
 import type { BlockStore } from "../../content/block-store.ts";
 import { canonicalCid, namedContent } from "../../content/cids.ts";
 import { isDamage, walkBlocks } from "../../content/content.ts";
+import { forEachAtOnce } from "../../shared/at-once.ts";
 import { fileErrorReason, FolderError } from "../../shared/folder.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { hostedContent, textsThatNameContent } from "../../store/media/media-roots.ts";
@@ -25,7 +26,7 @@ export async function explainingDisk<T>(result: string, work: () => Promise<T>):
   }
 }
 
-export interface CopiedBlocks {
+interface CopiedBlocks {
   /** CIDs of the blocks, sorted. */
   cids: string[];
   bytes: number;
@@ -55,24 +56,17 @@ async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise
   const seen = new Set<string>();
   const note = (error: unknown) => {
     if (!isDamage(error)) throw error;
-    damaged.push((error as { cid: string }).cid);
+    damaged.push(error.cid);
   };
-  const copy = async ({ cid, bytes }: { cid: CID; bytes: Uint8Array }) => {
+  const blocks = async function* () {
+    for (const root of await neededRoots(db, source)) yield* walkBlocks(source, root, seen, note);
+  };
+  await forEachAtOnce(blocks(), AT_ONCE, async ({ cid, bytes }) => {
     await target.put(cid, bytes);
     // Reads it back: `get` checks the hash.
     await target.get(cid);
     copied.set(canonicalCid(cid), bytes.length);
-  };
-  let group: { cid: CID; bytes: Uint8Array }[] = [];
-  for (const root of await neededRoots(db, source)) {
-    for await (const block of walkBlocks(source, root, seen, note)) {
-      group.push(block);
-      if (group.length < AT_ONCE) continue;
-      await Promise.all(group.map(copy));
-      group = [];
-    }
-  }
-  await Promise.all(group.map(copy));
+  });
   const bytes = [...copied.values()].reduce((sum, size) => sum + size, 0);
   return { cids: [...copied.keys()].sort(), bytes, damaged: damaged.sort() };
 }

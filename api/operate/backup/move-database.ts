@@ -1,4 +1,4 @@
-import { type Database, openDatabase } from "../../store/db/database.ts";
+import { openDatabase } from "../../store/db/database.ts";
 import { type MovedTable, type MoveProgress, moveRows } from "../../store/move/move.ts";
 import { openForMove } from "../../store/move/source.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -10,20 +10,9 @@ import { OperatorError } from "../operator-error.ts";
 export async function moveDatabase(from: string, to: string, report: MoveProgress): Promise<MovedTable[]> {
   if (from === to)
     throw new OperatorError("The new database is the one that the service uses already. Name another one.");
-  const source = await openForMove(from);
-  try {
-    const target = await openDatabase(to);
-    try {
-      return await copy(source.db, target, report);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
-}
-
-function copy(source: Database["read"], target: Database, report: MoveProgress): Promise<MovedTable[]> {
+  await using opened = new AsyncDisposableStack();
+  const source = opened.adopt(await openForMove(from), (one) => one.close());
+  const target = opened.adopt(await openDatabase(to), (one) => one.close());
   // One transaction: an interrupted move leaves an empty database, and the command can be run again.
-  return target.writeGroup((trx) => moveRows(source, trx, report));
+  return await target.writeGroup((trx) => moveRows(source.db, trx, report));
 }

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
-import { link, open, readdir, rm, unlink } from "node:fs/promises";
+import { link, readdir, rm, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 
 import { makeFolder } from "../../shared/folder.ts";
 import { readRegular, writeHashed } from "../../shared/hashed-files.ts";
-import { syncFolder } from "../../shared/write-new-file.ts";
+import { syncFile, syncFolder } from "../../shared/write-new-file.ts";
 import { revokeAllConsoleSessions } from "../../store/apps/console-sessions.ts";
 import { openDatabase, pathOf } from "../../store/db/database.ts";
 import type { Trx } from "../../store/db/sql.ts";
@@ -111,12 +111,7 @@ function requireFree(target: string): void {
 async function prepare(file: string): Promise<void> {
   await finishSqlite(file, afterRestore);
   await bringUpToDate(`file:${file}`);
-  const handle = await open(file, "r+");
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await syncFile(file);
 }
 
 /** Removes what interrupted restores have left. */

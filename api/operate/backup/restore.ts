@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { rename, rm } from "node:fs/promises";
 import { connect } from "node:net";
@@ -109,14 +110,10 @@ async function requireStopped({ roles, host, port }: RestoreSettings): Promise<v
   if (!roles.includes("api") || port === 0) return;
   const everywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
   const socket = connect({ host: everywhere[host] ?? host, port });
-  const answers = await new Promise<boolean>((done) => {
-    socket.once("connect", () => {
-      done(true);
-    });
-    socket.once("error", () => {
-      done(false);
-    });
-  });
+  const answers = await once(socket, "connect").then(
+    () => true,
+    () => false,
+  );
   socket.destroy();
   if (!answers) return;
   throw new OperatorError(
@@ -166,7 +163,7 @@ async function restoreBlocks({ settings, report }: RestoreDeps, { folder, manife
       await target.put(cid, await source.get(cid));
     } catch (error) {
       if (!isDamage(error)) throw error;
-      throw damaged(folder, (error as Error).message.replace(/^block/, `${BLOCKS}:`), "");
+      throw damaged(folder, error.message.replace(/^block/, `${BLOCKS}:`), "");
     }
   }
 }

@@ -1,6 +1,6 @@
 import { CID } from "multiformats/cid";
 
-import { type BlockStore, QuarantineTakenOver, type StoredBlock } from "../../content/block-store.ts";
+import { type BlockStore, QuarantineTakenOver } from "../../content/block-store.ts";
 import { canonicalCid, namedContent } from "../../content/cids.ts";
 import { type BlockSource, findBlocks, isDamage, walkBlocks } from "../../content/content.ts";
 import { forgetAnnouncement } from "../../store/media/announcements.ts";
@@ -56,7 +56,7 @@ export async function collectMedia(
   const result: Collected = { kept: 0, removed: 0, removedBytes: 0 };
   const quarantined = new Set<string>();
   try {
-    for await (const page of inPages(blocks.all())) {
+    for await (const page of inPages(blocks.all(), CHUNK)) {
       abort?.throwIfAborted();
       const unneeded = page.map(({ cid }) => cid).filter((cid) => !needed.has(cid.toString()));
       const moved = unneeded.length === 0 ? [] : await quarantine.add(unneeded, limit);
@@ -88,11 +88,15 @@ export async function collectMedia(
   return result;
 }
 
-async function* inPages(blocks: AsyncIterable<StoredBlock>): AsyncGenerator<StoredBlock[]> {
-  let page: StoredBlock[] = [];
-  for await (const block of blocks) {
-    page.push(block);
-    if (page.length < CHUNK) continue;
+/** @param size of each page but the last. */
+export async function* inPages<Item>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  size: number,
+): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
     yield page;
     page = [];
   }
@@ -114,7 +118,7 @@ async function addNeeded(
     try {
       await findBlocks(blocks, root, needed);
     } catch (error) {
-      if (!isDamage(error) || !(error instanceof Error)) throw error;
+      if (!isDamage(error)) throw error;
       throw new OperatorError(`Nothing was removed: ${error.message}. \`doctor --media\` lists all damaged content.`);
     }
   }
@@ -126,11 +130,10 @@ async function addNeeded(
  */
 async function forgetAll({ database }: { database: Database }, cids: CID[], started: number): Promise<CID[]> {
   const kept: CID[] = [];
-  for (let at = 0; at < cids.length; at += CHUNK) {
-    const chunk = cids.slice(at, at + CHUNK);
+  for await (const page of inPages(cids, CHUNK)) {
     const keptHere = await database.write(async (trx) => {
       const found: CID[] = [];
-      for (const cid of chunk) if (!(await forget(trx, canonicalCid(cid), started))) found.push(cid);
+      for (const cid of page) if (!(await forget(trx, canonicalCid(cid), started))) found.push(cid);
       return found;
     });
     kept.push(...keptHere);
@@ -171,7 +174,7 @@ export async function damagedContent(deps: { database: Database; blocks: BlockSt
     if (!stored.has(name) && !(await blocks.has(root))) continue;
     const problems: string[] = [];
     const note = (error: unknown) => {
-      if (!isDamage(error) || !(error instanceof Error)) throw error;
+      if (!isDamage(error)) throw error;
       problems.push(error.message);
     };
     for await (const _block of walkBlocks(blocks, root, new Set(), note));

@@ -6,6 +6,7 @@ import { forEachAtOnce } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { finishMediaMove, readMediaPlace, switchMediaStore } from "../../store/media/media-store.ts";
 import { OperatorError } from "../operator-error.ts";
+import { inPages } from "./collect.ts";
 
 interface Moved {
   /** Blocks that this run copied. */
@@ -95,7 +96,7 @@ async function copyBlocks({ source, target, progress }: MoveDeps): Promise<Moved
 }
 
 function explained(error: unknown): unknown {
-  if (!isDamage(error) || !(error instanceof Error)) return error;
+  if (!isDamage(error)) return error;
   return new OperatorError(
     `The move stopped: ${error.message}. \`doctor --media\` lists all damaged content. If nothing refers to this block, ` +
       "`media collect` removes it. Then run the move again.",
@@ -131,16 +132,11 @@ export async function removeOldMedia(database: Database, old: BlockStore): Promi
   await old.restoreQuarantined();
   await old.removeUnfinished(Date.now() - DRAFT_MAX_AGE);
   const doomed = old.quarantine();
-  let [group, kept]: [CID[], number] = [[], 0];
-  const takeOut = async () => {
-    if (group.length > 0) kept += group.length - (await doomed.add(group, Infinity)).length;
-    group = [];
-  };
-  for await (const { cid } of old.all()) {
-    group.push(cid);
-    if (group.length === REMOVED_AT_ONCE) await takeOut();
+  let kept = 0;
+  for await (const page of inPages(old.all(), REMOVED_AT_ONCE)) {
+    const cids = page.map(({ cid }) => cid);
+    kept += cids.length - (await doomed.add(cids, Infinity)).length;
   }
-  await takeOut();
   await doomed.confirm();
   const { blocks, bytes } = await doomed.remove();
   return { removed: blocks, removedBytes: bytes, kept };
