@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 
 import { type Scope, SCOPES } from "../commands/api-tokens.ts";
-import { createConsoleLink, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
+import { createConsoleLink, isLive, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
 import { parseLinkSettings } from "../config/settings.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
@@ -128,5 +128,5 @@ async function revokeOne(trx: Trx, id: string): Promise<number> {
     throw new OperatorError(`There is no session with the id ${id}. \`console list\` shows the ids.`);
   }
   await revokeConsoleSession(trx, id, now);
-  return session.revoked_at === null && session.expires_at > now ? 1 : 0;
+  return isLive(session, now) ? 1 : 0;
 }

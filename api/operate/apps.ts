@@ -1,5 +1,6 @@
 import { FIRST_TOKEN, insertAppWithToken } from "../commands/apps.ts";
 import { isScope, type IssuedToken, issueTokenIn } from "../commands/api-tokens.ts";
+import { isValid } from "../commands/credential.ts";
 import { MAX_APP_NAME } from "../config/limits.ts";
 import type { Quotas } from "../domain/quota.ts";
 import { endApiToken, findApiToken, lockApiToken, revokeApiToken, type StoredToken } from "../store/apps/api-tokens.ts";
@@ -63,7 +64,7 @@ export function rotateToken(deps: { database: Database }, id: string, grace: num
     const token = await lockApiToken(trx, id);
     if (token === undefined)
       throw new OperatorError(`There is no token with the id ${id}. \`token list <app>\` shows the ids.`);
-    if (token.revoked_at !== null || (token.expires_at ?? Infinity) <= now) {
+    if (!isValid(token, now)) {
       throw new OperatorError(`The token ${token.name} is revoked or expired. Create a new one with \`token create\`.`);
     }
     const scopes = token.scopes.filter(isScope);
