@@ -127,13 +127,7 @@ async function apply<M extends object>(
         "The collection is hosted, but not this token: it has a URI of its own. Change the file at its `token_uri` instead.",
       );
     }
-    if (!(await isMetadataOpen(trx, collection.address))) {
-      throw fieldError(
-        "metadata_frozen",
-        "address",
-        "The collection's metadata is frozen, or a freeze is in progress.",
-      );
-    }
+    if (!(await isMetadataOpen(trx, collection.address))) throw frozen();
     const metadata = change.merge(stored);
     refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
     const changed = JSON.stringify(metadata) !== JSON.stringify(stored);

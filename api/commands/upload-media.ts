@@ -39,7 +39,7 @@ export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFil
   return deps.uploads.run(appId, async () => {
     const { used, limit: quota } = (await readQuotaUse(deps.database.read, appId)).media_bytes;
     const bound = largestFile(deps.settings.limits.mediaBytes, quota);
-    refuseLarge(sent, bound);
+    if (sent.length !== null && sent.length > bound.bytes) throw bound.refusal;
     const source = { bytes: boundBytes(sent, bound), length: sent.length };
     const file = await store(deps.blocks, source, async ({ cid, size, type }) => {
       if (size === 0) throw emptyBody();
@@ -65,11 +65,6 @@ function largestFile(most: number, quota: number | null): Bound {
     return { bytes: quota, refusal: overQuota({ name: "media_bytes", limit: quota }) };
   const message = `The file is larger than ${most.toString()} bytes, the limit of this service (MAX_MEDIA_BYTES). Send a smaller file.`;
   return { bytes: most, refusal: new ApiError("payload_too_large", null, { message }) };
-}
-
-/** Refuses a file by its declared length. @throws ApiError */
-function refuseLarge({ length }: SentFile, bound: Bound): void {
-  if (length !== null && length > bound.bytes) throw bound.refusal;
 }
 
 async function* boundBytes({ bytes }: SentFile, bound: Bound): AsyncGenerator<Uint8Array> {
