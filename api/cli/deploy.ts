@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { getAddress, isAddress, VoidSigner, Wallet } from "ethers";
+import { VoidSigner, Wallet } from "ethers";
 
 import { deploymentFile } from "../chain/contracts.ts";
 import type { RpcProvider } from "../chain/rpc-provider.ts";
@@ -9,7 +9,7 @@ import { administer } from "../operate/deploy/administer.ts";
 import type { Say } from "../operate/deploy/announce.ts";
 import { deployContracts } from "../operate/deploy/deploy-contracts.ts";
 import { readDeploymentFile } from "../operate/deploy/journal.ts";
-import { type Plan, readPlan } from "../operate/deploy/plan.ts";
+import { type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
 import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
 import { verifyDeployment } from "../operate/deploy/verify.ts";
@@ -77,12 +77,8 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
       from === null
         ? new Wallet(await requireDeployerKey(terminal.env, options, settings), provider)
         : new VoidSigner(from, provider);
-    const plan = await readPlan(
-      terminal.env,
-      { ...options, dryRun: options.dryRun ?? false, network: "" },
-      provider,
-      signer.address,
-    );
+    const wanted = { ...options, dryRun: options.dryRun ?? false };
+    const plan = await readPlan(terminal.env, wanted, provider, signer.address);
     const say: Say = (line) => {
       if (options.json === true) terminal.remark?.(`${line}\n`);
       else terminal.write(`${line}\n`);
@@ -144,7 +140,6 @@ async function deployAs(
 
 /** The account whose key is elsewhere; null when its key is here. @throws OperatorError for options that do not fit together */
 function fromOf({ from, unsigned, dryRun, keyFile, keyCommand }: Options): string | null {
-  const given: unknown = from;
   if (unsigned !== undefined && dryRun === true)
     throw new OperatorError("--unsigned sends nothing, so --dry-run beside it has no meaning. Leave one of them out.");
   if (from === undefined) {
@@ -155,8 +150,7 @@ function fromOf({ from, unsigned, dryRun, keyFile, keyCommand }: Options): strin
     throw new OperatorError("--from is for --unsigned and --dry-run. To send, the key of the account is needed.");
   if (keyFile !== undefined || keyCommand !== undefined)
     throw new OperatorError("--from is for an account without a key here. Leave out --key-file and --key-command.");
-  if (isAddress(given)) return getAddress(given);
-  throw new OperatorError(`--from: ${from} is not an address. An address is 0x and 40 hexadecimal digits.`);
+  return readAddress(from, "--from");
 }
 
 function titleOf({ chainId }: Plan): string {

@@ -2,10 +2,7 @@ import { ChainClient } from "../chain/client.ts";
 import { RpcProvider } from "../chain/rpc-provider.ts";
 import { Rpc } from "../chain/rpc.ts";
 import type { Settings } from "../config/settings.ts";
-import { firstNode } from "../context/chain-link.ts";
-
-/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
-const COMMAND_WAIT = 60_000;
+import { COMMAND_WAIT, firstNode } from "../context/chain-link.ts";
 
 /** Runs a command on the chain of the settings. */
 export async function withNode<T>(settings: Settings, work: (provider: RpcProvider) => Promise<T>): Promise<T> {

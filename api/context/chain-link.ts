@@ -16,6 +16,9 @@ import { StartupError } from "./startup-error.ts";
 /** How long the check waits for one of several nodes, in milliseconds. */
 const CHECK_TIMEOUT = 2_000;
 
+/** How long a call of a command waits while the node's provider limits the rate of calls, in milliseconds. */
+export const COMMAND_WAIT = 60_000;
+
 /** Reports when the service is connected to another chain. */
 export interface ChainProblem {
   /** Null while the chain is right or not known. */

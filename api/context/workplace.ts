@@ -10,11 +10,8 @@ import { type Database, openExistingDatabase } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta } from "../store/db/meta.ts";
 import { addDeployedFactories, deployedAddresses, hostedBaseOf } from "./chain-identity.ts";
-import { openChainLink } from "./chain-link.ts";
+import { COMMAND_WAIT, openChainLink } from "./chain-link.ts";
 import { findKeys } from "./keys.ts";
-
-/** How long a command waits while the node's provider limits the rate of calls, in milliseconds. */
-const COMMAND_WAIT = 60_000;
 
 /** What an operator command works with. The service may run at the same time; nothing is started here. */
 export interface Workplace {

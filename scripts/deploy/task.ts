@@ -61,16 +61,11 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
       "There is no deployer account: set DEPLOYER_PRIVATE_KEY in the environment, or store it with `npx hardhat keystore set DEPLOYER_PRIVATE_KEY`.",
     );
   }
-  const plan = await readPlan(
-    environment(),
-    { ...args, network: connection.networkName },
-    ethers.provider,
-    deployer.address,
-  );
+  const plan = await readPlan(environment(), args, ethers.provider, deployer.address);
   const say = (line: string) => {
     console.log(line);
   };
-  say(`Deploying to ${plan.network} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);
+  say(`Deploying to ${connection.networkName} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);
   const deployed = await deployContracts(plan, deployer, say);
   if (deployed === null) return;
   await administer(plan, deployed, deployer, say);

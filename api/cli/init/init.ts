@@ -4,7 +4,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 
 import { type Command, Option } from "commander";
-import { getAddress, isAddress, Wallet } from "ethers";
+import { Wallet } from "ethers";
 
 import { ChainClient } from "../../chain/client.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
@@ -15,7 +15,7 @@ import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
 import type { Variable } from "../../config/variables.ts";
-import { firstNode } from "../../context/chain-link.ts";
+import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
 import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
@@ -23,7 +23,7 @@ import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
 import { administer } from "../../operate/deploy/administer.ts";
 import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
 import { fundLanes } from "../../operate/deploy/fund.ts";
-import type { Plan } from "../../operate/deploy/plan.ts";
+import { type Plan, readAddress } from "../../operate/deploy/plan.ts";
 import { explainingChain } from "../../operate/deploy/transactions.ts";
 import { keptToken } from "../../operate/kept-token.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
@@ -40,8 +40,6 @@ import { until, waitForCoins } from "./coins.ts";
 import { seedPhrase, withPassphrase } from "./seed.ts";
 import { readSettingsFile, type SettingsFile, writeSettings } from "./settings-file.ts";
 
-/** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
-const COMMAND_WAIT = 60_000;
 /** Where the service looks for settings by itself. */
 const DEFAULT_FILE = ".env";
 /** Settings of the environment that the file keeps, so that the service and the next run use the same. */
@@ -383,9 +381,8 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
   const deployer = new Wallet(key, provider);
   const keyring = createKeyring(phrase);
   const plan: Plan = {
-    network: chain.title,
     chainId: chain.chainId,
-    owner: options.owner === undefined ? deployer.address : readAddress(options.owner),
+    owner: options.owner === undefined ? deployer.address : readAddress(options.owner, "--owner"),
     operators: settings.lanes.map((lane) => keyring.lane(lane).address),
     hostedBase: `${settings.publicUrl}/metadata/`,
     storage: options.storage ?? null,
@@ -411,12 +408,6 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
     isDone: () => administer(plan, deployment, deployer, () => undefined),
     tooLate: () => `The owner ${plan.owner} has not done that yet. Run the same command again afterwards.`,
   });
-}
-
-function readAddress(text: string): string {
-  const given: unknown = text;
-  if (isAddress(given)) return getAddress(text);
-  throw new OperatorError(`--owner: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
 }
 
 function startLine({ settingsFile }: Options): string {

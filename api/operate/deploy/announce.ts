@@ -44,11 +44,16 @@ export async function costOfSteps(
   { deployer, create2Deployer }: { deployer: string; create2Deployer: string | null },
 ): Promise<DeploymentCost> {
   const steps = await estimateSteps(provider, journal, deployer, create2Deployer);
-  const { maxFeePerGas, gasPrice } = await provider.getFeeData();
-  const price = maxFeePerGas ?? gasPrice ?? 0n;
+  const price = await gasPrice(provider);
   const gas = steps.reduce((sum, step) => sum + (step.gas ?? 0n), 0n);
   const l1Fee = steps.reduce((sum, step) => sum + step.l1Fee, 0n);
   return { steps, gas, price, l1Fee, total: gas * price + l1Fee };
+}
+
+/** What a unit of gas costs at most, in wei. */
+export async function gasPrice(provider: Provider): Promise<bigint> {
+  const fees = await provider.getFeeData();
+  return fees.maxFeePerGas ?? fees.gasPrice ?? 0n;
 }
 
 /** Prints the cost before anything is spent. @throws OperatorError if the deployer cannot pay or a transaction is too large. */

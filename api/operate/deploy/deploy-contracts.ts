@@ -24,7 +24,7 @@ import {
   writeJournal,
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-import { MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
+import { hasCode, MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
 
 /**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`. An installation that lacks
@@ -76,7 +76,7 @@ function sentNothing(say: Say): null {
 export async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
   const known = await readDeploymentFile(plan);
   if (known === null) return null;
-  if (plan.chainId === LOCAL_CHAIN_ID && (await provider.getCode(known.relay)) === "0x") {
+  if (plan.chainId === LOCAL_CHAIN_ID && !(await hasCode(provider, known.relay))) {
     say(`${fileOf(plan)} belongs to a local chain that no longer exists. Deploying again.`);
     return null;
   }
@@ -103,7 +103,7 @@ async function useDeployed(plan: Plan, known: Deployment | null, say: Say): Prom
   if (wanted === factories[0]) return deployment;
   await writeDeploymentFile(plan, deployment);
   say(`Wrote ${fileOf(plan)}`);
-  if (wanted !== factories[0]) say(restartFor(storage));
+  say(restartFor(storage));
   return deployment;
 }
 
@@ -137,7 +137,7 @@ async function place(
   };
   const fixed = create2Deployer === null ? null : create2Address(create2Deployer, code);
   const begun = journal.steps[step];
-  if (fixed !== null && (await provider.getCode(fixed)) !== "0x") return report(fixed, "is already deployed");
+  if (fixed !== null && (await hasCode(provider, fixed))) return report(fixed, "is already deployed");
   if (begun !== undefined) {
     if (begun.deployer !== from)
       throw new OperatorError(
@@ -145,8 +145,7 @@ async function place(
       );
     const pending = await provider.getTransactionCount(from, "pending");
     if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
-    if ((await provider.getCode(begun.address)) !== "0x")
-      return report(begun.address, "was deployed by an earlier run");
+    if (await hasCode(provider, begun.address)) return report(begun.address, "was deployed by an earlier run");
     if (pending > begun.nonce)
       throw new OperatorError(
         `The transaction with nonce ${begun.nonce.toString()} of ${from} is mined but did not deploy the ${step}: the ` +
@@ -167,7 +166,7 @@ async function place(
 }
 
 async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
-  if ((await provider.getCode(address)) === "0x")
+  if (!(await hasCode(provider, address)))
     throw new OperatorError(
       `There is no ${step} at ${address} on this chain. Check --network and the deployment file.`,
     );
@@ -175,13 +174,12 @@ async function requireCode(provider: Provider, step: Step, address: string): Pro
 
 /** Finds the block of the relay's deployment, which may be older than this run, by a binary search in the node's past states. */
 async function firstBlock(provider: Provider, startBlock: number, relay: string, say: Say): Promise<number> {
-  const isThere = async (block: number) => (await provider.getCode(relay, block)) !== "0x";
   let [low, high] = [0, startBlock];
   try {
-    if (!(await isThere(high))) return startBlock;
+    if (!(await hasCode(provider, relay, high))) return startBlock;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      if (await isThere(middle)) high = middle;
+      if (await hasCode(provider, relay, middle)) high = middle;
       else low = middle + 1;
     }
     return low;

@@ -3,6 +3,7 @@ import { concat, dataLength, type Provider, toBeHex, Transaction, type Transacti
 import { create2Address, deploymentTransaction, initCode, type Placed, type Step } from "../../chain/deployment.ts";
 import { l1DataFees } from "../../chain/l1-data.ts";
 import { type Journal, stepsOf } from "./journal.ts";
+import { hasCode } from "./transactions.ts";
 
 /** What one deployment transaction costs on the connected chain. */
 export interface StepGas {
@@ -39,16 +40,12 @@ export async function estimateSteps(
     if (gas !== null) missing.push({ step: found, bytes: bytesOf(transaction, gas) });
   }
   const fees = await l1DataFees(
-    (calls) => Promise.all(calls.map((call) => provider.call(call).catch(refused))),
+    // A node that refuses the question tells no fee.
+    (calls) => Promise.all(calls.map((call) => provider.call(call).catch(() => null))),
     missing.map(({ bytes }) => bytes),
   );
   for (const [index, { step }] of missing.entries()) step.l1Fee = fees?.[index] ?? 0n;
   return steps;
-}
-
-/** A node that refuses the question tells no fee. */
-function refused(): null {
-  return null;
 }
 
 /** The transaction as the chain stores it, but for its signature. */
@@ -67,7 +64,7 @@ async function gasUnlessThere(
   address: string | undefined,
   transaction: TransactionRequest,
 ): Promise<bigint | null> {
-  const exists = async () => address !== undefined && (await provider.getCode(address)) !== "0x";
+  const exists = async () => address !== undefined && (await hasCode(provider, address));
   if (await exists()) return null;
   try {
     // The same state that `exists` reads. Hardhat would ask for the pending one, which contains transactions of an earlier run.

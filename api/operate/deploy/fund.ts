@@ -76,10 +76,7 @@ function isPoor({ balance, wanted }: Need): boolean {
 async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bigint; total: bigint }> {
   const provider = providerOf(deployer);
   const journal = await planWork(plan, await readDeploymentFile(plan), 0);
-  if (journal === null) {
-    const { maxFeePerGas, gasPrice } = await provider.getFeeData();
-    return { price: maxFeePerGas ?? gasPrice ?? 0n, total: 0n };
-  }
+  if (journal === null) return { price: await gasPrice(provider), total: 0n };
   const accounts = { deployer: await deployer.getAddress(), create2Deployer: await findCreate2Deployer(provider) };
   return costOfSteps(journal, provider, accounts);
 }

@@ -8,7 +8,6 @@ import { OperatorError } from "../operator-error.ts";
 
 /** What a deployment shall put on the chain. */
 export interface Plan {
-  network: string;
   chainId: bigint;
   /** The owner of the relay, who administers operators, pausing and the hosted base URI. */
   owner: string;
@@ -26,7 +25,7 @@ export interface Plan {
 /** @throws OperatorError that names the wrong option or variable. */
 export async function readPlan(
   env: Environment,
-  options: { network: string; owner: string; operators: string; publicUrl: string; storage: string; dryRun: boolean },
+  options: { owner: string; operators: string; publicUrl: string; storage: string; dryRun: boolean },
   provider: Provider,
   deployer: string,
 ): Promise<Plan> {
@@ -39,13 +38,12 @@ export async function readPlan(
   }
   const settings = parseSettings({ ...env, PUBLIC_URL: publicUrl });
   return {
-    network: options.network,
     chainId,
-    owner: options.owner === "" ? deployer : address("--owner", options.owner),
+    owner: options.owner === "" ? deployer : readAddress(options.owner, "--owner"),
     operators:
       options.operators === ""
         ? await lanesOfSeed(settings)
-        : options.operators.split(",").map((text) => address("--operators", text.trim())),
+        : options.operators.split(",").map((text) => readAddress(text.trim(), "--operators")),
     hostedBase: `${settings.publicUrl}/metadata/`,
     storage: readStorage(options.storage),
     dryRun: options.dryRun,
@@ -54,8 +52,8 @@ export async function readPlan(
 }
 
 /** @throws OperatorError when the option names another storage than those that there are. */
-function readStorage(option: string | undefined): CollectionStorage | null {
-  if (option === undefined || option === "") return null;
+function readStorage(option: string): CollectionStorage | null {
+  if (option === "") return null;
   const found = STORAGES.find((storage) => storage === option);
   if (found !== undefined) return found;
   throw new OperatorError(`--storage: ${option} is not a storage. It is ${STORAGES.join(" or ")}.`);
@@ -68,9 +66,10 @@ async function lanesOfSeed(settings: Settings): Promise<string[]> {
   return settings.lanes.map((lane) => keyring.lane(lane).address);
 }
 
-function address(option: string, text: string): string {
+/** @param option that has the text, if an option has it. @returns the address with its checksum. @throws OperatorError */
+export function readAddress(text: string, option?: string): string {
   const given: unknown = text;
-  if (!isAddress(given))
-    throw new OperatorError(`${option}: ${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
-  return getAddress(text);
+  if (isAddress(given)) return getAddress(text);
+  const place = option === undefined ? "" : `${option}: `;
+  throw new OperatorError(`${place}${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
 }

@@ -13,7 +13,8 @@ import {
 import { OperatorError } from "../operator-error.ts";
 import type { Say } from "./announce.ts";
 import { readDeploymentFile } from "./journal.ts";
-import { MINED_WITHIN } from "./transactions.ts";
+import { readAddress } from "./plan.ts";
+import { hasCode, MINED_WITHIN } from "./transactions.ts";
 
 interface Action {
   description: string;
@@ -42,12 +43,12 @@ export const RELAY_ACTIONS: Readonly<Record<string, Action>> = {
   "add-operator": {
     description: "Allow accounts to send batches.",
     values: "addresses",
-    calls: (values) => values.map((text) => setOperatorCall(operator(text), true)),
+    calls: (values) => values.map((text) => setOperatorCall(readAddress(text), true)),
   },
   "remove-operator": {
     description: "Forbid accounts to send batches.",
     values: "addresses",
-    calls: (values) => values.map((text) => setOperatorCall(operator(text), false)),
+    calls: (values) => values.map((text) => setOperatorCall(readAddress(text), false)),
   },
   cancel: {
     description: "Make sure that requests never run, also those that are signed.",
@@ -65,13 +66,6 @@ export function readAction(name: string, values: readonly string[]): RelayCall[]
     throw new OperatorError(`${name} takes no values, but was given: ${values.join(" ")}`);
   if (action.values !== null && values.length === 0) throw new OperatorError(`${name} needs ${action.values}.`);
   return action.calls(values);
-}
-
-function operator(text: string): string {
-  const given: unknown = text;
-  if (!isAddress(given))
-    throw new OperatorError(`${text} is not an address. An address is 0x and 40 hexadecimal digits.`);
-  return getAddress(text);
 }
 
 function requestNumber(text: string): bigint {
@@ -100,7 +94,7 @@ export async function findRelay(option: string, folder: string, provider: Provid
       `${folder}/${chainId.toString()}.json is missing: pass --relay <address>. \`npm run cli -- doctor\` prints it; beside \`npm start\`, put DATA_DIR=data/local before both commands.`,
     );
   const address = option === "" ? (deployment?.relay ?? "") : getAddress(option);
-  if ((await provider.getCode(address)) === "0x")
+  if (!(await hasCode(provider, address)))
     throw new OperatorError(`There is no contract at ${address} on chain ${chainId.toString()}.`);
   return { address, since: address === deployment?.relay ? deployment.deployedAt : 0 };
 }

@@ -16,6 +16,11 @@ export function providerOf(signer: Signer): DeployProvider {
   return provider as DeployProvider;
 }
 
+/** Whether there is a contract. @param block the newest one by default. */
+export async function hasCode(provider: Provider, address: string, block?: number): Promise<boolean> {
+  return (await provider.getCode(address, block)) !== "0x";
+}
+
 /** Waits until the account's transaction with this nonce is mined. @throws OperatorError after ten minutes */
 export async function nonceMined(provider: Provider, account: string, nonce: number): Promise<void> {
   const deadline = Date.now() + MINED_WITHIN;

@@ -1,4 +1,4 @@
-import { type Provider, VoidSigner } from "ethers";
+import { VoidSigner } from "ethers";
 
 import {
   create2Address,
@@ -15,6 +15,7 @@ import { deployContracts, readKnown } from "./deploy-contracts.ts";
 import { planWork, stepsOf, writeJournal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { administerRelay } from "./relay.ts";
+import { hasCode } from "./transactions.ts";
 
 /** A transaction without coins that somebody else signs, such as a hardware wallet or a multisig. */
 export interface Unsigned {
@@ -45,13 +46,10 @@ export async function unsignedTransactions(
   ];
   const place = { address: deployment.relay, since: deployment.deployedAt };
   // With no signer it sends nothing.
-  const { toDo, owner } = await administerRelay(calls, place, { provider, signerOf: nobody }, say);
+  const signerOf = () => Promise.resolve(null);
+  const { toDo, owner } = await administerRelay(calls, place, { provider, signerOf }, say);
   if (toDo.length > 0 && owner !== from) say(`  to do     the owner of the relay, ${owner}, must sign these`);
   return toDo.map(({ text, data }) => ({ name: text, to: deployment.relay, data }));
-}
-
-function nobody(): Promise<null> {
-  return Promise.resolve(null);
 }
 
 async function missingContracts(plan: Plan, from: string, provider: DeployProvider, say: Say): Promise<Unsigned[]> {
@@ -71,17 +69,13 @@ async function missingContracts(plan: Plan, from: string, provider: DeployProvid
     const code = await initCode(step, journal, placed);
     const address = create2Address(create2Deployer, code);
     placed[step] = address;
-    if (await isThere(provider, address)) continue;
+    if (await hasCode(provider, address)) continue;
     say(`  ${step} will be at ${address}`);
     missing.push({ name: step, to: create2Deployer, data: deploymentTransaction(create2Deployer, code).data });
   }
   // Another owner or public URL would mean other addresses: the next run refuses them, as after any unfinished deployment.
   if (missing.length > 0) await writeJournal(plan, journal);
   return missing;
-}
-
-async function isThere(provider: Provider, address: string): Promise<boolean> {
-  return (await provider.getCode(address)) !== "0x";
 }
 
 /** Writes the transactions as a batch file of Safe's Transaction Builder, version 1.0. Other programs read `to` and `data`. */

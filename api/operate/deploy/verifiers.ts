@@ -20,7 +20,10 @@ export interface DeployedSource {
 }
 
 /** What a verifier says of a contract. */
-export type Verification = { verified: true; words: string } | { verified: false; words: string };
+export interface Verification {
+  verified: boolean;
+  words: string;
+}
 
 /** A service that compiles sources and compares the result with the code on the chain. */
 export interface Verifier {

@@ -67,7 +67,6 @@ describe("deployContracts", () => {
   after(() => node.stop());
 
   const plan = (changes: Partial<Plan> = {}): Plan => ({
-    network: "baseSepolia",
     chainId: BigInt(CHAIN),
     owner: deployer.address,
     operators: [],
@@ -308,7 +307,7 @@ describe("deployContracts on a chain that still has the rules of the Shanghai ha
     const hostedBase = "https://nft.example/metadata/";
     let output = "";
     const wanted = {
-      ...{ network: "baseSepolia", chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
+      ...{ chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
       ...{ hostedBase, storage: null, dryRun: false, folder: folder.path },
     };
     const refused = await refusalOf(deployContracts(wanted, deployer, (line) => (output += `${line}\n`)));

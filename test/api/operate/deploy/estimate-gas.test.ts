@@ -14,7 +14,6 @@ import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
 
 const WALLET = new Wallet(ANVIL_KEY);
 const PLAN = {
-  network: "baseSepolia",
   chainId: 84_532n,
   owner: WALLET.address,
   operators: [],
