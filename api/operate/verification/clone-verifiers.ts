@@ -71,9 +71,9 @@ export function createCloneVerifier(
   chainId: bigint,
   times: CloneTimes = TIMES,
 ): CloneVerifier {
-  if (which === "sourcify") return new Sourcify(sourcifyUrl, chainId, times);
+  if (which === "sourcify") return sourcify(sourcifyUrl, chainId, times);
   if (etherscanKey === null) throw new Error("Etherscan needs a key");
-  return new Etherscan(etherscanUrl, etherscanKey, chainId, times);
+  return etherscan(etherscanUrl, etherscanKey, chainId, times);
 }
 
 type Request = Pick<Parameters<typeof callJson>[1], "method" | "headers" | "body">;
@@ -151,60 +151,45 @@ const sourcifyContract = z.object({ match: z.enum(["match", "exact_match"]).null
 type Match = NonNullable<z.infer<typeof sourcifyContract>["match"]>;
 
 /** API v2 of Sourcify. */
-class Sourcify implements CloneVerifier {
-  readonly #calls: Calls;
-  readonly #url: string;
-  readonly #chainId: string;
-
-  constructor(url: string, chainId: bigint, times: CloneTimes) {
-    this.#calls = new Calls("Sourcify", url, times);
-    this.#url = url;
-    this.#chainId = chainId.toString();
-  }
-
-  close(): Promise<void> {
-    return this.#calls.close();
-  }
-
-  async verify(clone: Clone, abort: AbortSignal): Promise<Verdict> {
-    const url = `${this.#url}/v2/verify/similarity/${this.#chainId}/${clone.address}`;
-    const request = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" } as const;
-    const { json: sent } = await this.#calls.ask(url, request, abort);
-    const error = sourcifyError.safeParse(sent);
-    if (error.success) return this.#refused(error.data, clone, abort);
-    const { verificationId } = read("Sourcify", sourcifyTicket, sent);
-    return this.#calls.finished(abort, async () => {
-      const { json } = await this.#calls.ask(`${this.#url}/v2/verify/${verificationId}`, {}, abort);
-      const failed = sourcifyError.safeParse(json);
-      if (failed.success) return this.#refused(failed.data, clone, abort);
-      const { isJobCompleted, contract, error: problem } = read("Sourcify", sourcifyJob, json);
-      if (!isJobCompleted) return null;
-      if (contract.match !== null) return verdictOf(contract.match);
-      return this.#refused(problem ?? { customCode: NO_SOURCES[0] ?? "", message: "" }, clone, abort);
-    });
-  }
-
-  async #refused(
+function sourcify(url: string, chainId: bigint, times: CloneTimes): CloneVerifier {
+  const calls = new Calls("Sourcify", url, times);
+  const chain = chainId.toString();
+  /** Whether it has the sources of a contract. */
+  const matchOf = async (address: string, abort: AbortSignal): Promise<Match | null> => {
+    const { json } = await calls.ask(`${url}/v2/contract/${chain}/${address}`, {}, abort);
+    return read("Sourcify", sourcifyContract, json).match;
+  };
+  const refused = async (
     { customCode, message }: z.infer<typeof sourcifyError>,
     clone: Clone,
     abort: AbortSignal,
-  ): Promise<Verdict> {
-    if (customCode === UNSUPPORTED_CHAIN)
-      throw new VerifierUnavailable(`Sourcify does not know chain ${this.#chainId}`);
+  ): Promise<Verdict> => {
+    if (customCode === UNSUPPORTED_CHAIN) throw new VerifierUnavailable(`Sourcify does not know chain ${chain}`);
     if (customCode === ALREADY_VERIFIED) {
-      const match = await this.#matchOf(clone.address, abort);
+      const match = await matchOf(clone.address, abort);
       if (match !== null) return verdictOf(match);
     }
     if (!NO_SOURCES.includes(customCode)) return { refused: `Sourcify: ${short(message)}` };
-    if ((await this.#matchOf(clone.implementation, abort)) !== null) return { verified: "implementation" };
+    if ((await matchOf(clone.implementation, abort)) !== null) return { verified: "implementation" };
     return { refused: `Sourcify does not have the sources of the implementation ${clone.implementation}` };
-  }
-
-  /** Whether it has the sources of a contract. */
-  async #matchOf(address: string, abort: AbortSignal): Promise<Match | null> {
-    const { json } = await this.#calls.ask(`${this.#url}/v2/contract/${this.#chainId}/${address}`, {}, abort);
-    return read("Sourcify", sourcifyContract, json).match;
-  }
+  };
+  const verify = async (clone: Clone, abort: AbortSignal): Promise<Verdict> => {
+    const request = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" } as const;
+    const { json: sent } = await calls.ask(`${url}/v2/verify/similarity/${chain}/${clone.address}`, request, abort);
+    const error = sourcifyError.safeParse(sent);
+    if (error.success) return refused(error.data, clone, abort);
+    const { verificationId } = read("Sourcify", sourcifyTicket, sent);
+    return calls.finished(abort, async () => {
+      const { json } = await calls.ask(`${url}/v2/verify/${verificationId}`, {}, abort);
+      const failed = sourcifyError.safeParse(json);
+      if (failed.success) return refused(failed.data, clone, abort);
+      const { isJobCompleted, contract, error: problem } = read("Sourcify", sourcifyJob, json);
+      if (!isJobCompleted) return null;
+      if (contract.match !== null) return verdictOf(contract.match);
+      return refused(problem ?? { customCode: NO_SOURCES[0] ?? "", message: "" }, clone, abort);
+    });
+  };
+  return { verify, close: () => calls.close() };
 }
 
 function verdictOf(match: Match): Verdict {
@@ -219,47 +204,32 @@ const PENDING = /^pending/i;
 const etherscanTicket = z.string().regex(/^[\w-]{1,100}$/);
 
 /** API V2 of Etherscan, which serves many chains. */
-class Etherscan implements CloneVerifier {
-  readonly #calls: Calls;
-  readonly #url: string;
-  readonly #key: string;
-  readonly #chainId: string;
-
-  constructor(url: string, key: string, chainId: bigint, times: CloneTimes) {
-    this.#calls = new Calls("Etherscan", url, times);
-    this.#url = url;
-    this.#key = key;
-    this.#chainId = chainId.toString();
-  }
-
-  close(): Promise<void> {
-    return this.#calls.close();
-  }
-
-  async verify({ address, implementation }: Clone, abort: AbortSignal): Promise<Verdict> {
+function etherscan(url: string, key: string, chainId: bigint, times: CloneTimes): CloneVerifier {
+  const calls = new Calls("Etherscan", url, times);
+  const ask = async (action: string, query: Record<string, string>, request: Request, abort: AbortSignal) => {
+    const words = { chainid: chainId.toString(), module: "contract", action, ...query, apikey: key };
+    const { json } = await calls.ask(`${url}?${new URLSearchParams(words).toString()}`, request, abort);
+    const answer = read("Etherscan", etherscanAnswer, json);
+    // The log and `doctor` show it.
+    const result = answer.result.replaceAll(key, "…");
+    if (answer.status !== "1" && (LIMITED.test(result) || WRONG_SETTING.test(result)))
+      throw new VerifierUnavailable(`Etherscan: ${short(result)}`);
+    return { status: answer.status, result };
+  };
+  const verify = async ({ address, implementation }: Clone, abort: AbortSignal): Promise<Verdict> => {
     const body = new URLSearchParams({ address, expectedimplementation: implementation }).toString();
-    const sent = await this.#ask("verifyproxycontract", {}, { method: "POST", headers: FORM, body }, abort);
+    const sent = await ask("verifyproxycontract", {}, { method: "POST", headers: FORM, body }, abort);
     if (sent.status !== "1") return refusedBy(sent.result);
     const guid = read("Etherscan", etherscanTicket, sent.result);
-    return this.#calls.finished(abort, async () => {
-      const { status, result } = await this.#ask("checkproxyverification", { guid }, {}, abort);
+    return calls.finished(abort, async () => {
+      const { status, result } = await ask("checkproxyverification", { guid }, {}, abort);
       if (PENDING.test(result)) return null;
       // Also a refusal may have the status of a success. Only a success names the implementation that it has found.
       const found = status === "1" && result.toLowerCase().includes(implementation.toLowerCase());
       return found ? { verified: "implementation" } : refusedBy(result);
     });
-  }
-
-  async #ask(action: string, query: Record<string, string>, request: Request, abort: AbortSignal) {
-    const words = { chainid: this.#chainId, module: "contract", action, ...query, apikey: this.#key };
-    const url = `${this.#url}?${new URLSearchParams(words).toString()}`;
-    const answer = read("Etherscan", etherscanAnswer, (await this.#calls.ask(url, request, abort)).json);
-    // The log and `doctor` show it.
-    const result = answer.result.replaceAll(this.#key, "…");
-    if (answer.status !== "1" && (LIMITED.test(result) || WRONG_SETTING.test(result)))
-      throw new VerifierUnavailable(`Etherscan: ${short(result)}`);
-    return { status: answer.status, result };
-  }
+  };
+  return { verify, close: () => calls.close() };
 }
 
 function refusedBy(result: string): Verdict {
