@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { parseAppQuotas } from "../config/settings.ts";
 import { QUOTA_NAMES, type QuotaName, type Quotas, type QuotaUse } from "../domain/quota.ts";
@@ -11,55 +11,47 @@ import { printResult, resultCommand, table, type Terminal, time } from "./termin
 
 type Limit = number | "none";
 
-interface Options {
-  json?: boolean;
-  mediaBytes?: Limit;
-  mediaRequests?: Limit;
-  wallets?: Limit;
-  storedBytes?: Limit;
-  collections?: Limit;
-  mints?: Limit;
-  apiTokens?: Limit;
-}
+/** What each quota limits. */
+const LIMITED: Record<QuotaName, string> = {
+  media_bytes: "most bytes of copied media, each file once",
+  media_requests: "most requests that wait for their media",
+  wallets: "most wallets",
+  stored_bytes: "most bytes of metadata and unlockable content",
+  collections: "most requests for a collection that did not fail",
+  mints: "most requests to mint that did not fail",
+  api_tokens: "most tokens that work",
+};
 
 export function appQuota(terminal: Terminal): Command {
-  return resultCommand("quota", "Show or set the quotas of an app.", {
+  const command = resultCommand("quota", "Show or set the quotas of an app.", {
     examples: ["app quota my-shop", "app quota my-shop --media-bytes 1000000000 --wallets none"],
     json: `{app_id, name, quotas: {media_bytes: {used, limit}, ${QUOTA_NAMES.filter((name) => name !== "media_bytes").join(", ")}}}`,
     notes:
       "Without options it changes nothing. A limit of null is unlimited. Calls that would exceed a quota get 429\n" +
       "quota_exceeded. A limit below what is used removes nothing: it refuses what is new.",
-  })
-    .argument("<app>", "name or id of the app")
-    .option("--media-bytes <n>", "most bytes of copied media, each file once, or: none", readQuota)
-    .option("--media-requests <n>", "most requests that wait for their media, or: none", readQuota)
-    .option("--wallets <n>", "most wallets, or: none", readQuota)
-    .option("--stored-bytes <n>", "most bytes of metadata and unlockable content, or: none", readQuota)
-    .option("--collections <n>", "most requests for a collection that did not fail, or: none", readQuota)
-    .option("--mints <n>", "most requests to mint that did not fail, or: none", readQuota)
-    .option("--api-tokens <n>", "most tokens that work, or: none", readQuota)
-    .action(async (which: string, { json, ...options }: Options) => {
-      const given: [QuotaName, Limit | undefined][] = [
-        ["media_bytes", options.mediaBytes],
-        ["media_requests", options.mediaRequests],
-        ["wallets", options.wallets],
-        ["stored_bytes", options.storedBytes],
-        ["collections", options.collections],
-        ["mints", options.mints],
-        ["api_tokens", options.apiTokens],
-      ];
-      const changes: Partial<Quotas> = {};
-      for (const [name, limit] of given) if (limit !== undefined) changes[name] = limit === "none" ? null : limit;
-      const { app, quotas } = await withDatabase(terminal, async (database) => {
-        const found = await appNamed(database.read, which);
-        await database.write(async (trx) => {
-          await lockApp(trx, found.id);
-          await setQuotas(trx, found.id, changes);
-        });
-        return { app: found, quotas: await readQuotaUse(database.read, found.id) };
+  }).argument("<app>", "name or id of the app");
+  const options = QUOTA_NAMES.map((name) => {
+    const flags = `--${name.replaceAll("_", "-")} <n>`;
+    const option = new Option(flags, `${LIMITED[name]}, or: none`).argParser(readQuota);
+    command.addOption(option);
+    return { name, key: option.attributeName() };
+  });
+  return command.action(async (which: string, { json }: { json?: boolean }) => {
+    const changes: Partial<Quotas> = {};
+    for (const { name, key } of options) {
+      const limit = command.getOptionValue(key) as Limit | undefined;
+      if (limit !== undefined) changes[name] = limit === "none" ? null : limit;
+    }
+    const { app, quotas } = await withDatabase(terminal, async (database) => {
+      const found = await appNamed(database.read, which);
+      await database.write(async (trx) => {
+        await lockApp(trx, found.id);
+        await setQuotas(trx, found.id, changes);
       });
-      printResult(terminal, json, { app_id: app.id, name: app.name, quotas }, textOf(app.name, quotas));
+      return { app: found, quotas: await readQuotaUse(database.read, found.id) };
     });
+    printResult(terminal, json, { app_id: app.id, name: app.name, quotas }, textOf(app.name, quotas));
+  });
 }
 
 function textOf(name: string, quotas: QuotaUse): string {

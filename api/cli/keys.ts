@@ -25,12 +25,8 @@ export function keysCreate(terminal: Terminal): Command {
       const settings = parseSettings(terminal.env);
       const phrase = newSeedPhrase();
       await writeSeedFile(settings.seedFile, phrase, requireStrongPassphrase(settings));
-      const result = {
-        seed_file: settings.seedFile,
-        ...publicKeys(phrase, settings.lanes),
-        ...(options.showPhrase === true ? { phrase } : {}),
-      };
-      printResult(terminal, options.json, result, describeKeys("created", result, settings.lanes));
+      const shown = options.showPhrase === true ? { phrase } : {};
+      printKeys(terminal, options.json, "created", { settings, phrase, shown });
     });
 }
 
@@ -45,8 +41,7 @@ export function keysCheck(terminal: Terminal): Command {
     const phrase = await readSeedFile(settings.seedFile, passphrase);
     const weakness = weaknessOf(passphrase);
     if (weakness !== null) terminal.remark?.(`${weakPassphrase(weakness)}\n`);
-    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
-    printResult(terminal, options.json, result, describeKeys("valid", result, settings.lanes));
+    printKeys(terminal, options.json, "valid", { settings, phrase });
   });
 }
 
@@ -69,25 +64,35 @@ export function keysRestore(terminal: Terminal): Command {
       );
     }
     await writeSeedFile(settings.seedFile, phrase, passphrase);
-    const result = { seed_file: settings.seedFile, ...publicKeys(phrase, settings.lanes) };
-    printResult(terminal, options.json, result, describeKeys("restored", result, settings.lanes));
+    printKeys(terminal, options.json, "restored", { settings, phrase });
   });
 }
 
-/** The public keys of a seed. The lanes' addresses are public; the extended public key must stay private. */
-interface PublicKeys {
-  /** Extended public key of the wallets, for the setting XPUB. With the private key of one wallet it gives away all wallets. */
-  xpub: string;
-  /** The accounts that send transactions. They need funds, and must be operators of the relay. */
-  lanes: string[];
+interface Seed {
+  settings: Settings;
+  phrase: string;
+  /** The words, to be shown. */
+  shown?: { phrase?: string };
 }
 
-function publicKeys(phrase: string, lanes: readonly number[]): PublicKeys {
+/** Prints the public keys of a seed. The addresses of the lanes are public; the extended public key must stay private. */
+function printKeys(
+  terminal: Terminal,
+  json: boolean | undefined,
+  what: "created" | "restored" | "valid",
+  { settings: { seedFile, lanes }, phrase, shown = {} }: Seed,
+): void {
   const keyring = createKeyring(phrase);
-  return {
-    xpub: keyring.walletsPublicKey,
-    lanes: lanes.map((lane) => keyring.lane(lane).address),
-  };
+  const addresses = lanes.map((lane) => keyring.lane(lane).address);
+  const xpub = keyring.walletsPublicKey;
+  const text = [
+    `${what}: ${seedFile}`,
+    `xpub    ${xpub}`,
+    `        ${XPUB_IS_PRIVATE}`,
+    ...addresses.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
+    ...(shown.phrase === undefined ? [] : ["", shown.phrase]),
+  ];
+  printResult(terminal, json, { seed_file: seedFile, xpub, lanes: addresses, ...shown }, text.join("\n"));
 }
 
 /** @throws OperatorError */
@@ -106,20 +111,6 @@ function requireStrongPassphrase(settings: Pick<Settings, "seedPassphrase">): st
   const weakness = weaknessOf(passphrase);
   if (weakness !== null) throw new OperatorError(`SEED_PASSPHRASE is weak: ${weakness}. No file was written.`);
   return passphrase;
-}
-
-function describeKeys(
-  what: "created" | "restored" | "valid",
-  keys: PublicKeys & { seed_file: string; phrase?: string },
-  lanes: readonly number[],
-): string {
-  return [
-    `${what}: ${keys.seed_file}`,
-    `xpub    ${keys.xpub}`,
-    `        ${XPUB_IS_PRIVATE}`,
-    ...keys.lanes.map((address, index) => `lane ${lanes[index]?.toString() ?? ""}  ${address}`),
-    ...(keys.phrase === undefined ? [] : ["", keys.phrase]),
-  ].join("\n");
 }
 
 export function keysRotate(terminal: Terminal): Command {
