@@ -1,8 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { Listening } from "./loopback.ts";
 import type { Random } from "./random.ts";
-import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
+import { type Exchange, NodeProxy, postToNode, type ProxiedCall } from "./rpc-proxy.ts";
 
 /** What the proxy does to calls while a fault lasts. */
 export interface RpcFault {
@@ -35,28 +34,19 @@ interface Answer {
 }
 
 /** A proxy between the service and its node, which injects faults. */
-export class FaultProxy {
+export class FaultProxy extends NodeProxy {
   readonly #random: Random;
-  #server: Listening | null = null;
   #fault: RpcFault | null = null;
-  /** URL of the node. */
-  target: string;
   /** How many HTTP requests the current fault has affected. */
   injected = 0;
 
   private constructor(target: string, random: Random) {
-    this.target = target;
+    super(target);
     this.#random = random;
   }
 
-  static async start(target: string, random: Random): Promise<FaultProxy> {
-    const proxy = new FaultProxy(target, random);
-    proxy.#server = await serveRpc((exchange) => proxy.#handle(exchange));
-    return proxy;
-  }
-
-  get url(): string {
-    return this.#server?.url ?? "";
+  static start(target: string, random: Random): Promise<FaultProxy> {
+    return new FaultProxy(target, random).listen();
   }
 
   set fault(fault: RpcFault | null) {
@@ -64,23 +54,20 @@ export class FaultProxy {
     this.injected = 0;
   }
 
-  async stop(): Promise<void> {
-    await this.#server?.stop();
-  }
-
-  async #handle(exchange: Exchange): Promise<void> {
+  protected async handle(exchange: Exchange): Promise<void> {
     const fault = this.#fault;
     const affected =
       fault !== null && exchange.calls.some((call) => canAffect(fault, call)) && this.#random.chance(fault.probability);
     if (!affected) {
-      await this.#pass(exchange);
+      await this.pass(exchange);
       return;
     }
     this.injected++;
     await this.#inject(fault, exchange);
   }
 
-  async #inject(fault: RpcFault, { calls, body, response, answer }: Exchange): Promise<void> {
+  async #inject(fault: RpcFault, exchange: Exchange): Promise<void> {
+    const { calls, body, response, answer } = exchange;
     const answerAll = (one: { result: unknown } | { error: object }) =>
       answer(calls.map(({ id }) => ({ jsonrpc: "2.0", id, ...one })));
     switch (fault.kind) {
@@ -89,11 +76,11 @@ export class FaultProxy {
         return;
       case "delay":
         await wait(fault.amount ?? 500);
-        response.setHeader("content-type", "application/json").end(await this.#forward(body));
+        await this.pass(exchange);
         return;
       case "duplicate":
         await this.#forward(body);
-        response.setHeader("content-type", "application/json").end(await this.#forward(body));
+        await this.pass(exchange);
         return;
       case "status-500":
         response.writeHead(500).end("internal error");
@@ -134,14 +121,6 @@ export class FaultProxy {
         return;
       }
     }
-  }
-
-  /** Passes a call on unchanged, with the status and the headers of a refusal. */
-  async #pass({ body, response }: Exchange): Promise<void> {
-    const answer = await postToNode(this.target, body);
-    const retryAfter = answer.headers.get("retry-after");
-    if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
-    response.writeHead(answer.status, { "content-type": "application/json" }).end(await answer.text());
   }
 
   async #forward(body: string): Promise<string> {

@@ -1,9 +1,6 @@
-import type { ServerResponse } from "node:http";
-
 import { id } from "ethers";
 
-import type { Listening } from "./loopback.ts";
-import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
+import { type Exchange, NodeProxy, postToNode, type ProxiedCall } from "./rpc-proxy.ts";
 
 /** What is wrong with a node. `null`: nothing. */
 export type NodeFault =
@@ -39,10 +36,7 @@ export type NodeFault =
   | { kind: "refuses-transactions" };
 
 /** A proxy that makes one of several nodes fail. Behind all of them is the same real node. */
-export class FaultyNode {
-  /** URL of the node behind it. */
-  target: string;
-  #server: Listening | null = null;
+export class FaultyNode extends NodeProxy {
   readonly #hanging = new Set<Exchange>();
   fault: NodeFault | null = null;
   /** Calls since the start, by method. */
@@ -52,18 +46,8 @@ export class FaultyNode {
   /** Calls of the newest state that came while it was behind. */
   readsWhileBehind = 0;
 
-  private constructor(target: string) {
-    this.target = target;
-  }
-
-  static async start(target: string): Promise<FaultyNode> {
-    const node = new FaultyNode(target);
-    node.#server = await serveRpc((exchange) => node.#handle(exchange));
-    return node;
-  }
-
-  get url(): string {
-    return this.#server?.url ?? "";
+  static start(target: string): Promise<FaultyNode> {
+    return new FaultyNode(target).listen();
   }
 
   /** Calls since the start, of all methods. */
@@ -71,26 +55,22 @@ export class FaultyNode {
     return [...this.calls.values()].reduce((sum, one) => sum + one, 0);
   }
 
-  async stop(): Promise<void> {
+  override async stop(): Promise<void> {
     for (const { response } of this.#hanging) response.destroy();
-    await this.#server?.stop();
+    await super.stop();
   }
 
-  async #handle(exchange: Exchange): Promise<void> {
-    const { calls, body, response, answer } = exchange;
+  protected async handle(exchange: Exchange): Promise<void> {
+    const { calls, response, answer } = exchange;
     for (const { method } of calls) this.calls.set(method, (this.calls.get(method) ?? 0) + 1);
     if (this.fault?.kind === "dies-at") {
       const { method } = this.fault;
       if (calls.some((call) => call.method === method)) this.fault = { kind: "dead" };
     }
     const { fault } = this;
-    if (fault === null || fault.kind === "dies-at") {
-      await this.#pass(body, response);
-      return;
-    }
-    if (fault.kind === "stalls") {
-      await fault.until;
-      await this.#pass(body, response);
+    if (fault === null || fault.kind === "dies-at" || fault.kind === "stalls") {
+      if (fault?.kind === "stalls") await fault.until;
+      this.bytes += Buffer.byteLength(await this.pass(exchange));
       return;
     }
     if (fault.kind === "dead") {
@@ -107,9 +87,7 @@ export class FaultyNode {
       return;
     }
     if (fault.kind === "no-batches" && calls.length > 1) {
-      const error = { code: -32600, message: "batch requests are not allowed" };
-      response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      exchange.refuse({ code: -32600, message: "batch requests are not allowed" });
       return;
     }
     if (fault.kind === "behind")
@@ -123,16 +101,6 @@ export class FaultyNode {
       ((await forwarded.json()) as { id: number; result?: unknown }[]).map((one) => [one.id, one]),
     );
     answer(calls.map((call) => changedAnswer(call, answers.get(call.id) ?? { id: call.id }, fault)));
-  }
-
-  /** Passes everything on unchanged, with the status and the headers of a refusal. */
-  async #pass(body: string, response: ServerResponse): Promise<void> {
-    const forwarded = await postToNode(this.target, body);
-    const retryAfter = forwarded.headers.get("retry-after");
-    if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
-    const text = await forwarded.text();
-    this.bytes += Buffer.byteLength(text);
-    response.writeHead(forwarded.status, { "content-type": "application/json" }).end(text);
   }
 
   #changed(call: ProxiedCall, fault: NodeFault): ProxiedCall {

@@ -1,5 +1,4 @@
-import type { Listening } from "./loopback.ts";
-import { type Exchange, postToNode, type ProxiedCall, serveRpc } from "./rpc-proxy.ts";
+import { type Exchange, NodeProxy, postToNode, type ProxiedCall } from "./rpc-proxy.ts";
 
 /** Limits as providers of nodes set them. An absent one does not apply. */
 export interface ProviderLimits {
@@ -28,9 +27,7 @@ interface RpcFailure {
 }
 
 /** A proxy in front of a real node that refuses what a provider refuses, in the words of known providers. */
-export class LimitedProvider {
-  readonly #target: string;
-  #server: Listening | null = null;
+export class LimitedProvider extends NodeProxy {
   limits: ProviderLimits;
   /** How often each limit refused something. */
   readonly refused = { blocks: 0, addresses: 0, results: 0, batch: 0, rate: 0 };
@@ -40,35 +37,24 @@ export class LimitedProvider {
   #calls = 0;
 
   private constructor(target: string, limits: ProviderLimits) {
-    this.#target = target;
+    super(target);
     this.limits = limits;
   }
 
-  static async start(target: string, limits: ProviderLimits): Promise<LimitedProvider> {
-    const provider = new LimitedProvider(target, limits);
-    provider.#server = await serveRpc((exchange) => provider.#handle(exchange));
-    return provider;
-  }
-
-  get url(): string {
-    return this.#server?.url ?? "";
+  static start(target: string, limits: ProviderLimits): Promise<LimitedProvider> {
+    return new LimitedProvider(target, limits).listen();
   }
 
   get refusals(): number {
     return Object.values(this.refused).reduce((sum, count) => sum + count, 0);
   }
 
-  async stop(): Promise<void> {
-    await this.#server?.stop();
-  }
-
-  async #handle({ calls, response, answer }: Exchange): Promise<void> {
+  protected async handle({ calls, response, answer, refuse }: Exchange): Promise<void> {
     const { batch } = this.limits;
     if (batch !== undefined && calls.length > batch) {
       this.refused.batch += 1;
       // Geth's words.
-      const error = { code: -32_600, message: "batch too large" };
-      response.setHeader("content-type", "application/json").end(JSON.stringify({ jsonrpc: "2.0", id: null, error }));
+      refuse({ code: -32_600, message: "batch too large" });
       return;
     }
     if (this.#exceedsRate(calls.length)) {
@@ -92,7 +78,7 @@ export class LimitedProvider {
     const query = call.method === "eth_getLogs" ? (call.params[0] as Query) : null;
     const refusal = query === null ? null : this.#refusal(query);
     if (refusal !== null) return { jsonrpc: "2.0", id: call.id, error: refusal };
-    const answer = await postToNode(this.#target, JSON.stringify(call));
+    const answer = await postToNode(this.target, JSON.stringify(call));
     const json = (await answer.json()) as { result?: unknown[] };
     if (query === null) return json;
     const { results = Infinity } = this.limits;

@@ -17,6 +17,8 @@ export interface Exchange {
   response: ServerResponse;
   /** Sends the answers of the calls, in their order. */
   answer: (answers: readonly unknown[]) => void;
+  /** Sends an error in place of all answers, as nodes do with a batch that they do not take. */
+  refuse: (error: { code: number; message: string }) => void;
 }
 
 /** Passes the bytes of an HTTP request on to the node at the URL, and those of its response back. */
@@ -34,12 +36,13 @@ export async function serveRpc(
   const receive = async (body: string, response: ServerResponse) => {
     const parsed = JSON.parse(body) as ProxiedCall | ProxiedCall[];
     const isBatch = Array.isArray(parsed);
+    const send = (json: unknown) => response.setHeader("content-type", "application/json").end(JSON.stringify(json));
     await handle({
       body,
       calls: isBatch ? parsed : [parsed],
       response,
-      answer: (answers) =>
-        response.setHeader("content-type", "application/json").end(JSON.stringify(isBatch ? answers : answers[0])),
+      answer: (answers) => send(isBatch ? answers : answers[0]),
+      refuse: (error) => send({ jsonrpc: "2.0", id: null, error }),
     });
   };
   const server = createServer((request, response) => {
@@ -58,6 +61,42 @@ export async function serveRpc(
 /** Sends a body to a node as it is, through a connection of its own, like `passTo`. */
 export function postToNode(url: string, body: string): Promise<Response> {
   return fetch(url, { method: "POST", headers: { "content-type": "application/json", connection: "close" }, body });
+}
+
+/** A proxy in front of a node, which changes some of what passes through it. */
+export abstract class NodeProxy {
+  /** URL of the node. */
+  target: string;
+  #server: Listening | null = null;
+
+  protected constructor(target: string) {
+    this.target = target;
+  }
+
+  get url(): string {
+    return this.#server?.url ?? "";
+  }
+
+  async stop(): Promise<void> {
+    await this.#server?.stop();
+  }
+
+  protected abstract handle(exchange: Exchange): Promise<void>;
+
+  protected async listen(): Promise<this> {
+    this.#server = await serveRpc((exchange) => this.handle(exchange));
+    return this;
+  }
+
+  /** Passes everything on unchanged, with the status and the headers of a refusal. @returns the answer. */
+  protected async pass({ body, response }: Exchange): Promise<string> {
+    const answer = await postToNode(this.target, body);
+    const retryAfter = answer.headers.get("retry-after");
+    if (retryAfter !== null) response.setHeader("retry-after", retryAfter);
+    const text = await answer.text();
+    response.writeHead(answer.status, { "content-type": "application/json" }).end(text);
+    return text;
+  }
 }
 
 type Answer = { result: unknown } | { error: { code: number; message: string } } | undefined;
