@@ -4,8 +4,7 @@ import { type Fault, faultsOf } from "./faults.ts";
 import { Load } from "./load.ts";
 import type { Engine, Hardfork } from "./options.ts";
 import { Random } from "../scene/random.ts";
-import { type Line, ZERO } from "./report.ts";
-import { isClean, type RoundResult } from "./result.ts";
+import { addTo, isClean, type Line, lineOf, type RoundResult } from "./report.ts";
 import { World } from "./world.ts";
 
 /** After so many faults a new node and database begin, so that neither grows without limit. */
@@ -92,12 +91,12 @@ async function runInWorld(run: Run, faults: Fault[], clock: Clock): Promise<bool
       if (problems.length === 0) continue;
       clean = false;
       console.log(problems.join("\n"));
-      lines.set(fault, { ...ZERO, seconds: null, fault, other: problems.length });
+      lines.set(fault, lineOf(fault, { other: problems.length }));
     }
   } catch (error) {
     clean = false;
     console.log(error);
-    lines.set("campaign", { ...ZERO, seconds: null, fault: "campaign", other: 1 });
+    lines.set("campaign", lineOf("campaign", { other: 1 }));
   } finally {
     if (!clean) console.log(`The database and the logs are kept in ${world.folder}`);
     await world.stop(!clean);
@@ -134,17 +133,8 @@ async function runRound(world: World, load: Load, checker: Checker, fault: Fault
 }
 
 function record(lines: Map<string, Line>, fault: Fault, { result, injected, seconds }: Round): void {
-  const line = lines.get(fault.name) ?? { ...ZERO, seconds: null, fault: fault.name };
-  line.runs++;
-  line.injected += injected;
-  line.requests += result.requests;
-  line.completed += result.completed;
-  line.failed += result.failed;
-  line.lost += result.lost;
-  line.duplicated += result.duplicated;
-  line.wrong += result.wrong;
+  const line = lines.get(fault.name) ?? lineOf(fault.name);
+  addTo(line, { ...result, other: result.other.length, injected, runs: 1 });
   if (seconds !== null) line.seconds = Math.max(line.seconds ?? 0, seconds);
-  line.stuck += result.stuck;
-  line.other += result.other.length;
   lines.set(fault.name, line);
 }

@@ -5,7 +5,7 @@ import { ERC721Collection__factory } from "../../contracts/generated/factories/E
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import type { Records } from "../scene/records.ts";
 import type { Completed } from "./compare-database.ts";
-import type { RoundResult } from "./result.ts";
+import type { RoundResult } from "./report.ts";
 import type { World } from "./world.ts";
 
 /** The newest owners are all compared with the chain; of the older ones this share, because a world can have thousands. */

@@ -1,7 +1,7 @@
 import { endedWrongly } from "./calls.ts";
 import type { Accepted } from "./load.ts";
 import type { Records } from "../scene/records.ts";
-import type { RoundResult } from "./result.ts";
+import type { RoundResult } from "./report.ts";
 
 interface RequestState {
   id: string;

@@ -5,7 +5,7 @@ import BetterSqlite3 from "better-sqlite3";
 
 import { Checker } from "./check.ts";
 import { type Accepted, Load } from "./load.ts";
-import { isClean } from "./result.ts";
+import { isClean } from "./report.ts";
 import type { World } from "./world.ts";
 
 const SECOND = 1_000;
