@@ -4,8 +4,8 @@ import type { KnownTokens } from "./calls.ts";
 import { compareSettled, compareWithChain } from "./compare-chain.ts";
 import { completedOf, countFinalEvents, countOutcomes, findLeftovers } from "./compare-database.ts";
 import type { Accepted } from "./load.ts";
-import type { Records } from "../scene/records.ts";
-import type { RoundResult } from "./result.ts";
+import { type Records, withRecords } from "../scene/records.ts";
+import type { RoundResult } from "./report.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds within which accepted requests must become final once the fault is over. */
@@ -27,17 +27,11 @@ export class Checker {
   /** Waits until every request is final, then compares. */
   async check(accepted: Accepted[]): Promise<RoundResult> {
     for (const { id } of accepted) this.#accepted.add(id);
-    const records = await this.#world.service.records();
-    try {
+    return this.#read(async (records) => {
+      const stuck = await this.#settle(records);
       const result: RoundResult = {
-        requests: accepted.length,
-        completed: 0,
-        failed: 0,
-        lost: 0,
-        duplicated: 0,
-        wrong: 0,
-        stuck: await this.#settle(records),
-        other: [],
+        ...{ requests: accepted.length, completed: 0, failed: 0 },
+        ...{ lost: 0, duplicated: 0, wrong: 0, stuck, other: [] },
       };
       await countOutcomes(records, accepted, result);
       // While requests are open, the sides differ for good reason.
@@ -48,9 +42,11 @@ export class Checker {
         await countFinalEvents(records, accepted, result);
       }
       return result;
-    } finally {
-      await records.close();
-    }
+    });
+  }
+
+  #read<T>(work: (records: Records) => Promise<T>): Promise<T> {
+    return withRecords(this.#world.service.records(), work);
   }
 
   /**
@@ -89,18 +85,12 @@ export class Checker {
 
   /** At the end of a world: whether the event stream showed every event once and in order. @returns a sentence if not. */
   async wrongStream(): Promise<string[]> {
-    const records = await this.#world.service.records();
-    try {
-      return (await this.#world.follower?.differences(records)) ?? [];
-    } finally {
-      await records.close();
-    }
+    return this.#read(async (records) => (await this.#world.follower?.differences(records)) ?? []);
   }
 
   async knownTokens(): Promise<KnownTokens> {
-    const { erc721, erc1155, service } = this.#world;
-    const records = await service.records();
-    try {
+    const { erc721, erc1155 } = this.#world;
+    return this.#read(async (records) => {
       const owners = await records.all<{ token_id: string; owner: string }>(
         "select token_id, owner from holdings where contract = ? order by seq desc limit 300",
         erc721,
@@ -113,8 +103,6 @@ export class Checker {
         owners: owners.map((row) => [row.token_id, row.owner]),
         created: created.map((row) => row.token_id),
       };
-    } finally {
-      await records.close();
-    }
+    });
   }
 }

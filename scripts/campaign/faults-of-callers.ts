@@ -4,9 +4,10 @@ import { Wallet } from "ethers";
 
 import { issueToken } from "../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
-import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { callFrom, OpenCallers } from "../scene/callers.ts";
 import { poison } from "../scene/poison.ts";
+import { withDatabase } from "../scene/scene.ts";
+import { until } from "../scene/until.ts";
 import type { Fault } from "./faults.ts";
 import { OneProcess } from "./one-process.ts";
 import type { World } from "./world.ts";
@@ -25,9 +26,6 @@ const SENDERS = 150;
 const REVOKED = 12;
 const UNKNOWN = 24;
 const MOST_UNKNOWN = 20_000;
-/** Milliseconds within which something must come about. */
-const TIMEOUT = 90_000;
-const POLL = 50;
 /** Longer than a parked row waits for its next try. */
 const BEYOND_PARKED = 11 * 60_000;
 
@@ -89,7 +87,7 @@ async function revokeWhileCallsWait(world: World, load: Promise<unknown>): Promi
   const { attacker, service, random } = world;
   const [url = ""] = service.apiUrls;
   const order = { appId: attacker.appId, name: "revoked", scopes: null, expiresAt: null };
-  const { id, token } = await withDatabase(world, (database) => issueToken({ database }, order));
+  const { id, token } = await withDatabase(service.databaseUrl, (database) => issueToken({ database }, order));
   const body = JSON.stringify({ collection_address: attacker.collection, to_address: attacker.wallet });
   const late = new OpenCallers(url);
   let revoked = false;
@@ -116,7 +114,7 @@ async function revokeWhileCallsWait(world: World, load: Promise<unknown>): Promi
     );
     const minting = Array.from({ length: REVOKED }, minter);
     const revoking = wait(random.integer(100, 600)).then(() =>
-      withDatabase(world, (database) => database.write((trx) => revokeApiToken(trx, id, Date.now()))),
+      withDatabase(service.databaseUrl, (database) => database.write((trx) => revokeApiToken(trx, id, Date.now()))),
     );
     await revoking;
     revoked = true;
@@ -138,7 +136,7 @@ async function failOnRow(world: World, load: Promise<unknown>): Promise<number> 
   const count = async (query: string, ...values: string[]) =>
     (await records.one<{ n: number }>(`select count(*) n from ${query}`, ...values)).n;
   try {
-    await withDatabase(world, async (database) => {
+    await withDatabase(service.databaseUrl, async (database) => {
       const when = `new.command like '%${to}%'`;
       const cure = await poison(database, { table: "requests", event: "update", when });
       try {
@@ -226,24 +224,6 @@ async function tryUnknownTokens(world: World, load: Promise<unknown>): Promise<n
   };
   await Promise.all([loading, ...Array.from({ length: UNKNOWN }, stranger)]);
   return refused;
-}
-
-async function withDatabase<T>(world: World, use: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(world.service.databaseUrl);
-  try {
-    return await use(database);
-  } finally {
-    await database.close();
-  }
-}
-
-/** @throws when it does not come about in time. */
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + TIMEOUT;
-  while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`this did not come about in time: ${what}`);
-    await wait(POLL);
-  }
 }
 
 function sum(counts: ReadonlyMap<string, number>): number {

@@ -6,7 +6,7 @@ import BetterSqlite3 from "better-sqlite3";
 
 import { freePort } from "../scene/loopback.ts";
 import { pause } from "../scene/program.ts";
-import { openRecords, type Records } from "../scene/records.ts";
+import { openRecords, type Records, withRecords } from "../scene/records.ts";
 import { ControlledService } from "./controlled-service.ts";
 import type { Service } from "./service.ts";
 
@@ -102,12 +102,8 @@ export class OneProcess implements Service {
 
   /** Sum of the lanes' fencing tokens. It grows each time a process takes over a lane. */
   async fences(): Promise<number> {
-    const records = await this.records();
-    try {
-      return (await records.one<{ n: number }>("select sum(lease_fence) n from lanes")).n;
-    } finally {
-      await records.close();
-    }
+    const query = "select sum(lease_fence) n from lanes";
+    return (await withRecords(this.records(), (records) => records.one<{ n: number }>(query))).n;
   }
 
   /** The service's log so far. */

@@ -6,7 +6,7 @@ import { createKeyring } from "../../api/keys/keyring.ts";
 import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
 import { freePort } from "../scene/loopback.ts";
 import type { Random } from "../scene/random.ts";
-import type { Records } from "../scene/records.ts";
+import { type Records, withRecords } from "../scene/records.ts";
 import { ControlledService } from "./controlled-service.ts";
 import { DatabaseServer } from "./database-server.ts";
 import type { Service } from "./service.ts";
@@ -96,20 +96,15 @@ export class RoleProcesses implements Service {
 
   /** A process that does the role's work: of a role whose processes stand by, one that has a lease. */
   async worker(role: ProcessRole): Promise<Member> {
-    const holders = await this.#holders(role);
-    const pids = new Set(holders.map((holder) => Number(holder?.split("/")[2])));
+    const leases = await this.#leases(role);
+    const pids = new Set(leases.map(({ holder }) => Number(holder?.split("/")[2])));
     const working = this.of(role).filter(({ process }) => process?.exited === false && pids.has(process.pid));
     return this.#random.pick(working.length > 0 ? working : this.of(role));
   }
 
   /** Sum of the fencing tokens of a role's leases. It grows each time a process takes over a lease. */
   async fences(role: ProcessRole): Promise<number> {
-    const query = LEASES[role];
-    if (query === undefined) return 0;
-    return this.#read(async (records) => {
-      const rows = await records.all<{ fence: number }>(query);
-      return rows.reduce((sum, { fence }) => sum + fence, 0);
-    });
+    return (await this.#leases(role)).reduce((sum, { fence }) => sum + fence, 0);
   }
 
   /** How often the pattern matches in the logs so far. */
@@ -118,21 +113,9 @@ export class RoleProcesses implements Service {
     return logs.reduce((sum, log) => sum + [...log.matchAll(pattern)].length, 0);
   }
 
-  async #holders(role: ProcessRole): Promise<(string | null)[]> {
+  async #leases(role: ProcessRole): Promise<Lease[]> {
     const query = LEASES[role];
-    if (query === undefined) return [];
-    return this.#read(async (records) =>
-      (await records.all<{ holder: string | null }>(query)).map(({ holder }) => holder),
-    );
-  }
-
-  async #read<T>(work: (records: Records) => Promise<T>): Promise<T> {
-    const records = await this.records();
-    try {
-      return await work(records);
-    } finally {
-      await records.close();
-    }
+    return query === undefined ? [] : withRecords(this.records(), (records) => records.all<Lease>(query));
   }
 
   async #start(member: Member): Promise<void> {
@@ -157,6 +140,11 @@ async function killAll(members: readonly Member[]): Promise<void> {
       await process?.kill();
     }),
   );
+}
+
+interface Lease {
+  holder: string | null;
+  fence: number;
 }
 
 /** The leases of the roles of which one process works. */

@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { getAddress, hexlify } from "ethers";
 
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { withDatabase } from "../scene/scene.ts";
 import type { Load, Mint } from "./load.ts";
 import type { World } from "./world.ts";
 
@@ -58,7 +59,7 @@ export async function checkPromises(
   const owned = new Map<string, number>();
   for (const { to } of all) owned.set(to, Number((await capped.balanceOf(to)) + (await open.balanceOf(to))));
   const minted = [Number(await capped.totalMinted()), Number(await open.totalMinted())];
-  const owners = await world.inDatabase(({ read }) =>
+  const owners = await withDatabase(world.databaseUrl, ({ read }) =>
     read
       .selectFrom("holdings")
       .select("owner")

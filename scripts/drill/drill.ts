@@ -1,6 +1,5 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { plural } from "../../api/shared/text.ts";
+import { until, waitFor } from "../scene/until.ts";
 import { type Check, checkPromises, partition } from "./checks.ts";
 import { Load } from "./load.ts";
 import { type Engine, World } from "./world.ts";
@@ -9,7 +8,7 @@ import { type Engine, World } from "./world.ts";
 const BEFORE = 40;
 const AFTER = 40;
 const CAP = 100;
-const STEP_TIMEOUT = 180_000;
+const STEP = { within: 180_000 };
 
 /**
  * Rehearses the loss of a disk: backs up a service under load, lets the load go on, kills the service, deletes its data,
@@ -38,7 +37,7 @@ async function rehearse(world: World, engine: Engine, say: (line: string) => voi
   await world.call("PUT", "/v1/webhook", { url: world.receiver.url });
   const load = new Load(world, [collections.capped, collections.open]);
   load.start();
-  await until("requests before the backup", () => Promise.resolve(load.accepted.length >= BEFORE));
+  await until("requests before the backup", () => load.accepted.length >= BEFORE, STEP);
   const before = load.accepted.length;
   const folder = `${world.folder}/backup`;
   await world.cli("backup", folder);
@@ -46,8 +45,8 @@ async function rehearse(world: World, engine: Engine, say: (line: string) => voi
     `backup: made and checked while requests came in (${before.toString()} before it, ${load.accepted.length.toString()} at its end).`,
   );
   const lastInTime = load.accepted.length;
-  await until("requests after the backup", () => Promise.resolve(load.accepted.length >= lastInTime + AFTER));
-  await until("results after the backup", () => someCompleted(world, load));
+  await until("requests after the backup", () => load.accepted.length >= lastInTime + AFTER, STEP);
+  await until("results after the backup", () => someCompleted(world, load), STEP);
   await loseAll(world, load, step);
   step((await world.cli("restore", folder)).split("\n")[0] ?? "");
   step(await refusedStart(world));
@@ -98,13 +97,11 @@ function describe({ recovery, comparison }: Reconciled): string {
 async function collection(world: World, cap: number | null): Promise<string> {
   const body = { type: "ERC721", name: "Drill", symbol: "DRL", ...(cap === null ? {} : { mint_supply_count: cap }) };
   const { body: answer } = await world.call("POST", "/v1/collections", body);
-  let address = "";
-  await until("a collection", async () => {
+  const look = async () => {
     const { body: request } = await world.call("GET", `/v1/requests/${String(answer["request_id"])}`);
-    if (typeof request["nft_collection"] === "string") address = request["nft_collection"];
-    return request["status"] === "completed";
-  });
-  return address;
+    return request["status"] === "completed" ? String(request["nft_collection"]) : null;
+  };
+  return waitFor("a collection", look, STEP);
 }
 
 /** Whether the newest but twenty requests are completed. */
@@ -124,12 +121,4 @@ async function refusedStart(world: World): Promise<string> {
   const why = /it is an old backup, or another service uses the same seed/.exec(message ?? "")?.[0];
   if (why === undefined) throw new Error(`The service should have refused to start: ${message ?? "it started"}`);
   return `start: refused, because the chain has transactions that the copy does not know ("${why}").`;
-}
-
-async function until(what: string, met: () => Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + STEP_TIMEOUT;
-  while (!(await met())) {
-    if (performance.now() > deadline) throw new Error(`Waited too long for ${what}.`);
-    await wait(50);
-  }
 }

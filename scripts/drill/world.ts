@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 
-import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { findPostgres } from "../postgres/programs.ts";
 import { PostgresServer } from "../postgres/server.ts";
 import { runCommand } from "../scene/command-line.ts";
@@ -117,15 +116,6 @@ export class World {
       signal: AbortSignal.timeout(30_000),
     });
     return { status: response.status, body: (await response.json()) as Record<string, unknown> };
-  }
-
-  async inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openDatabase(this.databaseUrl);
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
   }
 
   stop(): Promise<void> {

@@ -7,7 +7,8 @@ import { anvilBinary } from "../scene/anvil.ts";
 import { ROOT } from "../scene/program.ts";
 import { Scene } from "../scene/scene.ts";
 import { output, programAt } from "../scene/system.ts";
-import { type Finding, notInstalled, require, waitFor } from "./tools.ts";
+import { until } from "../scene/until.ts";
+import { type Finding, notInstalled, PATIENCE, require } from "./tools.ts";
 
 const NETWORK = "rehearsal";
 /** `npm ci` prints little, a service some lines for each call. */
@@ -175,10 +176,8 @@ export class Podman {
   }
 
   async printed(container: string, pattern: RegExp): Promise<void> {
-    await waitFor(`the output of ${container}`, async () => {
-      const text = await this.call("logs", container);
-      return pattern.test(text) ? true : null;
-    });
+    const hasPrinted = async () => pattern.test(await this.call("logs", container));
+    await until(`the output of ${container}`, hasPrinted, PATIENCE);
   }
 
   async stop(): Promise<void> {

@@ -11,7 +11,8 @@ import { Pooler } from "../postgres/pooler.ts";
 import { freePort } from "../scene/loopback.ts";
 import { Program } from "../scene/program.ts";
 import { output, programAt, replaced } from "../scene/system.ts";
-import { type Finding, NOBODY, notInstalled, require, waitFor } from "./tools.ts";
+import { until, waitFor } from "../scene/until.ts";
+import { type Finding, NOBODY, notInstalled, PATIENCE, require } from "./tools.ts";
 
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
@@ -149,10 +150,8 @@ class Front {
 
   async untilOpen(): Promise<void> {
     // Until the proxy listens, a connection is refused.
-    await waitFor("the proxy", async () => {
-      const status = await this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
-      return status === 200 ? true : null;
-    });
+    const status = () => this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
+    await until("the proxy", async () => (await status()) === 200, PATIENCE);
   }
 
   async call(
@@ -187,7 +186,7 @@ class Front {
   async completed(ids: readonly string[]): Promise<Record<string, unknown>[]> {
     const done: Record<string, unknown>[] = [];
     for (const id of ids) {
-      const request = await waitFor(`request ${id}`, async () => {
+      const look = async () => {
         const answer = await this.#send("GET", `/v1/requests/${id}`);
         // While PgBouncer is away, the service says 503 for a moment.
         if (answer.statusCode === 503) {
@@ -197,8 +196,8 @@ class Front {
         const state = await this.#json(answer);
         require(state["status"] !== "failed", JSON.stringify(state));
         return state["status"] === "completed" ? state : null;
-      });
-      done.push(request);
+      };
+      done.push(await waitFor(`request ${id}`, look, PATIENCE));
     }
     return done;
   }

@@ -8,8 +8,9 @@ import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { ROOT } from "../scene/program.ts";
+import { until } from "../scene/until.ts";
 import { debianRelease, inContainers, makeRoot, type Podman } from "./podman.ts";
-import { documentedCommands, type Finding, mintOne, require, untilReady, waitFor } from "./tools.ts";
+import { documentedCommands, type Finding, mintOne, PATIENCE, require, untilReady } from "./tools.ts";
 
 const IMAGE = "systemd";
 const HOME = "/opt/moneta";
@@ -121,10 +122,8 @@ class Machine {
     // systemd gives the protections of a unit, for which it needs all rights.
     const options = ["--detach", "--name", IMAGE, "--privileged", "--systemd=always", ...mounts, runtime];
     await this.#podman.runOnHost(...options, IMAGE, "/lib/systemd/systemd", "--unit=multi-user.target");
-    await waitFor("systemd", async () => {
-      const state = await this.#podman.call("exec", IMAGE, "sh", "-c", "systemctl is-system-running || true");
-      return state === "running" ? true : null;
-    });
+    const state = () => this.#podman.call("exec", IMAGE, "sh", "-c", "systemctl is-system-running || true");
+    await until("systemd", async () => (await state()) === "running", PATIENCE);
   }
 
   /** @returns what it printed. */

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { setTimeout as pause } from "node:timers/promises";
 
 import { answerOf, createClient } from "../../client/client.ts";
 import { networkCodeOf } from "../../client/errors.ts";
+import { until } from "../scene/until.ts";
 
 /** A step of the rehearsal, and what it showed. */
 export interface Finding {
@@ -13,6 +13,8 @@ export interface Finding {
 
 /** Milliseconds after which what is waited for does not come any more. */
 const LONGEST_WAIT = 300_000;
+/** For `waitFor`. */
+export const PATIENCE = { within: LONGEST_WAIT, every: 100 };
 
 /** An address that no wallet of the service has. */
 export const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
@@ -24,16 +26,6 @@ export function notInstalled(what: string, program: string, debianPackage: strin
 /** @throws when what was seen is not what the documents say. */
 export function require(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Error(otherwise);
-}
-
-/** Looks again and again. @throws when it takes too long. */
-export async function waitFor<T>(what: string, look: () => Promise<T | null>): Promise<T> {
-  for (const end = performance.now() + LONGEST_WAIT; performance.now() < end;) {
-    const found = await look();
-    if (found !== null) return found;
-    await pause(100);
-  }
-  throw new Error(`${what} took more than five minutes`);
 }
 
 /** The commands of the one block of a document that begins with this text. A command may have several lines. */
@@ -49,16 +41,17 @@ const NOT_YET = ["ECONNREFUSED", "ECONNRESET", "UND_ERR_SOCKET"];
 
 /** Waits until the service says that it is ready. @param gone why it will never be; null while it runs. */
 export async function untilReady(baseUrl: string, gone: () => Promise<string | null>): Promise<void> {
-  await waitFor(`${baseUrl}/readyz`, async () => {
+  const isReady = async () => {
     const reason = await gone();
     require(reason === null, `the service ended: ${reason ?? ""}`);
     try {
-      return (await fetch(`${baseUrl}/readyz`)).status === 200 ? true : null;
+      return (await fetch(`${baseUrl}/readyz`)).status === 200;
     } catch (error) {
-      if (NOT_YET.includes(networkCodeOf(error) ?? "")) return null;
+      if (NOT_YET.includes(networkCodeOf(error) ?? "")) return false;
       throw error;
     }
-  });
+  };
+  await until(`${baseUrl}/readyz`, isReady, PATIENCE);
 }
 
 /** Makes a collection and mints a token of it. @returns the token's number. */

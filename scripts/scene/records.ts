@@ -20,6 +20,16 @@ export async function openRecords(databaseUrl: string): Promise<Records> {
   return new SqliteRecords(pathOf(databaseUrl));
 }
 
+/** Reads records that are being opened, and closes them. */
+export async function withRecords<T>(opening: Promise<Records>, work: (records: Records) => Promise<T>): Promise<T> {
+  const records = await opening;
+  try {
+    return await work(records);
+  } finally {
+    await records.close();
+  }
+}
+
 class SqliteRecords implements Records {
   readonly #database: BetterSqlite3.Database;
 

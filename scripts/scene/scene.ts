@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import type { Quotas } from "../../api/domain/quota.ts";
 import { createApp } from "../../api/operate/apps.ts";
-import { openDatabase } from "../../api/store/db/database.ts";
+import { type Database, openDatabase } from "../../api/store/db/database.ts";
 
 /**
  * The clean-up steps of a fixture, run in reverse order. Every step runs, even after another has failed, so that no
@@ -81,14 +81,19 @@ export function sqliteUrl(folder: string): string {
 }
 
 /** Adds an app to a database, as the command line does, with these quotas. A service may use the database at the same time. */
-export async function createAppIn(
+export function createAppIn(
   databaseUrl: string,
   name: string,
   quotas: Partial<Quotas> = {},
 ): Promise<{ appId: string; token: string }> {
+  return withDatabase(databaseUrl, (database) => createApp({ database }, name, quotas));
+}
+
+/** Opens a database for some work. */
+export async function withDatabase<T>(databaseUrl: string, work: (database: Database) => Promise<T>): Promise<T> {
   const database = await openDatabase(databaseUrl);
   try {
-    return await createApp({ database }, name, quotas);
+    return await work(database);
   } finally {
     await database.close();
   }

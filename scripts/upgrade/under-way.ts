@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { parkRows } from "../../api/store/db/parked-rows.ts";
 import { Program } from "../scene/program.ts";
-import { openRecords } from "../scene/records.ts";
+import { openRecords, withRecords } from "../scene/records.ts";
 import type { Finished } from "./finished.ts";
 import { leaveDeliveries, leaveMediaWork } from "./leftovers.ts";
 import type { App, Body, World } from "./world.ts";
@@ -142,16 +142,13 @@ async function interruptReconcile(world: World): Promise<void> {
 }
 
 /** The last block that a run of `reconcile` has stored. It creates its tables when it begins. */
-async function lastBlockIn(file: string): Promise<number> {
-  const records = await openRecords(`file:${file}`);
-  try {
+function lastBlockIn(file: string): Promise<number> {
+  return withRecords(openRecords(`file:${file}`), async (records) => {
     const tables = await records.all("select name from sqlite_schema where name = 'meta'");
     if (tables.length === 0) return 0;
     const [row] = await records.all<{ value: string }>("select value from meta where key = 'checkpoint'");
     return Number(row?.value ?? 0);
-  } finally {
-    await records.close();
-  }
+  });
 }
 
 /** Executes the waiting requests in blocks that are not deep enough yet. */

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { setTimeout as wait } from "node:timers/promises";
 
 import { writeSeedFile } from "../../api/keys/seed-file.ts";
 import type { Engine } from "../../api/store/db/sql.ts";
@@ -13,6 +12,7 @@ import { Random } from "../scene/random.ts";
 import { openRecords, type Records } from "../scene/records.ts";
 import { Scene, sqliteUrl } from "../scene/scene.ts";
 import { ServiceProcess } from "../scene/service.ts";
+import { until } from "../scene/until.ts";
 import { Outside } from "./outside.ts";
 
 /** Published in BIP-39: a seed that only tests use. */
@@ -37,9 +37,6 @@ export interface App {
   name: string;
   token: string;
 }
-
-/** Milliseconds for a step. */
-const STEP_TIMEOUT = 120_000;
 
 /** A node, a database, and processes of the service that are started and killed one after the other. */
 export class World {
@@ -174,10 +171,6 @@ export class World {
   /** @throws when the condition does not hold in time. */
   async until(what: string, holds: () => Promise<boolean>): Promise<void> {
     console.log(`${new Date().toISOString()} until ${what}`);
-    const deadline = performance.now() + STEP_TIMEOUT;
-    while (!(await holds())) {
-      if (performance.now() > deadline) throw new Error(`It never happened that ${what}.`);
-      await wait(50);
-    }
+    await until(what, holds);
   }
 }

@@ -1,5 +1,3 @@
-import { setTimeout as wait } from "node:timers/promises";
-
 import { type BaseContract, HDNodeWallet, Mnemonic, Transaction } from "ethers";
 
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
@@ -7,6 +5,7 @@ import { ERC721Collection__factory } from "../../../contracts/generated/factorie
 import { PlainERC721__factory } from "../../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../../contracts/generated/factories/Relay__factory.ts";
 import type { NodeProcess } from "../../scene/node.ts";
+import { until } from "../../scene/until.ts";
 import { type Call, callOf, executeOf } from "./calldata.ts";
 
 /** The public mnemonic of local nodes. Account 7 is used by nothing else here. */
@@ -22,9 +21,7 @@ const TRANSACTION_GAS = 16_000_000n;
 const CALLS = 140;
 /** Transactions that wait for their blocks at once. */
 const WAITING = 20;
-/** Milliseconds. */
-const MINED_WITHIN = 60_000;
-const LOOK = 5;
+const MINED = { within: 60_000, every: 5 };
 
 const EXECUTE = Relay__factory.createInterface().getFunction("execute").selector;
 const MINT = ERC721Collection__factory.createInterface().getFunction("mint").selector;
@@ -143,11 +140,8 @@ export class Outsider {
 
   /** Waits until all transactions below a nonce are mined. */
   async #untilMined(nonce: number): Promise<void> {
-    const deadline = performance.now() + MINED_WITHIN;
-    while ((await this.#node.provider.getTransactionCount(this.#signer.address)) < nonce) {
-      if (performance.now() > deadline) throw new Error("the node does not mine the transactions of the backlog");
-      await wait(LOOK);
-    }
+    const isMined = async () => (await this.#node.provider.getTransactionCount(this.#signer.address)) >= nonce;
+    await until("the node mines the transactions of the backlog", isMined, MINED);
   }
 }
 

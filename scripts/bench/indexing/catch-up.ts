@@ -7,11 +7,13 @@ import { MeasuredService } from "../harness/measured-service.ts";
 import type { World } from "../harness/world.ts";
 import type { Call } from "../harness/load.ts";
 import type { Backlog } from "./backlog.ts";
+import { until } from "../../scene/until.ts";
 import { Probe } from "./probe.ts";
-import { until } from "./until.ts";
 
 /** Without the relayer, so that the calls beside it send nothing to the node. */
 const ROLES = "api,indexer,webhooks,media";
+
+const LOOK = { every: 5 };
 
 export interface CaughtUp {
   /** Events a second. */
@@ -32,7 +34,7 @@ export async function catchUp(
   }: { backlog: Backlog; calls: readonly Call[]; profiles: string | null; name: string },
 ): Promise<CaughtUp> {
   const lease = await fenceOf(database);
-  const began = until("the indexer", async () => (await fenceOf(database)) > lease).then(() => performance.now());
+  const began = until("the indexer", async () => (await fenceOf(database)) > lease, LOOK).then(() => performance.now());
   const [started, service] = await Promise.all([
     began,
     MeasuredService.open(world.env, join(world.folder, "service.log"), ROLES),
@@ -41,7 +43,7 @@ export async function catchUp(
     if (service.url === null) throw new Error("the service does not answer HTTP calls");
     const probe = await Probe.start(service.url, world.token, calls);
     const done = () =>
-      until("the backlog", async () => Number(await readMeta(database.read, "checkpoint")) >= backlog.to);
+      until("the backlog", async () => Number(await readMeta(database.read, "checkpoint")) >= backlog.to, LOOK);
     let ended = NaN;
     const work = async () => {
       await done();

@@ -3,8 +3,8 @@ import { sql } from "kysely";
 
 import type { Database } from "../../../api/store/db/database.ts";
 import { rowSet } from "../../../api/store/db/sql.ts";
+import { until } from "../../scene/until.ts";
 import type { World } from "../harness/world.ts";
-import { until } from "./until.ts";
 
 /** Address of the first collection that has no contract. */
 const FIRST = 1n << 150n;

@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { createApp } from "../../../api/operate/apps.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import { until } from "../../scene/until.ts";
 import { Load } from "../harness/load.ts";
 import type { Options, Part } from "../harness/part.ts";
 import { profile, profileAt } from "../harness/profile.ts";
@@ -167,11 +168,8 @@ async function untilDelivered({ read }: Database, apps: readonly AppOfReceiver[]
       apps.map(({ id }) => id),
     )
     .limit(1);
-  const deadline = performance.now() + DEADLINE;
-  while ((await pending.execute()).length > 0) {
-    if (performance.now() > deadline) throw new Error("the webhooks were not delivered in time");
-    await wait(LOOK);
-  }
+  const isDone = async () => (await pending.execute()).length === 0;
+  await until("the webhooks are delivered", isDone, { within: DEADLINE, every: LOOK });
 }
 
 /** @throws Error unless each event arrived once with a good signature, and is stored as delivered. */
