@@ -4,6 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
 import { type Databases, sqliteFiles, startPostgres } from "../bench/harness/databases.ts";
+import { markdownTable } from "../docs/markdown.ts";
 import { ROOT } from "../scene/program.ts";
 import { type Attack, ATTACKS } from "./attacks.ts";
 import { Target } from "./target.ts";
@@ -156,5 +157,5 @@ function tableOf(rows: readonly Result[]): string {
     typeof mint === "string" ? mint : `${mint.toFixed(1)} s`,
     `${peak.toFixed(0)} MiB`,
   ]);
-  return [head, head.map(() => "---"), ...lines].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, lines);
 }

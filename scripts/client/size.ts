@@ -23,12 +23,3 @@ export async function sizeOfClient(tarball: string, entry: string, folder: strin
   if (script === undefined) throw new Error("The bundle of the client is empty.");
   return { packed: (await stat(tarball)).size, browser: gzipSync(script.contents, { level: 9 }).length };
 }
-
-/** The limits as Markdown. */
-export function sizesTable(): string {
-  const rows = [
-    ["The package, as npm downloads it", SIZE_LIMITS.packed],
-    ["What a browser loads: all of the client with its dependencies, minified, gzip", SIZE_LIMITS.browser],
-  ].map(([what = "", bytes = 0]) => `| ${what.toString()} | ${(Number(bytes) / 1_000).toString()} kB |`);
-  return ["| What | At most |", "|---|---|", ...rows].join("\n");
-}

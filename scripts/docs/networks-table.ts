@@ -1,4 +1,5 @@
 import { type KnownNetwork, type L1DataRules, NETWORKS, rpcVariable } from "../../api/config/networks.ts";
+import { markdownTable } from "./markdown.ts";
 
 const L1_DATA: Record<L1DataRules, string> = {
   none: "",
@@ -23,8 +24,7 @@ export function networksTable(): string {
     "Faucet",
     "Batch of 250",
   ];
-  const rows = NETWORKS.map(rowOf);
-  return [head, head.map(() => "---"), ...rows].map((cells) => `| ${cells.join(" | ")} |`).join("\n");
+  return markdownTable(head, NETWORKS.map(rowOf));
 }
 
 function rowOf(network: KnownNetwork): string[] {

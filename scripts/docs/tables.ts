@@ -1,9 +1,76 @@
-import { sizesTable } from "../client/size.ts";
-import { endpointsTable } from "./endpoints-table.ts";
-import { errorsList } from "./errors-list.ts";
-import { metricsTable } from "./metrics-table.ts";
+import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
+import { parseSettings } from "../../api/config/settings.ts";
+import { type ErrorCode, ERRORS } from "../../api/domain/error-codes.ts";
+import { METRICS } from "../../api/metrics/catalog.ts";
+import type { Endpoint } from "../../api/v1/endpoint.ts";
+import { endpointsOf } from "../../api/v1/endpoints.ts";
+import { SIZE_LIMITS } from "../client/size.ts";
+import { markdownTable } from "./markdown.ts";
 import { networksTable } from "./networks-table.ts";
-import { firstSettingsTable, settingsTable } from "./settings-table.ts";
+
+const CALLERS: Record<NonNullable<Endpoint["caller"]>, string> = {
+  any: "tokens, sessions",
+  session: "sessions",
+  operator: "operator's session",
+  public: "everybody",
+};
+
+/** Every endpoint under `/v1`. */
+function endpointsTable(): string {
+  const rows = endpointsOf(parseSettings({}).limits).map(({ method, path, summary, scope, caller = "any" }) => [
+    `\`${method.toUpperCase()} /v1${path}\``,
+    summary,
+    scope === null ? "" : `\`${scope}\``,
+    CALLERS[caller],
+  ]);
+  return markdownTable(["Call", "What it does", "Scope", "Who"], rows);
+}
+
+/** Every error code, with a heading, and so an anchor, for each code. */
+function errorsList(): string {
+  const codes = Object.keys(ERRORS) as ErrorCode[];
+  return codes.map((code) => `## ${code}\n\n_${whereOf(code)}._ ${ERRORS[code].message}`).join("\n\n");
+}
+
+function whereOf(code: ErrorCode): string {
+  const { status, failsRequest } = ERRORS[code];
+  if (status === undefined) return "A failed request";
+  return `HTTP ${status.toString()}${failsRequest === true ? ", or a failed request" : ""}`;
+}
+
+/** Every metric of the service. */
+function metricsTable(): string {
+  const all: readonly { name: string; kind: string; help: string; labels?: readonly string[] }[] =
+    Object.values(METRICS);
+  const rows = all.map(({ name, kind, help, labels = [] }) => {
+    const names = labels.map((label) => `\`${label}\``).join(", ");
+    return [`\`${name}\``, kind, names, help];
+  });
+  return markdownTable(["Metric", "Kind", "Labels", "Meaning"], rows);
+}
+
+/** The settings that a first installation needs. */
+function firstSettingsTable(): string {
+  const first: readonly string[] = FIRST_SETTINGS;
+  return settingsTable(describeSettings().filter(({ variable }) => first.includes(variable)));
+}
+
+function settingsTable(settings: SettingDescription[]): string {
+  const rows = settings.map(({ variable, fallback, description }) => [`\`${variable}\``, fallback, description]);
+  return markdownTable(["Variable", "Default", "Meaning"], rows);
+}
+
+/** The most bytes of the client. */
+function sizesTable(): string {
+  const rows = [
+    ["The package, as npm downloads it", SIZE_LIMITS.packed],
+    ["What a browser loads: all of the client with its dependencies, minified, gzip", SIZE_LIMITS.browser],
+  ] as const;
+  return markdownTable(
+    ["What", "At most"],
+    rows.map(([what, bytes]) => [what, `${(bytes / 1_000).toString()} kB`]),
+  );
+}
 
 const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/api.md", marker: "endpoints", table: endpointsTable },
@@ -12,7 +79,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/operations.md", marker: "metrics", table: metricsTable },
   { file: "docs/install.md", marker: "networks", table: networksTable },
   { file: "client/README.md", marker: "sizes", table: sizesTable },
-  { file: "docs/settings.md", marker: "settings", table: settingsTable },
+  { file: "docs/settings.md", marker: "settings", table: () => settingsTable(describeSettings()) },
 ];
 
 function replace(text: string, { file, marker, table }: (typeof TABLES)[number]): string {
