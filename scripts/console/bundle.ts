@@ -1,9 +1,11 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 import { build } from "vite";
+
+import { contentsOf, differences } from "../scene/committed-files.ts";
 
 const SOURCES = fileURLToPath(new URL("../../console/", import.meta.url));
 /** The committed files, which the service serves at `/console/`. */
@@ -51,30 +53,8 @@ export async function compareWithSources(): Promise<string[]> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-console-"));
   try {
     await bundle(folder);
-    const [fresh, committed] = await Promise.all([contentsOf(folder), contentsOf(BUILT)]);
-    const names = [...new Set([...fresh.keys(), ...committed.keys()])].sort();
-    return names.flatMap((name) => {
-      const [wanted, present] = [fresh.get(name), committed.get(name)];
-      if (wanted === undefined) return [`${name}: not a built file`];
-      if (present === undefined) return [`${name}: missing`];
-      return wanted.equals(present) ? [] : [`${name}: differs from the build`];
-    });
+    return await differences(await contentsOf(folder), BUILT, "built");
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}
-
-/** The files of a folder by their paths in it. A folder that does not exist has none. */
-export async function contentsOf(folder: string): Promise<Map<string, Buffer>> {
-  const contents = new Map<string, Buffer>();
-  try {
-    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-      if (!entry.isFile()) continue;
-      const path = join(entry.parentPath, entry.name);
-      contents.set(path.slice(folder.length + 1).replaceAll("\\", "/"), await readFile(path));
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-  }
-  return contents;
 }

@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { gzipSync } from "node:zlib";
 
-import { BUILT, bundle, compareWithSources, contentsOf } from "./bundle.ts";
+import { contentsOf } from "../scene/committed-files.ts";
+import { BUILT, bundle, compareWithSources } from "./bundle.ts";
 
 /**
  * `npm run console:update` checks the types of the console and writes console/built. `npm run console:check` builds into

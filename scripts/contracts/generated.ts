@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -48,29 +48,4 @@ export async function updateGenerated(built: Built, generated: string): Promise<
     await mkdir(dirname(join(generated, file)), { recursive: true });
     await writeFile(join(generated, file), bytes);
   }
-}
-
-/**
- * Compares the committed files with those of the build, byte by byte.
- * @returns one line for each file that differs, is missing, or does not belong there.
- */
-export async function compareGenerated(built: Built, generated: string): Promise<string[]> {
-  const present = await filesIn(generated);
-  const problems = present.filter((file) => !built.has(file)).map((file) => `${file}: not a generated file`);
-  for (const [file, bytes] of built) {
-    if (!present.includes(file)) problems.push(`${file}: missing`);
-    else if (!bytes.equals(await readFile(join(generated, file)))) problems.push(`${file}: differs from the build`);
-  }
-  return problems.sort();
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => !entry.isDirectory())
-    .map((entry) =>
-      join(entry.parentPath, entry.name)
-        .slice(folder.length + 1)
-        .replaceAll("\\", "/"),
-    );
 }

@@ -1,6 +1,7 @@
 import hre from "hardhat";
 
-import { BUILD_OUTPUT, builtFiles, compareGenerated, GENERATED, updateGenerated } from "./generated.ts";
+import { differences } from "../scene/committed-files.ts";
+import { BUILD_OUTPUT, builtFiles, GENERATED, updateGenerated } from "./generated.ts";
 import { differingContracts, standardInputOf } from "./standard-input.ts";
 
 /**
@@ -18,7 +19,7 @@ const { artifacts } = hre.config.paths;
 const standardInput = await standardInputOf(artifacts);
 const built = await builtFiles(BUILD_OUTPUT, standardInput);
 if (check) {
-  const problems = await compareGenerated(built, GENERATED);
+  const problems = await differences(built, GENERATED, "generated");
   for (const problem of problems) console.error(`contracts/generated/${problem}`);
   if (problems.length === 0) console.log("contracts/generated matches the sources, byte by byte.");
   else console.error("contracts/generated does not match the sources. Run `npm run contracts:update` and commit it.");

@@ -6,11 +6,11 @@ import { expect } from "chai";
 import {
   type Built,
   builtFiles,
-  compareGenerated,
   GENERATED,
   STANDARD_INPUT,
   updateGenerated,
 } from "../../../scripts/contracts/generated.ts";
+import { differences } from "../../../scripts/scene/committed-files.ts";
 import { temporaryFolder } from "../../support/folder.ts";
 
 const FACTORY = "factories/Relay__factory.ts";
@@ -33,7 +33,7 @@ describe("the comparison of contracts/generated with the build", () => {
   });
 
   it("finds nothing in an unchanged copy", async () => {
-    expect(await compareGenerated(built, committed)).to.deep.equal([]);
+    expect(await differences(built, committed, "generated")).to.deep.equal([]);
   });
 
   it("names the file in which one byte of bytecode changed", async () => {
@@ -41,24 +41,24 @@ describe("the comparison of contracts/generated with the build", () => {
     const last = bytes.indexOf('";', bytes.indexOf("const _bytecode")) - 1;
     bytes[last] = bytes[last]! ^ 1;
     await writeFile(join(committed, FACTORY), bytes);
-    expect(await compareGenerated(built, committed)).to.deep.equal([`${FACTORY}: differs from the build`]);
+    expect(await differences(built, committed, "generated")).to.deep.equal([`${FACTORY}: differs from the build`]);
   });
 
   it("names a file that is missing", async () => {
     await rm(join(committed, FACTORY));
-    expect(await compareGenerated(built, committed)).to.deep.equal([`${FACTORY}: missing`]);
+    expect(await differences(built, committed, "generated")).to.deep.equal([`${FACTORY}: missing`]);
   });
 
   it("names a file that does not belong there", async () => {
     await writeFile(join(committed, "mocks", "Other.ts"), "");
-    expect(await compareGenerated(built, committed)).to.deep.equal(["mocks/Other.ts: not a generated file"]);
+    expect(await differences(built, committed, "generated")).to.deep.equal(["mocks/Other.ts: not a generated file"]);
   });
 
   it("finds nothing after an update", async () => {
     await writeFile(join(committed, "mocks", "Other.ts"), "");
     await rm(join(committed, FACTORY));
     await updateGenerated(built, committed);
-    expect(await compareGenerated(built, committed)).to.deep.equal([]);
+    expect(await differences(built, committed, "generated")).to.deep.equal([]);
     expect([...built.keys()]).to.include(FACTORY);
   });
 });
