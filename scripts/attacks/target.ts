@@ -1,12 +1,11 @@
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 
 import type { Databases } from "../bench/harness/databases.ts";
-import { residentOf } from "../bench/memory/resident.ts";
+import { residentOf, resetPeak } from "../bench/memory/resident.ts";
 import { callFrom, OpenCallers, type RawAnswer, type RawCall } from "../scene/callers.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Scene } from "../scene/scene.ts";
@@ -178,8 +177,7 @@ export class Target {
   async rest(): Promise<void> {
     await wait(REST);
     this.#idle = (await residentOf(this.#service.pid))?.now ?? 0;
-    // Linux forgets the earlier peak, that of the start.
-    await writeFile(`/proc/${this.#service.pid.toString()}/clear_refs`, "5");
+    await resetPeak(this.#service.pid);
   }
 
   /** MiB of resident memory above that of the idle service, at the peak since `rest`. */

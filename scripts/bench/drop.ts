@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { crc32, deflateSync } from "node:zlib";
 
-import { Contract, JsonRpcProvider } from "ethers";
+import { Contract } from "ethers";
 
 import { Program } from "../scene/program.ts";
 import { sqliteFiles } from "./harness/databases.ts";
@@ -89,30 +89,16 @@ class Drop {
   }
 }
 
-async function hostedCollection(world: World): Promise<string> {
-  const body = { type: "ERC721", name: "Bench", symbol: "BEN", description: "Hosted" };
-  const { request_id: id } = await world.load.send<{ request_id: string }>({
-    method: "POST",
-    path: "/v1/collections",
-    body,
-  });
-  const { nft_collection: address } = await world.final(id);
-  if (address === undefined) throw new Error("the collection has no address");
-  return address;
-}
-
 /** Compares the folder's report with the chain. @throws unless each token is there once. */
 async function check(world: World, { folder, collection, tokens }: Place): Promise<void> {
   const lines = (await readFile(join(folder, "drop-report.csv"), "utf8")).trim().split("\r\n").slice(1);
   const ids = new Set(lines.filter((line) => line.includes(",completed,")).map((line) => line.split(",")[1]));
-  const provider = new JsonRpcProvider(world.node.url);
   const transfers = new Contract(
     collection,
     ["event Transfer(address indexed from, address indexed to, uint256 indexed tokenId)"],
-    provider,
+    world.node.provider,
   );
   const events = await transfers.queryFilter("Transfer");
-  provider.destroy();
   const onChain = new Set(events.map(({ topics }) => BigInt(topics[3] ?? "").toString()));
   const counts = [ids.size, events.length, onChain.size];
   if (counts.some((count) => count !== tokens) || [...ids].some((id) => !onChain.has(id ?? ""))) {
@@ -141,7 +127,7 @@ async function main(): Promise<void> {
       console.log(`${what}: ${seconds.toFixed(1)} s`);
     };
     for (const interrupted of [false, true]) {
-      const collection = await hostedCollection(world);
+      const collection = await world.collection({ description: "Hosted" });
       const folder = join(world.folder, interrupted ? "interrupted" : "whole");
       await writeFolder(folder, tokens);
       const drop = new Drop(folder, collection, world);

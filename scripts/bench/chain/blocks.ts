@@ -52,6 +52,10 @@ export async function fullnessOf(node: NodeProcess, pace: Pace, from: number, to
   };
 }
 
+export function nameOf({ gas, seconds }: Pace): string {
+  return `${(gas / 1_000_000).toString()} M gas every ${seconds.toString()} s`;
+}
+
 interface BlockFigures {
   gasUsed: number;
   gasAllowed: number;

@@ -7,7 +7,7 @@ import { World } from "../harness/world.ts";
 import { anvilBinary } from "../../scene/anvil.ts";
 import { NodeProcess, type Pace } from "../../scene/node.ts";
 import { type BareChain, bareChain } from "../pipeline/bare/chain.ts";
-import type { Fullness } from "./blocks.ts";
+import { type Fullness, nameOf } from "./blocks.ts";
 import { fillBare, fillBlocks, type Mints } from "./filling.ts";
 import { type LonePair, mintAt } from "./lone.ts";
 
@@ -97,10 +97,6 @@ async function lonePairs(
   for (const moment of moments) pairs.push(await mintAt(site, chain, size, { body, moment }));
   await site.node.mineAtOnce();
   return pairs;
-}
-
-function nameOf({ gas, seconds }: Pace): string {
-  return `${(gas / 1_000_000).toString()} M gas every ${seconds.toString()} s`;
 }
 
 function percent(share: number): string {

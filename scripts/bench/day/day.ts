@@ -1,6 +1,6 @@
 import { anvilBinary } from "../../scene/anvil.ts";
 import { NodeProcess, type Pace } from "../../scene/node.ts";
-import { type Fullness, fullnessOf } from "../chain/blocks.ts";
+import { type Fullness, fullnessOf, nameOf } from "../chain/blocks.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import type { Usage } from "../harness/usage.ts";
@@ -137,10 +137,6 @@ async function waitingRow(
     baseline: { what: "half of the time between two blocks", measured: pace.seconds / 2 },
     goal: null,
   };
-}
-
-function nameOf({ gas, seconds }: Pace): string {
-  return `${(gas / 1_000_000).toString()} M gas every ${seconds.toString()} s`;
 }
 
 function rowsOf(pace: Pace, { idle, busy, mints }: { idle: Spent; busy: Spent; mints: Fullness }): Row[] {

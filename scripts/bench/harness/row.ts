@@ -1,3 +1,4 @@
+import { table } from "../../../api/cli/terminal.ts";
 import type { UsagePerRequest } from "./usage.ts";
 
 /** One line of the table. */
@@ -15,6 +16,11 @@ export interface Row {
   usage?: UsagePerRequest & { nodeCpuMs: number | null };
   /** One sentence about how the figure came about. It is printed below the table. */
   note?: string;
+}
+
+/** NaN of none. */
+export function median(values: readonly number[]): number {
+  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }
 
 /** null: not measured. */
@@ -61,13 +67,5 @@ export function tableOf(rows: Row[]): string {
     ];
   });
   const head = ["ratio", "goal", "met", "what", "measured", "baseline of the same run"];
-  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => (row[column] ?? "").length)));
-  return [head, ...cells]
-    .map((row) =>
-      row
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return table(head, cells, head.join("  "));
 }

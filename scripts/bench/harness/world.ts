@@ -99,8 +99,9 @@ export class World {
     return address;
   }
 
-  async collection(): Promise<string> {
-    const body = { type: "ERC721", name: "Bench", symbol: "BEN", base_uri: "https://bench.example/" };
+  /** @param fields by default those of a self-hosted collection. */
+  async collection(fields: object = { base_uri: "https://bench.example/" }): Promise<string> {
+    const body = { type: "ERC721", name: "Bench", symbol: "BEN", ...fields };
     const { request_id: id } = await this.load.send<{ request_id: string }>({
       method: "POST",
       path: "/v1/collections",

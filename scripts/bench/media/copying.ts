@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import type { Options, Part } from "../harness/part.ts";
-import type { Row } from "../harness/row.ts";
+import { median, type Row } from "../harness/row.ts";
 import type { BareOrder } from "./bare.ts";
 import { Child } from "./child.ts";
 import { MIB } from "./content.ts";
@@ -97,8 +97,4 @@ async function copyAll({ copier, bare, server, times: rounds, atOnce }: Work): P
 
 function row(what: string, measured: number, baseline: string, bare: number): Row {
   return { what, unit: "MiB/s", measured, baseline: { what: baseline, measured: bare }, goal: null };
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }

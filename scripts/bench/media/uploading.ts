@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingMessage, request as open } from "node:http";
 import { join } from "node:path";
 import { Readable } from "node:stream";
@@ -9,6 +8,7 @@ import { pipeline } from "node:stream/promises";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 import { World } from "../harness/world.ts";
+import { type Resident, residentOf, resetPeak } from "../memory/resident.ts";
 import type { BareOrder } from "./bare.ts";
 import { Child } from "./child.ts";
 import { bytesOf, MIB } from "./content.ts";
@@ -49,7 +49,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
     const ours = { url: `${world.urls[0] ?? ""}/v1/media`, token: world.token, size };
     const theirs = { url: `http://127.0.0.1:${port.toString()}/`, token: "", size };
     const pid = world.processes[0]?.pid ?? 0;
-    const before = await memory(pid, "VmRSS");
+    const before = await memory(pid, "now");
     const one = await measure(pid, ours, ["one"]);
     const bareOne = await measure(null, theirs, ["one"]);
     const names = Array.from({ length: atOnce }, (_, index) => `many-${index.toString()}`);
@@ -75,7 +75,7 @@ async function measure(pid: number | null, target: Target, names: readonly strin
   const started = performance.now();
   await Promise.all(names.map((name) => upload(target, name)));
   const seconds = (performance.now() - started) / 1000;
-  const peak = pid === null ? null : await memory(pid, "VmHWM");
+  const peak = pid === null ? null : await memory(pid, "peak");
   return { rate: (names.length * target.size) / MIB / seconds, peak };
 }
 
@@ -108,13 +108,7 @@ function memoryRow(what: string, peak: number | null, before: number | null, lim
 }
 
 /** Resident memory in MiB: now, or the peak. Null: the system does not report it. */
-async function memory(pid: number, field: "VmRSS" | "VmHWM"): Promise<number | null> {
-  if (process.platform !== "linux") return null;
-  const status = await readFile(`/proc/${pid.toString()}/status`, "utf8");
-  return Math.round(Number(new RegExp(`^${field}:\\s*(\\d+)`, "m").exec(status)?.[1]) / 1024);
-}
-
-/** Makes the kernel measure the peak anew. */
-async function resetPeak(pid: number): Promise<void> {
-  if (process.platform === "linux") await writeFile(`/proc/${pid.toString()}/clear_refs`, "5");
+async function memory(pid: number, which: keyof Resident): Promise<number | null> {
+  const resident = await residentOf(pid);
+  return resident === null ? null : Math.round(resident[which]);
 }

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 
 /** Resident memory of a process, in MiB. */
 export interface Resident {
@@ -19,4 +19,9 @@ export async function residentOf(pid: number): Promise<Resident | null> {
     return Number(kib) / KIB_PER_MIB;
   };
   return { now: read("VmRSS"), peak: read("VmHWM") };
+}
+
+/** From now on, the peak counts. Linux forgets the earlier one. */
+export async function resetPeak(pid: number): Promise<void> {
+  if (process.platform === "linux") await writeFile(`/proc/${pid.toString()}/clear_refs`, "5");
 }

@@ -6,8 +6,9 @@ import { pino } from "pino";
 import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operate/prune.ts";
-import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import type { Database } from "../../../api/store/db/database.ts";
 import { WebhookReceiver } from "../../scene/receiver.ts";
+import { withDatabase } from "../../scene/scene.ts";
 import { sqliteFiles, startPostgres } from "../harness/databases.ts";
 import { World } from "../harness/world.ts";
 import { compactAndMeasure, type Sizes } from "../harness/sizes.ts";
@@ -34,28 +35,12 @@ const METADATA = {
   attributes: [{ trait_type: "Colour", value: "green" }],
 };
 
-async function withDatabase<T>({ env }: World, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(env.DATABASE_URL);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
-}
-
 async function mintAll(world: World, count: number): Promise<void> {
   const receiver = await WebhookReceiver.listen();
   try {
     const { load } = world;
     await load.send({ method: "PUT", path: "/v1/webhook", body: { url: receiver.url } });
-    const creation = { type: "ERC721", name: "Bench", symbol: "BEN", description: "Hosted" };
-    const created = await load.send<{ request_id: string }>({
-      method: "POST",
-      path: "/v1/collections",
-      body: creation,
-    });
-    const { nft_collection: collection_address } = await world.final(created.request_id);
-    const to_address = await world.wallet();
+    const [collection_address, to_address] = [await world.collection({ description: "Hosted" }), await world.wallet()];
     for (let sent = 0; sent < count; sent += WAVE) {
       const size = Math.min(WAVE, count - sent);
       await load.run(size, (index) => ({
@@ -66,7 +51,7 @@ async function mintAll(world: World, count: number): Promise<void> {
       }));
       await world.untilCompleted("mint", sent + size);
     }
-    await withDatabase(world, async ({ read }) => {
+    await withDatabase(world.env.DATABASE_URL, async ({ read }) => {
       const waiting = read.selectFrom("deliveries").select("seq").where("next_at", "is not", null).limit(1);
       while ((await waiting.execute()).length > 0) await wait(LOOK);
     });
@@ -76,20 +61,11 @@ async function mintAll(world: World, count: number): Promise<void> {
 }
 
 async function letTimePass(world: World): Promise<void> {
-  const call = async (method: string, params: unknown[]) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const answer = (await (await fetch(world.node.url, { method: "POST", headers, body })).json()) as {
-      error?: unknown;
-      result: unknown;
-    };
-    if (answer.error !== undefined) throw new Error(`${method} failed: ${JSON.stringify(answer.error)}`);
-    return answer.result;
-  };
-  await call("evm_increaseTime", [DAYS * 86_400]);
-  for (let block = 0; block < BLOCKS; block++) await call("evm_mine", []);
-  const head = Number(await call("eth_blockNumber", []));
-  await withDatabase(world, async ({ read }) => {
+  const { node } = world;
+  await node.provider.send("evm_increaseTime", [DAYS * 86_400]);
+  for (let block = 0; block < BLOCKS; block++) await node.mine();
+  const head = await node.head();
+  await withDatabase(world.env.DATABASE_URL, async ({ read }) => {
     const checkpoint = read.selectFrom("meta").select("value").where("key", "=", "checkpoint");
     while (Number((await checkpoint.executeTakeFirstOrThrow()).value) < head) await wait(LOOK);
   });
@@ -97,7 +73,7 @@ async function letTimePass(world: World): Promise<void> {
 
 /** @returns what the steps removed, and how long they took, in milliseconds. */
 async function pruneAll(world: World, retain: Retention): Promise<{ rows: number; bytes: number; steps: number[] }> {
-  return withDatabase(world, async (database) => {
+  return withDatabase(world.env.DATABASE_URL, async (database) => {
     const sum = { rows: 0, bytes: 0, steps: [] as number[] };
     const timed: Database = {
       ...database,

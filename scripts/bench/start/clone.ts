@@ -1,15 +1,13 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { promisify } from "node:util";
 
+import { Program, ROOT } from "../../scene/program.ts";
 import type { Options, Part } from "../harness/part.ts";
 import type { Row } from "../harness/row.ts";
 
-const ROOT = join(import.meta.dirname, "..", "..", "..");
 const run = promisify(execFile);
 /** Milliseconds for the whole start, downloads included. */
 const DEADLINE = 600_000;
@@ -17,10 +15,10 @@ const DEADLINE = 600_000;
 const STOP_DEADLINE = 30_000;
 /** Lines of `npm start` that end a part of it. */
 const MARKS = [
-  { part: "install the packages (npm ci)", line: /^moneta: the packages are installed/ },
-  { part: "compile and load the first TypeScript", line: /^Starting a local chain and the service/ },
-  { part: "start the local chain, compile and load the service meanwhile, start it", line: /^Started a local chain/ },
-  { part: "the tour", line: /^Moneta is ready/ },
+  { part: "install the packages (npm ci)", line: /^moneta: the packages are installed/m },
+  { part: "compile and load the first TypeScript", line: /^Starting a local chain and the service/m },
+  { part: "start the local chain, compile and load the service meanwhile, start it", line: /^Started a local chain/m },
+  { part: "the tour", line: /^Moneta is ready/m },
 ] as const;
 const CONTRACTS = "compile the contracts (npm run build, for tests only)";
 const ALL = "from the command to the end of the tour";
@@ -49,53 +47,22 @@ async function measure({ quick }: Options): Promise<Row[]> {
 }
 
 async function start(project: string, env: NodeJS.ProcessEnv): Promise<Row[]> {
-  const child = spawn("npm", ["start"], { cwd: project, env, stdio: ["ignore", "pipe", "pipe"] });
   const begun = performance.now();
+  const npm = new Program(["start"], { command: "npm", cwd: project, env });
   try {
-    const ends = await endsOf(child);
+    const ends: number[] = [];
+    for (const { line } of MARKS) {
+      await npm.printed(line, DEADLINE - (performance.now() - begun));
+      ends.push(performance.now());
+    }
     const times = ends.map((end, index) => (end - (ends[index - 1] ?? begun)) / 1000);
     return [
       seconds(ALL, ((ends.at(-1) ?? NaN) - begun) / 1000),
       ...MARKS.map(({ part }, index) => seconds(part, times[index] ?? NaN)),
     ];
   } finally {
-    await stop(child);
+    await npm.end("SIGTERM", STOP_DEADLINE);
   }
-}
-
-/** @returns when each part ended. @throws Error with the last output if `npm start` ends before that. */
-function endsOf(child: ChildProcess): Promise<number[]> {
-  return new Promise((resolve, reject) => {
-    const ends: number[] = [];
-    const output: string[] = [];
-    const timer = setTimeout(() => {
-      reject(new Error(`npm start did not get ready in ${(DEADLINE / 1000).toString()} s.`));
-    }, DEADLINE);
-    const read = (line: string) => {
-      output.push(line);
-      if (MARKS[ends.length]?.line.test(line) === true) ends.push(performance.now());
-      if (ends.length < MARKS.length) return;
-      clearTimeout(timer);
-      resolve(ends);
-    };
-    for (const stream of [child.stdout, child.stderr]) {
-      if (stream !== null) createInterface({ input: stream }).on("line", read);
-    }
-    child.once("error", reject);
-    child.once("exit", () => {
-      clearTimeout(timer);
-      reject(new Error(`npm start ended too early. ${output.slice(-3).join(" ")}`));
-    });
-  });
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const gone = once(child, "exit");
-  child.kill("SIGTERM");
-  const force = setTimeout(() => child.kill("SIGKILL"), STOP_DEADLINE);
-  await gone;
-  clearTimeout(force);
 }
 
 /** Without what `npm run bench` tells its own scripts, and with ports that are free. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { NodeProcess } from "../../scene/node.ts";
 import type { Options, Part } from "../harness/part.ts";
-import type { Row } from "../harness/row.ts";
+import { median, type Row } from "../harness/row.ts";
 import { MeasuredService } from "../harness/measured-service.ts";
 import { startBareServer } from "../pipeline/bare/server-process.ts";
 
@@ -68,8 +68,4 @@ async function timeOf(start: () => Promise<Stoppable>): Promise<number> {
   const spent = performance.now() - begun;
   await started.stop();
   return spent;
-}
-
-function median(values: readonly number[]): number {
-  return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }

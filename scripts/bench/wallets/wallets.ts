@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { HDNodeWallet } from "ethers";
 
 import { createWalletDeriver, walletPath, WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
-import { openDatabase } from "../../../api/store/db/database.ts";
+import { withDatabase } from "../../scene/scene.ts";
 import type { Databases } from "../harness/databases.ts";
 import { Load } from "../harness/load.ts";
 import type { Options, Part } from "../harness/part.ts";
@@ -80,11 +80,10 @@ async function apiAlone(world: World, mint: object, { quick, profiles, databases
   }
 }
 
-async function onlyApp(databaseUrl: string): Promise<string> {
-  const database = await openDatabase(databaseUrl);
-  const { id } = await database.read.selectFrom("apps").select("id").executeTakeFirstOrThrow();
-  await database.close();
-  return id;
+function onlyApp(databaseUrl: string): Promise<string> {
+  return withDatabase(databaseUrl, async ({ read }) => {
+    return (await read.selectFrom("apps").select("id").executeTakeFirstOrThrow()).id;
+  });
 }
 
 /** Wallets a second, without HTTP, in sets as large as the number of connections. */
