@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 
 import { openBlocks } from "../content/store/open-blocks.ts";
-import type { Result } from "../operate/doctor/check.ts";
+import type { Workplace } from "../context/workplace.ts";
+import type { DoctorContext, Result } from "../operate/doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../operate/doctor/examine.ts";
 import { plural } from "../shared/text.ts";
 import { withServiceState } from "./database.ts";
@@ -27,22 +28,24 @@ export function doctor(terminal: Terminal): Command {
     .action(async ({ json, all, media }: { json?: boolean; all?: boolean; media?: boolean }) => {
       const checks = media === true ? mediaCheck : filesCheck;
       const examination = await withServiceState(terminal, async (place) => {
-        const { mediaStore, dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
+        const { mediaStore, dataDir } = place.settings;
         const { blocks, close } = openBlocks(mediaStore, { dataDir, database: place.database });
-        const context = {
-          ...place,
-          lanes,
-          maxFeeGwei,
-          pinRpc,
-          verifyCollections,
-          thorough: all === true,
-          now: Date.now(),
-        };
-        return examine(context, [...CHECKS, diskCheck(dataDir), storeCheck(blocks), checks(blocks)]).finally(close);
+        return examine(doctorContext(place, all === true), [
+          ...CHECKS,
+          diskCheck(dataDir),
+          storeCheck(blocks),
+          checks(blocks),
+        ]).finally(close);
       });
       printResult(terminal, json, examination, describe(examination));
       if (examination.result === "problem") terminal.fail?.();
     });
+}
+
+/** What the checks of the doctor read. */
+export function doctorContext(place: Workplace, thorough: boolean): DoctorContext {
+  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
+  return { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, thorough, now: Date.now() };
 }
 
 function describe({ findings }: Examination): string {

@@ -12,10 +12,11 @@ import { seed } from "../operate/doctor/key-checks.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { reconcile as reconcileWith, type Reconciliation } from "../operate/reconcile/reconcile.ts";
 import type { Recovery } from "../operate/reconcile/recover.ts";
-import { type ReconcileDeps, ReconcileError } from "../operate/reconcile/run.ts";
+import type { ReconcileDeps } from "../operate/reconcile/run.ts";
 import { plural } from "../shared/text.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
+import { doctorContext } from "./doctor.ts";
 import { appNamed } from "./options.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -48,9 +49,7 @@ export function reconcile(terminal: Terminal): Command {
 }
 
 async function run(place: Workplace, options: Options): Promise<Reconciliation> {
-  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
-  const context = { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, thorough: false, now: Date.now() };
-  const examination = await examine(context, [chain, seed]);
+  const examination = await examine(doctorContext(place, false), [chain, seed]);
   const bad = examination.findings.filter((finding) => finding.result === "problem");
   const { keyring } = place.keys;
   if (bad.length > 0 || keyring === null) throw new OperatorError(bad.map((finding) => finding.words).join("\n"));
@@ -68,17 +67,12 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     maxForeignLogs: place.settings.limits.foreignLogs,
   };
   const app = options.adoptInto === undefined ? null : await appNamed(place.database.read, options.adoptInto);
-  try {
-    return await reconcileWith(deps, {
-      dryRun: options.dryRun === true,
-      runUncertain: options.runUncertain === true,
-      adoptInto: app?.id ?? null,
-      fromStart: options.fromStart === true,
-    });
-  } catch (error) {
-    if (error instanceof ReconcileError) throw new OperatorError(error.message, { cause: error });
-    throw error;
-  }
+  return reconcileWith(deps, {
+    dryRun: options.dryRun === true,
+    runUncertain: options.runUncertain === true,
+    adoptInto: app?.id ?? null,
+    fromStart: options.fromStart === true,
+  });
 }
 
 /** The result as text: what was repaired, what the operator must do, and what cannot be recovered. */

@@ -8,7 +8,8 @@ import { queryLogs } from "../../chain/query-logs.ts";
 import { batchesByHash } from "../../store/sending/batches.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import type { LostBatch, LostCall } from "../../store/reconcile/adopt-lost-batches.ts";
-import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
+import { OperatorError } from "../operator-error.ts";
+import type { ReconcileDeps, RunLease } from "./run.ts";
 import { inRanges } from "./replay.ts";
 
 export interface LaneState {
@@ -74,7 +75,7 @@ async function laneStates(deps: ReconcileDeps): Promise<LaneState[]> {
   for (const row of rows) {
     const derived = lanes[row.lane]?.address;
     if (derived === row.address) continue;
-    throw new ReconcileError(
+    throw new OperatorError(
       `Lane ${row.lane.toString()} was ${row.address}; the seed in SEED_FILE makes ${derived ?? "no such lane"}. Set SEED_FILE to the seed of this database.`,
     );
   }
@@ -103,7 +104,7 @@ function lostBatch(
   // Anyone with a lane's key can make any call. A failed call created no collection.
   const unknown = calls.find((call, position) => happened(call, position) && usesUnknownFactory(call, deps.contracts));
   if (unknown !== undefined) {
-    throw new ReconcileError(
+    throw new OperatorError(
       `Transaction ${transaction.hash} created a collection with the factory ${unknown.target}, which neither the database nor ` +
         "the deployment file has. Put the newest deployment file into DEPLOYMENTS_DIR, and run this again.",
     );

@@ -18,7 +18,8 @@ import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { rollback } from "../../store/ledger/rollback.ts";
 import { walletPaths } from "../../store/apps/wallets.ts";
 import type { StoredRequest } from "../../store/requests/requests.ts";
-import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
+import { OperatorError } from "../operator-error.ts";
+import type { ReconcileDeps, RunLease } from "./run.ts";
 import type { LaneState, Lost } from "./find-lost.ts";
 
 /** Work on chain that an old backup does not know, and what happens to it. */
@@ -58,7 +59,7 @@ function ahead({ lanes }: Lost): LaneState[] {
 /**
  * Makes an old backup safe to run. Its lanes continue at the nonce on chain, executed requests are recognised, and a request
  * that may have been executed is not sent again.
- * @throws ReconcileError while transactions that the database does not know may still be mined.
+ * @throws OperatorError while transactions that the database does not know may still be mined.
  */
 export async function recover(
   deps: ReconcileDeps,
@@ -69,7 +70,7 @@ export async function recover(
   const { database, now } = deps;
   const unseen = waiting(lost);
   if (unseen.length > 0) {
-    throw new ReconcileError(
+    throw new OperatorError(
       `The node's transaction pool holds transactions of ${unseen.map((lane) => lane.address).join(", ")} that the database does ` +
         "not know. Make sure that no other service runs with this seed, wait until they are mined, and run this again.",
     );
@@ -117,7 +118,7 @@ export async function recover(
 
 /**
  * Batches of the database whose nonce was used by an unknown batch with other requests.
- * @throws ReconcileError while a reorg could still replace that batch by the one of the database.
+ * @throws OperatorError while a reorg could still replace that batch by the one of the database.
  */
 async function replacedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
   const replaced: number[] = [];
@@ -126,7 +127,7 @@ async function replacedOf(deps: ReconcileDeps, lost: Lost): Promise<number[]> {
     if (id === null) continue;
     const missing = batch.blockNumber + deps.confirmations - 1 - lost.head;
     if (missing > 0) {
-      throw new ReconcileError(
+      throw new OperatorError(
         `Transaction ${batch.attempt.hash}, which the database does not know, is not final yet. Wait for ${missing.toString()} ` +
           "more blocks, and run this again.",
       );

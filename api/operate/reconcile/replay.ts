@@ -10,7 +10,8 @@ import { lockLedger, type Trx } from "../../store/db/sql.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { everWatchedContracts } from "../../store/ledger/watched.ts";
 import { openScratch, removeScratch, type Scratch } from "../../store/reconcile/scratch.ts";
-import { type ReconcileDeps, ReconcileError, type RunLease } from "./run.ts";
+import { OperatorError } from "../operator-error.ts";
+import type { ReconcileDeps, RunLease } from "./run.ts";
 
 /** Retries while a running indexer advances, before this gives up. */
 const MAX_ATTEMPTS = 100;
@@ -86,10 +87,10 @@ export class Replay {
         return { done: await work(trx, checkpoint) };
       });
       if ("done" in result) return result.done;
-      if (result.checkpoint < this.#block) throw new ReconcileError(REORG);
+      if (result.checkpoint < this.#block) throw new OperatorError(REORG);
       await this.#extend(result.checkpoint);
     }
-    throw new ReconcileError(
+    throw new OperatorError(
       "The running service indexes blocks faster than this command. Stop the service and run this again.",
     );
   }
@@ -122,7 +123,7 @@ export class Replay {
         { from, to, confirmed: 0, remember },
       );
       const stored = await this.#scratch.apply({ ...range, batches: [], cancelled: [], foreignHoldings: [] });
-      if (!stored) throw new ReconcileError(REORG);
+      if (!stored) throw new OperatorError(REORG);
       this.#block = to;
       this.#hash = read.headers.get(to)?.hash ?? null;
     });

@@ -10,6 +10,7 @@ import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import type { Trx } from "../../store/db/sql.ts";
 import { endRun, holdRun, type Run, takeRun } from "../../store/reconcile/run.ts";
+import { OperatorError } from "../operator-error.ts";
 
 /** Milliseconds after which another process may go on with the run of a process that died on another machine. */
 const LEASE = 60_000;
@@ -25,7 +26,7 @@ export class RunLease {
     this.#run = run;
   }
 
-  /** @param anew gives up what an interrupted run has read. @throws ReconcileError when another process runs `reconcile`. */
+  /** @param anew gives up what an interrupted run has read. @throws OperatorError when another process runs `reconcile`. */
   static async hold<T>(deps: ReconcileDeps, anew: boolean, work: (lease: RunLease) => Promise<T>): Promise<T> {
     const holder = newLeaseHolder();
     const time = { now: deps.now(), lasts: LEASE };
@@ -33,7 +34,7 @@ export class RunLease {
       takeRun(trx, { id: randomUUID(), anew }, { holder, ...time, isGone: holderIsGone }),
     );
     if (run === null) {
-      throw new ReconcileError(
+      throw new OperatorError(
         "Another process runs reconcile with this database. Wait until it ends. If it was killed on another machine, run this again in a minute.",
       );
     }
@@ -47,7 +48,7 @@ export class RunLease {
     } catch (error) {
       // A process that was paused may see another error first: its call of the node took too long.
       if (!(error instanceof LeaseLost) && !(await lease.#release())) throw error;
-      throw new ReconcileError("Another process has taken over this run of reconcile. Wait until it ends.", {
+      throw new OperatorError("Another process has taken over this run of reconcile. Wait until it ends.", {
         cause: error,
       });
     }
@@ -111,9 +112,4 @@ export interface ReconcileDeps {
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
   maxForeignLogs: number;
-}
-
-/** Reconciliation is not possible now. The message says what to do. */
-export class ReconcileError extends Error {
-  override readonly name = "ReconcileError";
 }
