@@ -4,12 +4,11 @@ import { getAddress, isAddress } from "ethers";
 import { unfollowContract } from "../commands/follow-contents.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
-import { listApps } from "../store/apps/apps.ts";
 import type { Db } from "../store/db/sql.ts";
 import { type FollowedContractView, listFollowedContracts } from "../store/listings/followed-contracts.ts";
 import { retryFailedVerifications } from "../store/listings/verifications.ts";
 import { withDatabase } from "./database.ts";
-import { appNamed } from "./options.ts";
+import { appNamed, appsNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
 /** Contracts read or changed at once. */
@@ -24,9 +23,9 @@ export function contractList(terminal: Terminal): Command {
     .option("--app <app>", "only contracts that this app follows (name or id)")
     .action(async ({ json, app }: { json?: boolean; app?: string }) => {
       const found = await withDatabase(terminal, async ({ read }) => {
-        const apps = app === undefined ? await listApps(read) : [await appNamed(read, app)];
         const lists = [];
-        for (const { id, name } of apps) lists.push({ id, name, contracts: await allOf(read, id) });
+        for (const { id, name } of await appsNamed(read, app))
+          lists.push({ id, name, contracts: await allOf(read, id) });
         return lists;
       });
       const result = found.flatMap(({ id, contracts }) => contracts.map((contract) => describe(id, contract)));

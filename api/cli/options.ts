@@ -2,7 +2,7 @@ import { InvalidArgumentError } from "commander";
 
 import { isScope, type Scope, SCOPES } from "../commands/api-tokens.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { findApp } from "../store/apps/apps.ts";
+import { findApp, listApps } from "../store/apps/apps.ts";
 import type { AppRow } from "../store/db/schema.ts";
 import type { Db } from "../store/db/sql.ts";
 import type { Terminal } from "./terminal.ts";
@@ -71,6 +71,11 @@ export async function appNamed(db: Db, which: string): Promise<AppRow> {
   if (app === undefined)
     throw new OperatorError(`There is no app with the name or id ${which}. \`app list\` shows all.`);
   return app;
+}
+
+/** The app that is named, or all apps. @throws OperatorError */
+export async function appsNamed(db: Db, which: string | undefined): Promise<Pick<AppRow, "id" | "name">[]> {
+  return which === undefined ? listApps(db) : [await appNamed(db, which)];
 }
 
 /** Reads scopes, separated by commas. */

@@ -2,11 +2,10 @@ import { type Command, Option } from "commander";
 
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { listApps } from "../store/apps/apps.ts";
 import type { Db } from "../store/db/sql.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
-import { appNamed, readLimit } from "./options.ts";
+import { appsNamed, readLimit } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
 interface Options {
@@ -45,10 +44,9 @@ export function requestList(terminal: Terminal): Command {
 
 /** Queries each app by itself: the indexes start with the app. */
 async function newest(db: Db, { app, status, type, reference, limit }: Options): Promise<ListedRequest[]> {
-  const apps = app === undefined ? await listApps(db) : [await appNamed(db, app)];
   const filter = { status: status ?? null, type: type ?? null, reference: reference ?? null };
   const rows: ListedRequest[] = [];
-  for (const { id } of apps) {
+  for (const { id } of await appsNamed(db, app)) {
     rows.push(...(await listRequests(db, id, filter, { limit, offset: 0, after: null })).items);
   }
   return rows.sort((a, b) => b.seq - a.seq).slice(0, limit);

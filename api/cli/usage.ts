@@ -4,10 +4,9 @@ import { MAX_USAGE_DAYS } from "../config/limits.ts";
 import { dayFrom, dayOf, dayText } from "../domain/day.ts";
 import { describeUsage, sumUsage } from "../domain/usage.ts";
 import { OperatorError } from "../operate/operator-error.ts";
-import { listApps } from "../store/apps/apps.ts";
 import { readUsage } from "../store/listings/usage.ts";
 import { withDatabase } from "./database.ts";
-import { appNamed } from "./options.ts";
+import { appsNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
 
 interface Options {
@@ -33,9 +32,9 @@ export function usage(terminal: Terminal): Command {
     .action(async ({ json, app, ...options }: Options) => {
       const range = daysOf(options);
       const apps = await withDatabase(terminal, async ({ read }) => {
-        const wanted = app === undefined ? await listApps(read) : [await appNamed(read, app)];
         const found = [];
-        for (const { id, name } of wanted) found.push({ id, name, days: await readUsage(read, id, range) });
+        for (const { id, name } of await appsNamed(read, app))
+          found.push({ id, name, days: await readUsage(read, id, range) });
         return found;
       });
       const total = sumUsage(apps.flatMap(({ days }) => days));

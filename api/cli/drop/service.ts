@@ -53,22 +53,15 @@ export class DropService {
     return null;
   }
 
-  /** The wallet's address, or null when the user has none. */
-  async walletOf(user: string): Promise<string | null> {
-    const path = { user_identifier: user };
-    try {
-      const get = () => this.#client.GET("/v1/accounts/user/{user_identifier}", { params: { path } });
-      return (await this.#call("look for the wallet", get)).address;
-    } catch (error) {
-      if (refusalIn(error)?.status === 404) return null;
-      throw error;
-    }
-  }
-
   /** Finds or creates the user's wallet. */
   async createWallet(user: string): Promise<string> {
-    const found = await this.walletOf(user);
-    if (found !== null) return found;
+    const path = { user_identifier: user };
+    const get = () => this.#client.GET("/v1/accounts/user/{user_identifier}", { params: { path } });
+    try {
+      return (await this.#call("look for the wallet", get)).address;
+    } catch (error) {
+      if (refusalIn(error)?.status !== 404) throw error;
+    }
     const headers = { "Idempotency-Key": `drop-wallet-${crypto.randomUUID()}` };
     const create = () => this.#client.POST("/v1/accounts", { body: { user_identifier: user }, headers });
     return (await this.#call("create the wallet", create)).address;
