@@ -1,5 +1,6 @@
-import { spawn } from "node:child_process";
 import { globSync } from "node:fs";
+
+import { Program } from "../scene/program.ts";
 
 /** `npm run lint`: runs all linters in parallel. Each reports its result, also when others fail. */
 
@@ -45,16 +46,9 @@ function solhint(name: string, config: string, files: string[]): Linter[] {
 
 async function lint({ name, run: [program, ...args] }: Linter): Promise<boolean> {
   const entry = program.startsWith("scripts/") ? program : `node_modules/${program}`;
-  const child = spawn(process.execPath, [entry, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  const output: Buffer[] = [];
-  child.stdout.on("data", (chunk: Buffer) => output.push(chunk));
-  child.stderr.on("data", (chunk: Buffer) => output.push(chunk));
-  const code = await new Promise<number | null>((resolve, reject) => {
-    child.once("error", reject);
-    child.once("close", resolve);
-  });
-  const clean = code === 0;
-  console.log(clean ? `${name}: clean` : `${name}: failed\n${Buffer.concat(output).toString("utf8").trim()}\n`);
+  const linter = new Program([entry, ...args]);
+  const clean = (await linter.gone()) === 0;
+  console.log(clean ? `${name}: clean` : `${name}: failed\n${linter.output.trim()}\n`);
   return clean;
 }
 

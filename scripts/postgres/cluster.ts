@@ -77,8 +77,8 @@ export function createCluster(programs: PostgresPrograms, durable = false): Clus
   }
 }
 
-/** PostgreSQL refuses to run as root. The user that owns nothing exists on every system. */
-function nobody(): Owner {
+/** PostgreSQL and PgBouncer refuse to run as root. The user that owns nothing exists on every system. */
+export function nobody(): Owner {
   const id = (option: string) => Number(execFileSync("id", [option, "nobody"], { encoding: "utf8" }));
   return { uid: id("-u"), gid: id("-g") };
 }

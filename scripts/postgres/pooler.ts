@@ -6,6 +6,7 @@ import { Client } from "pg";
 import { freePort } from "../scene/loopback.ts";
 import { Program, ROOT } from "../scene/program.ts";
 import { output, replaced } from "../scene/system.ts";
+import { nobody } from "./cluster.ts";
 
 /** PgBouncer with ops/pgbouncer.ini. Only ports, paths and the names of databases differ. */
 export class Pooler {
@@ -29,7 +30,7 @@ export class Pooler {
    */
   static async start(command: string, folder: string, server: URL): Promise<Pooler> {
     const pooler = new Pooler(command, folder, server, await freePort());
-    await pooler.#configure();
+    pooler.#configure();
     await pooler.#launch();
     return pooler;
   }
@@ -70,7 +71,7 @@ export class Pooler {
     await this.#running.printed(/process up/);
   }
 
-  async #configure(): Promise<void> {
+  #configure(): void {
     const { hostname, port, pathname, username, password } = this.#server;
     const users = join(this.#folder, "userlist.txt");
     const at = `host=${hostname} port=${port}`;
@@ -86,8 +87,7 @@ export class Pooler {
     writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\nadmin_users = ${username}\n`);
     writeFileSync(users, `"${username}" "${password}"\n`);
     if (process.getuid?.() !== 0) return;
-    const ids = await Promise.all(["-u", "-g"].map((option) => output("id", [option, "nobody"])));
-    const [uid = 0, gid = 0] = ids.map(Number);
+    const { uid, gid } = nobody();
     for (const path of [dirname(this.#folder), this.#folder, users, join(this.#folder, "pgbouncer.ini")]) {
       chownSync(path, uid, gid);
     }

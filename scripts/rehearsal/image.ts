@@ -4,6 +4,7 @@ import { delimiter, join } from "node:path";
 
 import { Wallet } from "ethers";
 
+import { Rpc } from "../../api/chain/rpc.ts";
 import { anvilBinary } from "../scene/anvil.ts";
 import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
@@ -100,13 +101,11 @@ async function run(podman: Podman, folder: string): Promise<Finding[]> {
   const keys = await runCommand({ ...settings, SEED_FILE: seed }, ["keys", "create", "--json"]);
   chownSync(seed, USER, USER);
   const { lanes } = JSON.parse(keys) as { lanes: string[] };
-  for (const address of [deployer.address, ...lanes]) await rpc("anvil_setBalance", [address, COINS]);
+  for (const address of [deployer.address, ...lanes]) await rpc.call("anvil_setBalance", [address, COINS]);
 
   const deployed = await deploy(podman, home, deployer, rpc);
   return [await version(podman), ...deployed, ...(await serve(podman, home))];
 }
-
-type Rpc = (method: string, params: unknown[]) => Promise<unknown>;
 
 /** Anvil in a container of the same network. @returns how to call it, and its URL for other containers. */
 async function startChain(podman: Podman): Promise<{ rpc: Rpc; url: string }> {
@@ -115,16 +114,8 @@ async function startChain(podman: Podman): Promise<{ rpc: Rpc; url: string }> {
   // Requests are final some blocks later.
   const options = ["--host", "0.0.0.0", "--chain-id", CHAIN.toString(), "--block-time", "1"];
   await podman.run("--detach", "--name", "chain", ...published, "--entrypoint", "/anvil", BASE, ...options);
-  const rpc = async (method: string, params: unknown[]) => {
-    const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method, params });
-    const headers = { "content-type": "application/json" };
-    const answer = await fetch(`http://127.0.0.1:${port}`, { method: "POST", headers, body });
-    const { result, error } = (await answer.json()) as { result?: unknown; error?: unknown };
-    require(error === undefined, JSON.stringify(error));
-    return result;
-  };
   await podman.printed("chain", /Listening on/);
-  return { rpc, url: `http://${await podman.addressOf("chain")}:8545` };
+  return { rpc: new Rpc(`http://127.0.0.1:${port}`), url: `http://${await podman.addressOf("chain")}:8545` };
 }
 
 async function version(podman: Podman): Promise<Finding> {
@@ -141,7 +132,7 @@ async function deploy(
   rpc: Rpc,
 ): Promise<Finding[]> {
   const env = { DEPLOYER_PRIVATE_KEY: deployer.privateKey };
-  const sent = async () => Number(await rpc("eth_getTransactionCount", [deployer.address, "latest"]));
+  const sent = async () => Number(await rpc.call("eth_getTransactionCount", [deployer.address, "latest"]));
   const [prepare = "", dryRun = ""] = documentedCommands(GUIDE, "install -d -o 1000 deployments");
   await podman.shell(prepare, home);
   const planned = await podman.shell(dryRun, home, env);

@@ -16,8 +16,13 @@ export interface Records {
 }
 
 export async function openRecords(databaseUrl: string): Promise<Records> {
-  if (isPostgres(databaseUrl)) return PostgresRecords.open(databaseUrl);
-  return new SqliteRecords(pathOf(databaseUrl));
+  const reader = isPostgres(databaseUrl) ? await readPostgres(databaseUrl) : readSqlite(pathOf(databaseUrl));
+  const one = async <T extends object>(text: string, ...values: (string | number)[]): Promise<T> => {
+    const [row] = await reader.all<T>(text, ...values);
+    if (row === undefined) throw new Error(`no row: ${text}`);
+    return row;
+  };
+  return { ...reader, one };
 }
 
 /** Reads records that are being opened, and closes them. */
@@ -30,73 +35,36 @@ export async function withRecords<T>(opening: Promise<Records>, work: (records: 
   }
 }
 
-class SqliteRecords implements Records {
-  readonly #database: BetterSqlite3.Database;
+type Reader = Omit<Records, "one">;
 
-  constructor(file: string) {
-    this.#database = new BetterSqlite3(file, { readonly: true });
-  }
-
-  all<T extends object>(text: string, ...values: (string | number)[]): Promise<T[]> {
-    return Promise.resolve(this.#database.prepare<unknown[], T>(text).all(...values));
-  }
-
-  async one<T extends object>(text: string, ...values: (string | number)[]): Promise<T> {
-    return firstOf(await this.all<T>(text, ...values), text);
-  }
-
-  field(column: string, name: string): string {
-    return `json_extract(${column}, '$.${name}')`;
-  }
-
-  close(): Promise<void> {
-    this.#database.close();
-    return Promise.resolve();
-  }
+function readSqlite(file: string): Reader {
+  const database = new BetterSqlite3(file, { readonly: true });
+  return {
+    all: <T extends object>(text: string, ...values: (string | number)[]) =>
+      Promise.resolve(database.prepare<unknown[], T>(text).all(...values)),
+    field: (column, name) => `json_extract(${column}, '$.${name}')`,
+    close: () => {
+      database.close();
+      return Promise.resolve();
+    },
+  };
 }
 
 /** Type ids of `bigint` and `numeric`, which count and add up. */
 const NUMBERS = [20, 1700];
 
-class PostgresRecords implements Records {
-  readonly #client: pg.Client;
-
-  private constructor(client: pg.Client) {
-    this.#client = client;
-  }
-
-  static async open(url: string): Promise<PostgresRecords> {
-    const getTypeParser: pg.CustomTypesConfig["getTypeParser"] = (type, format) =>
-      NUMBERS.includes(type) ? Number : (pg.types.getTypeParser(type, format) as unknown);
-    const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
-    await client.connect();
-    return new PostgresRecords(client);
-  }
-
-  async all<T extends object>(text: string, ...values: (string | number)[]): Promise<T[]> {
-    let number = 0;
-    const { rows } = await this.#client.query<T>(
-      text.replaceAll("?", () => `$${(++number).toString()}`),
-      values,
-    );
-    return rows;
-  }
-
-  async one<T extends object>(text: string, ...values: (string | number)[]): Promise<T> {
-    return firstOf(await this.all<T>(text, ...values), text);
-  }
-
-  field(column: string, name: string): string {
-    return `(${column}::json->>'${name}')`;
-  }
-
-  async close(): Promise<void> {
-    await this.#client.end();
-  }
-}
-
-function firstOf<T>(rows: T[], text: string): T {
-  const [row] = rows;
-  if (row === undefined) throw new Error(`no row: ${text}`);
-  return row;
+async function readPostgres(url: string): Promise<Reader> {
+  const getTypeParser: pg.CustomTypesConfig["getTypeParser"] = (type, format) =>
+    NUMBERS.includes(type) ? Number : (pg.types.getTypeParser(type, format) as unknown);
+  const client = new pg.Client({ connectionString: url, types: { getTypeParser } });
+  await client.connect();
+  return {
+    all: async <T extends object>(text: string, ...values: (string | number)[]) => {
+      let number = 0;
+      const numbered = text.replaceAll("?", () => `$${(++number).toString()}`);
+      return (await client.query<T>(numbered, values)).rows;
+    },
+    field: (column, name) => `(${column}::json->>'${name}')`,
+    close: () => client.end(),
+  };
 }

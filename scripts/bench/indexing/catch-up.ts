@@ -8,7 +8,7 @@ import type { World } from "../harness/world.ts";
 import type { Call } from "../harness/load.ts";
 import type { Backlog } from "./backlog.ts";
 import { until } from "../../scene/until.ts";
-import { Probe } from "./probe.ts";
+import { startProbe } from "./probe.ts";
 
 /** Without the relayer, so that the calls beside it send nothing to the node. */
 const ROLES = "api,indexer,webhooks,media";
@@ -41,7 +41,7 @@ export async function catchUp(
   ]);
   try {
     if (service.url === null) throw new Error("the service does not answer HTTP calls");
-    const probe = await Probe.start(service.url, world.token, calls);
+    const probe = await startProbe(service.url, world.token, calls);
     const done = () =>
       until("the backlog", async () => Number(await readMeta(database.read, "checkpoint")) >= backlog.to, LOOK);
     let ended = NaN;

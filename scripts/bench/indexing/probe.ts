@@ -12,51 +12,39 @@ interface Answers {
   slowest: number;
 }
 
-/** Calls the API on one connection, one call after the other, until it is stopped. */
-export class Probe {
-  readonly #load: Load;
-  readonly #calls: readonly Call[];
-  readonly #times: number[] = [];
-  readonly #running: Promise<void>;
-  #stopped = false;
-
-  private constructor(load: Load, calls: readonly Call[]) {
-    this.#load = load;
-    this.#calls = calls;
-    this.#running = this.#run();
-    // `stop` throws it.
-    this.#running.catch(() => undefined);
-  }
-
-  /** Makes each call once before the measurement, because the first call of a process is slower. */
-  static async start(url: string, token: string, calls: readonly Call[]): Promise<Probe> {
-    const load = new Load([url], 1, token);
-    for (const call of calls) await load.send(call);
-    return new Probe(load, calls);
-  }
-
-  /** @throws what ended the calls early. */
-  async stop(): Promise<Answers> {
-    this.#stopped = true;
-    await this.#running;
-    await this.#load.close();
-    return answersOf([this.#times]);
-  }
-
-  get times(): readonly number[] {
-    return this.#times;
-  }
-
-  async #run(): Promise<void> {
-    while (!this.#stopped) {
-      for (const call of this.#calls) {
+/**
+ * Calls the API on one connection, one call after the other, until it is stopped. It makes each call once before that, because
+ * the first call of a process is slower.
+ * @returns what the calls took so far, in milliseconds, and what stops them. That throws what ended them early.
+ */
+export async function startProbe(
+  url: string,
+  token: string,
+  calls: readonly Call[],
+): Promise<{ times: readonly number[]; stop: () => Promise<void> }> {
+  const load = new Load([url], 1, token);
+  for (const call of calls) await load.send(call);
+  const times: number[] = [];
+  const stopping = new AbortController();
+  const run = async () => {
+    while (!stopping.signal.aborted) {
+      for (const call of calls) {
         const started = performance.now();
-        await this.#load.send(call);
-        this.#times.push(performance.now() - started);
+        await load.send(call);
+        times.push(performance.now() - started);
         await wait(EVERY);
       }
     }
-  }
+  };
+  const running = run();
+  // `stop` throws it.
+  running.catch(() => undefined);
+  const stop = async () => {
+    stopping.abort();
+    await running;
+    await load.close();
+  };
+  return { times, stop };
 }
 
 export function answersOf(times: readonly (readonly number[])[]): Answers {

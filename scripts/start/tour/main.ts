@@ -1,6 +1,6 @@
+import { createClient } from "../../../client/client.ts";
 import { ApiRefusal } from "../../../client/errors.ts";
 import { TourError } from "./check.ts";
-import { tourClient } from "./client.ts";
 import { Report } from "./report.ts";
 import { Requests } from "./requests.ts";
 import { mintBurst } from "./steps/burst.ts";
@@ -28,7 +28,7 @@ export interface TourOptions {
  * @throws TourError when the service does something else than expected.
  */
 export async function runTour({ baseUrl, token, rpcUrl, verbose, signal }: TourOptions): Promise<void> {
-  const api = tourClient(baseUrl, token, signal);
+  const api = createClient({ baseUrl, token, signal });
   const webhooks = await WebhookReceiver.listen();
   const report = new Report(process.stdout, verbose);
   try {
