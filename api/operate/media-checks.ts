@@ -36,9 +36,9 @@ export function storeCheck(blocks: BlockStore): Check {
     run: async ({ database }) => {
       const { store, movingFrom } = await readMediaPlace(database.read);
       if (movingFrom !== null)
-        return [problem(`A move of the media from ${movingFrom} is unfinished: run \`media move\` again.`)];
+        return problem(`A move of the media from ${movingFrom} is unfinished: run \`media move\` again.`);
       if (store !== null && store !== blocks.name)
-        return [problem(`Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`)];
+        return problem(`Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`);
       const fault = await blocks.problem();
       return [fault === null ? ok(`media can be stored and read (${blocks.name})`) : problem(fault)];
     },
@@ -52,8 +52,8 @@ export function filesCheck(blocks: BlockStore): Check {
     asksChain: false,
     run: async ({ database }) => {
       const { files, missing } = await missingFiles({ database, blocks });
-      if (missing.length > 0) return [problem(`Missing: ${some(missing.map((cid) => `ipfs://${cid}`))}. ${ADVICE}`)];
-      return [ok(`${plural(files, "hosted file exists", "hosted files exist")} (--media also reads the content)`)];
+      if (missing.length > 0) return problem(`Missing: ${some(missing.map((cid) => `ipfs://${cid}`))}. ${ADVICE}`);
+      return ok(`${plural(files, "hosted file exists", "hosted files exist")} (--media also reads the content)`);
     },
   };
 }
@@ -65,7 +65,7 @@ export function mediaCheck(blocks: BlockStore): Check {
     asksChain: false,
     run: async ({ database }) => {
       const damaged = await damagedContent({ database, blocks });
-      if (damaged.size === 0) return [ok("every hosted block exists and matches its checksum")];
+      if (damaged.size === 0) return ok("every hosted block exists and matches its checksum");
       return [...damaged].map(([cid, problems]) => problem(`ipfs://${cid}: ${some(problems)}. ${ADVICE}`));
     },
   };

@@ -36,11 +36,9 @@ export const contracts: Check = {
     const missing = await contractsWithoutCode(client, known);
     if (missing.length > 0) {
       const list = missing.map(({ name, address }) => `${name} ${address}`).join(", ");
-      return [
-        problem(
-          `There is no contract at: ${list}. Check that ${client.nodes.where} is a node of the right chain and is in sync.`,
-        ),
-      ];
+      return problem(
+        `There is no contract at: ${list}. Check that ${client.nodes.where} is a node of the right chain and is in sync.`,
+      );
     }
     const links = await readDeploymentLinks(client, known);
     return [
@@ -79,15 +77,13 @@ export const chain: Check = {
     const advice = `Set ${client.nodes.where} to a node of the database's chain, or set DATABASE_URL to the database of the node's chain.`;
     const chainId = (await client.chainId()).toString();
     if (chainId !== known.chainId) {
-      return [
-        problem(`The database belongs to chain ${known.chainId}, but the node serves chain ${chainId}. ${advice}`),
-      ];
+      return problem(`The database belongs to chain ${known.chainId}, but the node serves chain ${chainId}. ${advice}`);
     }
     const [genesis] = await client.blocks([0]);
     if (genesis?.hash !== known.genesis) {
-      return [problem(`The node serves another chain with the same id ${chainId}: block 0 differs. ${advice}`)];
+      return problem(`The node serves another chain with the same id ${chainId}: block 0 differs. ${advice}`);
     }
-    return [ok(`the node serves chain ${chainId}, like the database`)];
+    return ok(`the node serves chain ${chainId}, like the database`);
   },
 };
 
@@ -97,7 +93,7 @@ export const nodes: Check = {
   asksChain: false,
   run: async ({ client }) => {
     const states = await client.nodes.examine();
-    if (states.length === 0) return [ok("one node is set, in RPC_URL")];
+    if (states.length === 0) return ok("one node is set, in RPC_URL");
     return states.map(({ number, host, word, head, problem: why }) => {
       const name = `node ${number.toString()} (${host})`;
       if (word === "up") return ok(`${name} works and is at block ${head?.toString() ?? "?"}`);
@@ -142,16 +138,14 @@ export const reserve: Check = {
   asksChain: false,
   run: async ({ database }) => {
     const { measurement } = await readGasMeasurement(database.read);
-    if (measurement === null) return [ok("what a new storage slot costs was not measured yet")];
+    if (measurement === null) return ok("what a new storage slot costs was not measured yet");
     const most = Math.floor((RELAY_GAS_RESERVE - RELAY_WORK) / 2);
     const words = `a new storage slot costs ${Math.round(measurement.newSlot).toString()} gas, and the relay's reserve was planned for ${most.toString()}`;
-    if (measurement.newSlot <= most) return [ok(words)];
-    return [
-      warning(
-        `A${words.slice(1)}. A transaction that ends early can then revert as a whole: nothing is lost, its requests are sent ` +
-          "again, and the transaction is paid for nothing. If the fees rise, use smaller batches, or deploy a relay with a higher GAS_RESERVE.",
-      ),
-    ];
+    if (measurement.newSlot <= most) return ok(words);
+    return warning(
+      `A${words.slice(1)}. A transaction that ends early can then revert as a whole: nothing is lost, its requests are sent ` +
+        "again, and the transaction is paid for nothing. If the fees rise, use smaller batches, or deploy a relay with a higher GAS_RESERVE.",
+    );
   },
 };
 
@@ -291,7 +285,7 @@ export const numbers: Check = {
     ];
     if (findings.length > 0) return findings;
     const checked = plural(missing.checked + unsent.checked + early.checked, "request");
-    return [ok(`checked ${checked}, newest first: database and relay agree on the request numbers`)];
+    return ok(`checked ${checked}, newest first: database and relay agree on the request numbers`);
   },
 };
 

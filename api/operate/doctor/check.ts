@@ -41,7 +41,7 @@ export interface Check {
   name: string;
   /** Whether the check needs the node. Such a check is skipped while the node does not answer. */
   asksChain: boolean;
-  run(context: DoctorContext): Promise<Finding[]>;
+  run(context: DoctorContext): Promise<Finding | Finding[]>;
 }
 
 export function ok(words: string): Finding {

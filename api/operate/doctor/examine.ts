@@ -54,7 +54,7 @@ export async function examine(context: DoctorContext, checks: readonly Check[] =
 
 async function run(check: Check, context: DoctorContext): Promise<Finding[]> {
   try {
-    return await check.run(context);
+    return [await check.run(context)].flat();
   } catch (error) {
     if (!(error instanceof ChainUnavailable || error instanceof RpcError)) throw error;
     return [

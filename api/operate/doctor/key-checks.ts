@@ -27,20 +27,16 @@ export const seed: Check = {
       ];
     }
     if (keyring === null)
-      return [
-        problem(`${keys.seedProblem ?? "There is no seed. Set SEED_FILE."} Without the seed nothing can be sent.`),
-      ];
+      return problem(`${keys.seedProblem ?? "There is no seed. Set SEED_FILE."} Without the seed nothing can be sent.`);
     const wallets = await walletSample(database.read, WALLET_SAMPLE);
     const made = fingerprintOf(keyring.walletsPublicKey);
     const other =
       (known !== null && known !== made) ||
       wallets.some(({ address, path }) => keyring.wallet(path).address !== address);
     if (other)
-      return [
-        problem(
-          "The seed in SEED_FILE did not make this database's wallets. Set SEED_FILE to the seed file of this database.",
-        ),
-      ];
+      return problem(
+        "The seed in SEED_FILE did not make this database's wallets. Set SEED_FILE to the seed file of this database.",
+      );
     const found = ok("the seed file can be decrypted, and its seed makes the wallets of this database");
     return keys.passphraseWeakness === null ? [found] : [found, warning(weakPassphrase(keys.passphraseWeakness))];
   },
@@ -58,7 +54,7 @@ export const sealed: Check = {
   asksChain: false,
   run: async ({ database, keys }) => {
     const { sealer } = keys;
-    if (sealer === null) return [problem(keys.sealerProblem ?? "There is no encryption key. Set SECRET_KEYS.")];
+    if (sealer === null) return problem(keys.sealerProblem ?? "There is no encryption key. Set SECRET_KEYS.");
     const sample = await sealedSample(database.read, SEALED_SAMPLE);
     const undecryptable: string[] = [];
     let older = 0;
@@ -73,23 +69,17 @@ export const sealed: Check = {
       }
     }
     if (undecryptable.length > 0) {
-      return [
-        problem(
-          `SECRET_KEYS cannot decrypt ${some(undecryptable, 3)}. If a key is missing, add it at the end of SECRET_KEYS.`,
-        ),
-      ];
+      return problem(
+        `SECRET_KEYS cannot decrypt ${some(undecryptable, 3)}. If a key is missing, add it at the end of SECRET_KEYS.`,
+      );
     }
     if (older > 0 || (await acceptsUnbound())) {
-      return [
-        warning(
-          "Some values are encrypted with an older key, or by a version that did not bind them to their row. Run `npm run cli -- keys rotate`, before you remove an older key.",
-        ),
-      ];
+      return warning(
+        "Some values are encrypted with an older key, or by a version that did not bind them to their row. Run `npm run cli -- keys rotate`, before you remove an older key.",
+      );
     }
-    return [
-      ok(
-        `checked ${plural(sample.length, "encrypted value")}: the newest key decrypts ${sample.length === 1 ? "it" : "them"}`,
-      ),
-    ];
+    return ok(
+      `checked ${plural(sample.length, "encrypted value")}: the newest key decrypts ${sample.length === 1 ? "it" : "them"}`,
+    );
   },
 };

@@ -75,28 +75,24 @@ export const indexer: Check = {
     const stored = await storedBlock(database.read, checkpoint);
     const [block] = checkpoint <= head.number ? await client.blocks([checkpoint]) : [null];
     if (stored !== undefined && block != null && block.hash !== stored.hash) {
-      return [
-        warning(
-          `Block ${checkpoint.toString()} of the node differs from the stored one, after a reorg. Start a process with the role ` +
-            `indexer if none runs: it rolls the database back and reads the new blocks.`,
-        ),
-      ];
+      return warning(
+        `Block ${checkpoint.toString()} of the node differs from the stored one, after a reorg. Start a process with the role ` +
+          `indexer if none runs: it rolls the database back and reads the new blocks.`,
+      );
     }
     const lag = head.number - checkpoint;
     if (lag < -1) {
-      return [
-        warning(
-          `The node is ${plural(-lag, "block")} behind the database. Wait until it is in sync, or set ${client.nodes.where} to another node.`,
-        ),
-      ];
+      return warning(
+        `The node is ${plural(-lag, "block")} behind the database. Wait until it is in sync, or set ${client.nodes.where} to another node.`,
+      );
     }
-    if (lag <= 0) return [ok(`the database is at block ${checkpoint.toString()}, the head of the chain`)];
+    if (lag <= 0) return ok(`the database is at block ${checkpoint.toString()}, the head of the chain`);
     const behind = block == null ? null : (head.timestamp - block.timestamp) * 1_000;
     const words = `the database is at block ${checkpoint.toString()}, ${plural(lag, "block")} behind the head`;
     if (behind === null)
-      return [problem(`${words}, and the node does not have that block. Check that the node is in sync.`)];
-    if (behind <= BEHIND) return [ok(words)];
-    return [warning(`${words} (${duration(behind)}). Check that a process with the role indexer runs.`)];
+      return problem(`${words}, and the node does not have that block. Check that the node is in sync.`);
+    if (behind <= BEHIND) return ok(words);
+    return warning(`${words} (${duration(behind)}). Check that a process with the role indexer runs.`);
   },
 };
 
@@ -109,10 +105,10 @@ export const backlog: Check = {
   asksChain: false,
   run: async ({ database, now }) => {
     const { count: waiting, oldest } = await unsentRequests(database.read);
-    if (oldest === null) return [ok("no request is waiting to be sent")];
+    if (oldest === null) return ok("no request is waiting to be sent");
     const words = `${plural(waiting, "request is", "requests are")} waiting to be sent, the oldest for ${duration(now - oldest)}`;
     const advice = "Check that a process with the role relayer runs. Its log shows the cause.";
-    if (now - oldest > STUCK) return [problem(`${words}. ${advice}`, "backlog_growing")];
+    if (now - oldest > STUCK) return problem(`${words}. ${advice}`, "backlog_growing");
     return [now - oldest > BACKLOG_SLOW ? warning(`${words}. ${advice}`, "backlog_growing") : ok(words)];
   },
 };
@@ -127,19 +123,15 @@ export const outbox: Check = {
   run: async ({ database, now }) => {
     const { count: waiting, oldest, overdue } = await waitingDeliveries(database.read, now - DELIVERY_OVERDUE);
     if (overdue > 0) {
-      return [
-        warning(
-          `${plural(overdue, "webhook delivery is", "webhook deliveries are")} overdue and not being sent. Check that a process with ` +
-            `the role webhooks runs.`,
-        ),
-      ];
+      return warning(
+        `${plural(overdue, "webhook delivery is", "webhook deliveries are")} overdue and not being sent. Check that a process with ` +
+          `the role webhooks runs.`,
+      );
     }
-    if (oldest === null) return [ok("all webhook deliveries are done")];
-    return [
-      ok(
-        `${plural(waiting, "webhook delivery is", "webhook deliveries are")} waiting for the next try, the oldest for ${duration(now - oldest)}`,
-      ),
-    ];
+    if (oldest === null) return ok("all webhook deliveries are done");
+    return ok(
+      `${plural(waiting, "webhook delivery is", "webhook deliveries are")} waiting for the next try, the oldest for ${duration(now - oldest)}`,
+    );
   },
 };
 
@@ -151,15 +143,15 @@ export const pins: Check = {
   name: "pins",
   asksChain: false,
   run: async ({ database, pinRpc, now }) => {
-    if (pinRpc === null) return [ok("no IPFS node is set (IPFS_PIN_RPC), so nothing is pinned there")];
+    if (pinRpc === null) return ok("no IPFS node is set (IPFS_PIN_RPC), so nothing is pinned there");
     const { count: waiting, oldest, error } = await waitingPins(database.read);
-    if (oldest === null) return [ok("the IPFS node has pinned all hosted files")];
+    if (oldest === null) return ok("the IPFS node has pinned all hosted files");
     const age = duration(now - oldest);
     const words = `${plural(waiting, "file is", "files are")} waiting to be pinned or unpinned, the oldest for ${age}`;
     if (error !== null)
-      return [warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`)];
-    if (now - oldest > PIN_OVERDUE) return [warning(`${words}. Check that a process with the role media runs.`)];
-    return [ok(words)];
+      return warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`);
+    if (now - oldest > PIN_OVERDUE) return warning(`${words}. Check that a process with the role media runs.`);
+    return ok(words);
   },
 };
 
@@ -171,19 +163,17 @@ export const verified: Check = {
   name: "verified",
   asksChain: false,
   run: async ({ database, verifyCollections }) => {
-    if (verifyCollections === "off") return [ok("collections are not verified (VERIFY_COLLECTIONS)")];
+    if (verifyCollections === "off") return ok("collections are not verified (VERIFY_COLLECTIONS)");
     const newest = await newestVerifications(database.read, NEWEST_TRIES);
     const [last] = newest;
-    if (last === undefined) return [ok("no collection had to be verified")];
+    if (last === undefined) return ok("no collection had to be verified");
     if (last.error === null || newest.some(({ error }) => error === null))
-      return [ok(`the verifier (${verifyCollections}) has the sources of collections`)];
-    return [
-      warning(
-        `The last ${newest.length === 1 ? "try" : `${newest.length.toString()} tries`} to verify a collection failed, the newest for ${last.address}: ${last.error}. ` +
-          "Check VERIFY_COLLECTIONS, and that `deploy --verify` has published the sources of the contracts. Then run " +
-          "`contract verify`: it tries again what has failed.",
-      ),
-    ];
+      return ok(`the verifier (${verifyCollections}) has the sources of collections`);
+    return warning(
+      `The last ${newest.length === 1 ? "try" : `${newest.length.toString()} tries`} to verify a collection failed, the newest for ${last.address}: ${last.error}. ` +
+        "Check VERIFY_COLLECTIONS, and that `deploy --verify` has published the sources of the contracts. Then run " +
+        "`contract verify`: it tries again what has failed.",
+    );
   },
 };
 
@@ -221,7 +211,7 @@ export const followed: Check = {
       );
     }
     if (findings.length > 0) return findings;
-    return [ok(`${plural(health.followed, "contract")} of others followed, none in quarantine`)];
+    return ok(`${plural(health.followed, "contract")} of others followed, none in quarantine`);
   },
 };
 
@@ -249,12 +239,10 @@ export const effects: Check = {
       ),
     );
     if (changed.length > 0 && lost === 0) return changed.slice(0, NAMED);
-    if (lost === 0) return [ok("the results of all completed requests are still on chain")];
-    return [
-      problem(
-        `A reorg deeper than CONFIRMATIONS undid ${plural(lost, "completed request")}. ${named.join("; ")}. Set ` +
-          `CONFIRMATIONS higher, and tell the apps to repeat these requests if they still need the results.`,
-      ),
-    ];
+    if (lost === 0) return ok("the results of all completed requests are still on chain");
+    return problem(
+      `A reorg deeper than CONFIRMATIONS undid ${plural(lost, "completed request")}. ${named.join("; ")}. Set ` +
+        `CONFIRMATIONS higher, and tell the apps to repeat these requests if they still need the results.`,
+    );
   },
 };

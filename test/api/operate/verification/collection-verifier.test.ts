@@ -271,7 +271,7 @@ describe("CollectionVerifier", () => {
   it("is a finding of doctor only when all of the newest tries have failed", async () => {
     const find = async (verifyCollections: VerifyCollections) => {
       const context: Partial<DoctorContext> = { database, verifyCollections };
-      const [finding] = await verifiedCheck.run(context as DoctorContext);
+      const [finding] = [await verifiedCheck.run(context as DoctorContext)].flat();
       return `${finding?.result ?? ""}: ${finding?.words ?? ""}`;
     };
     expect(await find("off")).to.equal("ok: collections are not verified (VERIFY_COLLECTIONS)");
