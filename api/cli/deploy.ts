@@ -13,7 +13,6 @@ import { type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
 import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
 import { verifyDeployment } from "../operate/deploy/verify.ts";
-import { verifiersOf } from "../operate/deploy/verifiers.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { type KeyPlace, requireDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
@@ -103,9 +102,7 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
 async function verify(plan: Plan, settings: Settings, say: Say): Promise<boolean> {
   const deployment = await readDeploymentFile(plan);
   if (deployment === null) throw new OperatorError(`${deploymentFile(plan.folder, plan.chainId)} is missing.`);
-  const { verifiers, missing } = verifiersOf(plan.chainId, settings.verification);
-  for (const each of missing) say(`  verify    ${each}`);
-  return verifyDeployment(plan, deployment, verifiers, say);
+  return verifyDeployment(plan, deployment, settings.verification, say);
 }
 
 interface Outcome {

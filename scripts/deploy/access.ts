@@ -1,6 +1,8 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
+import { sentenceOf } from "../../api/cli/sentence.ts";
 import { rpcVariable } from "../../api/config/networks.ts";
+import { explainingChain } from "../../api/operate/deploy/transactions.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 
 const KEY = "DEPLOYER_PRIVATE_KEY";
@@ -32,6 +34,18 @@ export async function requireAccess(
       );
     if (!/^(0x)?[0-9a-f]{64}$/i.test(await account.get()))
       throw new OperatorError(`${KEY} is not a private key: it must be 0x and 64 hexadecimal digits.`);
+  }
+}
+
+/** Runs a task of Hardhat. What the operator can correct is printed as a sentence. Anything else keeps its stack trace. */
+export async function runTask(steps: () => Promise<void>): Promise<void> {
+  try {
+    await explainingChain(steps);
+  } catch (error) {
+    const sentence = sentenceOf(error);
+    if (sentence === null) throw error;
+    console.error(sentence);
+    process.exitCode = 1;
   }
 }
 

@@ -1,6 +1,5 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
-import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
 import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
 import { parseSettings } from "../../api/config/settings.ts";
@@ -8,11 +7,9 @@ import { firstNode } from "../../api/context/chain-link.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { readPlan } from "../../api/operate/deploy/plan.ts";
-import { explainingChain } from "../../api/operate/deploy/transactions.ts";
 import { verifyDeployment } from "../../api/operate/deploy/verify.ts";
-import { verifiersOf } from "../../api/operate/deploy/verifiers.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
-import { requireAccess } from "./access.ts";
+import { requireAccess, runTask } from "./access.ts";
 
 interface Arguments {
   owner: string;
@@ -28,16 +25,10 @@ interface Arguments {
  * wallet delegate, or adds a factory with the other storage, adds the operators, and writes the addresses to a file. Deploys the bytecode of contracts/generated: nothing is compiled.
  */
 export default async function deploy(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
-  try {
+  await runTask(async () => {
     await requireAccess(hre, environment()["RPC_URLS"] !== undefined);
-    await explainingChain(() => run(args, hre));
-  } catch (error) {
-    // What the operator can correct is a sentence. Anything else is a bug and keeps its stack trace.
-    const sentence = sentenceOf(error);
-    if (sentence === null) throw error;
-    console.error(sentence);
-    process.exitCode = 1;
-  }
+    await run(args, hre);
+  });
 }
 
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
@@ -71,9 +62,7 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
   await administer(plan, deployed, deployer, say);
   if (args.verify) {
     const { verification } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
-    const { verifiers, missing } = verifiersOf(plan.chainId, verification);
-    for (const each of missing) say(`  verify    ${each}`);
-    if (!(await verifyDeployment(plan, deployed, verifiers, say))) process.exitCode = 1;
+    if (!(await verifyDeployment(plan, deployed, verification, say))) process.exitCode = 1;
   }
   await connection.close();
 }

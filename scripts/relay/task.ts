@@ -1,10 +1,9 @@
 import type { HardhatRuntimeEnvironment } from "hardhat/types/hre";
 
-import { sentenceOf } from "../../api/cli/sentence.ts";
 import { environment } from "../../api/config/environment.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { administerRelay, findRelay, readAction, relayLines } from "../../api/operate/deploy/relay.ts";
-import { explainingChain } from "../../api/operate/deploy/transactions.ts";
+import { runTask } from "../deploy/access.ts";
 
 interface Arguments {
   action: string;
@@ -17,15 +16,7 @@ interface Arguments {
  * If no account here is the owner, it prints the transactions that the owner must send, for a multisig.
  */
 export default async function relayTask(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {
-  try {
-    await explainingChain(() => run(args, hre));
-  } catch (error) {
-    // What the operator can correct is a sentence. Anything else is a bug and keeps its stack trace.
-    const sentence = sentenceOf(error);
-    if (sentence === null) throw error;
-    console.error(sentence);
-    process.exitCode = 1;
-  }
+  await runTask(() => run(args, hre));
 }
 
 async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<void> {

@@ -4,10 +4,11 @@ import { z } from "zod";
 
 import type { Deployment } from "../../chain/contracts.ts";
 import { creationBytecode, initCode, type Placed, type Step } from "../../chain/deployment.ts";
+import type { VerificationSettings } from "../../config/settings.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
 import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
-import { type DeployedSource, type Verifier, VerifierFailed } from "./verifiers.ts";
+import { type DeployedSource, VerifierFailed, verifiersOf } from "./verifiers.ts";
 
 /** What the committed bytecode was compiled from. `npm run contracts:update` writes it. */
 const STANDARD_INPUT = new URL("../../../contracts/generated/standard-input.json", import.meta.url);
@@ -15,15 +16,17 @@ const STANDARD_INPUT = new URL("../../../contracts/generated/standard-input.json
 const standardInput = z.object({ compiler: z.string(), input: z.object({}).loose() });
 
 /**
- * Publishes the sources of the contracts of a deployment. A contract that a verifier refuses does not stop the others.
+ * Publishes the sources of the contracts of a deployment at the verifiers of its chain. A contract that a verifier refuses does not stop the others.
  * @returns whether all verifiers have all contracts.
  */
 export async function verifyDeployment(
   plan: Plan,
   deployment: Deployment,
-  verifiers: readonly Verifier[],
+  verification: VerificationSettings,
   say: Say,
 ): Promise<boolean> {
+  const { verifiers, missing } = verifiersOf(plan.chainId, verification);
+  for (const each of missing) say(`  verify    ${each}`);
   const sources = await sourcesOf(plan, deployment);
   let complete = true;
   for (const verifier of verifiers) {
@@ -56,9 +59,9 @@ async function sourcesOf(plan: Plan, deployment: Deployment): Promise<{ name: st
   wanted.set(delegate, { step: "delegate", storage, placed: { relay } });
   return Promise.all(
     [...wanted].map(async ([address, { step, storage: own, placed }]) => {
-      const of = { owner: plan.owner, hostedBase: plan.hostedBase, storage: own };
-      const { name, bytecode } = creationBytecode(step, of.storage);
-      const code = await initCode(step, of, placed);
+      const { name, bytecode } = creationBytecode(step, own);
+      const { owner, hostedBase } = plan;
+      const code = await initCode(step, { owner, hostedBase, storage: own }, placed);
       const source = {
         address,
         identifier: `project/contracts/${name}.sol:${name}`,
