@@ -6,11 +6,8 @@ import { anvilBinary } from "../scene/anvil.ts";
 import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Program, ROOT } from "../scene/program.ts";
-import { type Finding, notInstalled, require } from "./tools.ts";
+import { CHAIN, COINS, type Finding, notInstalled, require } from "./tools.ts";
 
-const BASE_SEPOLIA = 84_532;
-/** Coins that are more than a deployment and two lanes need, as quantity of wei. */
-const COINS = "0xde0b6b3a7640000";
 /** The longest step is the installation of all packages. */
 const LONGEST_MS = 20 * 60_000;
 const GRACE_MS = 30_000;
@@ -119,7 +116,7 @@ class FirstHour {
   }
 
   async #testNetwork(): Promise<void> {
-    const node = await NodeProcess.anvil(["--block-time", "1"], { chainId: BASE_SEPOLIA });
+    const node = await NodeProcess.anvil(["--block-time", "1"], { chainId: CHAIN });
     const shell = new Shell(join(this.#folder, "moneta"), { PORT: (await freePort()).toString() });
     const withoutWords = "--chain baseSepolia --without-words";
     const [init] = commandsOf("6. Move to a test network", [node.url, withoutWords]);

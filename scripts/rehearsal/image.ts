@@ -1,25 +1,18 @@
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { randomBytes } from "node:crypto";
 import { delimiter, join } from "node:path";
-
-import { Wallet } from "ethers";
 
 import { Rpc } from "../../api/chain/rpc.ts";
 import { anvilBinary } from "../scene/anvil.ts";
-import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
 import { ROOT } from "../scene/program.ts";
 import { debianRelease, inContainers, makeRoot, type Podman } from "./podman.ts";
 import { output, replaced } from "../scene/system.ts";
-import { documentedCommands, type Finding, mintOne, require, untilReady } from "./tools.ts";
+import { CHAIN, documentedCommands, type Finding, makeInstallation, mintOne, require, untilReady } from "./tools.ts";
 
 const GUIDE = "docs/install.md";
 /** A name of the image in the documents, and of its container. */
 const NAME = "moneta";
 const BASE = "moneta-base";
-const CHAIN = 84_532;
-/** Coins that are more than a deployment and the lanes need, as quantity of wei. */
-const COINS = "0xde0b6b3a7640000";
 const USER = 1000;
 
 /**
@@ -87,22 +80,11 @@ async function build(podman: Podman, base: string): Promise<Finding> {
 async function run(podman: Podman, folder: string): Promise<Finding[]> {
   const home = join(folder, "home");
   const { rpc, url } = await startChain(podman);
-  const deployer = Wallet.createRandom();
-  const settings = {
-    RPC_URL: url,
-    PUBLIC_URL: "https://nft.example.com",
-    SEED_PASSPHRASE: randomBytes(16).toString("hex"),
-    SECRET_KEYS: randomBytes(32).toString("base64"),
-  };
   mkdirSync(join(home, "secrets"), { recursive: true });
-  const text = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(home, "moneta.env"), text.join(""));
   const seed = join(home, "secrets", "seed.jwe");
-  const keys = await runCommand({ ...settings, SEED_FILE: seed }, ["keys", "create", "--json"]);
+  const send = (method: string, params: unknown[]) => rpc.call(method, params);
+  const { deployer } = await makeInstallation(home, seed, { RPC_URL: url }, send);
   chownSync(seed, USER, USER);
-  const { lanes } = JSON.parse(keys) as { lanes: string[] };
-  for (const address of [deployer.address, ...lanes]) await rpc.call("anvil_setBalance", [address, COINS]);
-
   const deployed = await deploy(podman, home, deployer, rpc);
   return [await version(podman), ...deployed, ...(await serve(podman, home))];
 }

@@ -1,8 +1,5 @@
-import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-
-import { Wallet } from "ethers";
 
 import { runCommand } from "../scene/command-line.ts";
 import { freePort } from "../scene/loopback.ts";
@@ -10,13 +7,19 @@ import { NodeProcess } from "../scene/node.ts";
 import { ROOT } from "../scene/program.ts";
 import { until } from "../scene/until.ts";
 import { debianRelease, inContainers, makeRoot, type Podman } from "./podman.ts";
-import { documentedCommands, type Finding, mintOne, PATIENCE, require, untilReady } from "./tools.ts";
+import {
+  CHAIN,
+  documentedCommands,
+  type Finding,
+  makeInstallation,
+  mintOne,
+  PATIENCE,
+  require,
+  untilReady,
+} from "./tools.ts";
 
 const IMAGE = "systemd";
 const HOME = "/opt/moneta";
-const CHAIN = 84_532;
-/** Coins that are more than a deployment and the lanes need, as quantity of wei. */
-const COINS = "0xde0b6b3a7640000";
 /** What an installation has of a checkout. */
 const INSTALLED = ["api", "client", "console/built", "contracts/generated", "node_modules", "ops", "package.json"];
 /** Documented commands that bring what is mounted instead, or that never end. */
@@ -86,20 +89,10 @@ async function tryUnit(machine: Machine, node: NodeProcess, folder: string): Pro
 async function install(machine: Machine, node: NodeProcess, port: string, folder: string): Promise<void> {
   const home = join(folder, "home");
   mkdirSync(home);
-  const deployer = Wallet.createRandom();
-  const settings = {
-    RPC_URL: node.url,
-    PUBLIC_URL: "https://nft.example.com",
-    SEED_PASSPHRASE: randomBytes(16).toString("hex"),
-    SECRET_KEYS: randomBytes(32).toString("base64"),
-    PORT: port,
-  };
-  const text = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
-  writeFileSync(join(home, "moneta.env"), text.join(""));
-  const here = { ...settings, SEED_FILE: join(home, "seed.jwe"), DEPLOYMENTS_DIR: home };
-  const keys = await runCommand(here, ["keys", "create", "--json"]);
-  const { lanes } = JSON.parse(keys) as { lanes: string[] };
-  for (const address of [deployer.address, ...lanes]) await node.provider.send("anvil_setBalance", [address, COINS]);
+  const seed = join(home, "seed.jwe");
+  const send = (method: string, params: unknown[]) => node.provider.send(method, params) as Promise<unknown>;
+  const { settings, deployer } = await makeInstallation(home, seed, { RPC_URL: node.url, PORT: port }, send);
+  const here = { ...settings, SEED_FILE: seed, DEPLOYMENTS_DIR: home };
   await runCommand({ ...here, DEPLOYER_PRIVATE_KEY: deployer.privateKey }, ["deploy"]);
   const chain = `${CHAIN.toString()}.json`;
   for (const file of ["moneta.env", "seed.jwe", chain]) await machine.copy(join(home, file));

@@ -1,7 +1,12 @@
-import { readFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+import { type HDNodeWallet, Wallet } from "ethers";
 
 import { answerOf, createClient } from "../../client/client.ts";
 import { networkCodeOf } from "../../client/errors.ts";
+import { runCommand } from "../scene/command-line.ts";
 import { until } from "../scene/until.ts";
 
 /** A step of the rehearsal, and what it showed. */
@@ -34,6 +39,36 @@ export function documentedCommands(document: string, begin: string): string[] {
   const found = blocks.filter((block) => block.startsWith(begin));
   require(found.length === 1, `${document} has ${found.length} blocks that begin with "${begin}"`);
   return (found[0] ?? "").split(/(?<!\\)\n/).filter((command) => command !== "");
+}
+
+/** Base Sepolia, for the service: a public chain. */
+export const CHAIN = 84_532;
+/** Coins that are more than a deployment and two lanes need, as quantity of wei. */
+export const COINS = "0xde0b6b3a7640000";
+
+/**
+ * Makes an installation in a folder: `moneta.env`, and the seed. The deployer and the lanes get coins.
+ * @param more settings. @param send calls the node.
+ */
+export async function makeInstallation(
+  folder: string,
+  seedFile: string,
+  more: Record<string, string>,
+  send: (method: string, params: unknown[]) => Promise<unknown>,
+): Promise<{ settings: Record<string, string>; deployer: HDNodeWallet }> {
+  const settings = {
+    PUBLIC_URL: "https://nft.example.com",
+    SEED_PASSPHRASE: randomBytes(16).toString("hex"),
+    SECRET_KEYS: randomBytes(32).toString("base64"),
+    ...more,
+  };
+  const text = Object.entries(settings).map(([name, value]) => `${name}=${value}\n`);
+  writeFileSync(join(folder, "moneta.env"), text.join(""));
+  const keys = await runCommand({ ...settings, SEED_FILE: seedFile }, ["keys", "create", "--json"]);
+  const { lanes } = JSON.parse(keys) as { lanes: string[] };
+  const deployer = Wallet.createRandom();
+  for (const address of [deployer.address, ...lanes]) await send("anvil_setBalance", [address, COINS]);
+  return { settings, deployer };
 }
 
 /** Errors of a connection while nobody listens yet. A proxy of a container accepts it before, and closes it. */
