@@ -173,12 +173,9 @@ function namedBy(metadata: object): string[] {
 }
 
 function merged<M extends object>(stored: M, changes: Changes<M>): M {
-  const metadata = { ...stored, ...definedOf(changes) };
+  const defined = Object.entries(changes).filter(([, value]) => value !== undefined);
+  const metadata = { ...stored, ...Object.fromEntries(defined) };
   return Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== null)) as M;
-}
-
-function definedOf(changes: object): object {
-  return Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
 }
 
 /** Accepts the deployment of a collection. @returns the JSON text of the answer. */

@@ -156,11 +156,14 @@ async function listLargeUris(target: Target): Promise<() => Promise<string>> {
     const uri = `https://outside.example/${"x".repeat(MIB / 2)}`;
     await (await contract.setTokenURI(id, uri, { gasLimit: 2_000_000_000 })).wait();
   }
-  return async () => {
-    const answers = await inParallel(20, 10, () => target.call(attacker, "GET", `/v1/accounts/${wallet}?limit=30`));
-    const largest = Math.max(...answers.map(({ text }) => text.length)) / MIB;
-    return `${tally(answers.map(({ status }) => String(status)))}; the largest page has ${largest.toFixed(1)} MiB`;
-  };
+  return () => listOften(target, wallet);
+}
+
+async function listOften(target: Target, wallet: string): Promise<string> {
+  const list = () => target.call(target.attacker, "GET", `/v1/accounts/${wallet}?limit=30`);
+  const answers = await inParallel(20, 10, list);
+  const largest = Math.max(...answers.map(({ text }) => text.length)) / MIB;
+  return `${tally(answers.map(({ status }) => String(status)))}; the largest page has ${largest.toFixed(1)} MiB`;
 }
 
 async function useRevokedToken(target: Target): Promise<() => Promise<string>> {
@@ -286,12 +289,7 @@ export const ATTACKS: readonly Attack[] = [
     name: "30 tokens with 64 KiB of control characters as `unlockable_content`, listed 20 times",
     prepare: async (target) => {
       const wallet = await fillWithControls(target);
-      const list = () => target.call(target.attacker, "GET", `/v1/accounts/${wallet}?limit=30`);
-      return async () => {
-        const answers = await inParallel(20, 10, list);
-        const largest = Math.max(...answers.map(({ text }) => text.length)) / MIB;
-        return `${tally(answers.map(({ status }) => String(status)))}; the largest page has ${largest.toFixed(1)} MiB`;
-      };
+      return () => listOften(target, wallet);
     },
   },
   { name: "50 mints with the number 1e999999999", prepare: mintLiteral("1e999999999") },

@@ -73,7 +73,10 @@ function chosenParts(): readonly Part[] {
 
 function jsonOf(parts: typeof measured): string {
   const rows = parts.flatMap(({ part, rows }) =>
-    rows.map((row) => ({ part, engine: values.engine, ...row, ratio: ratioOf(row), met: meetsGoal(row) })),
+    rows.map(({ what, unit, measured: figure, baseline = null, goal = null, ...more }) => {
+      const row = { what, unit, measured: figure, baseline, goal, ...more };
+      return { part, engine: values.engine, ...row, ratio: ratioOf(row), met: meetsGoal(row) };
+    }),
   );
   return `${JSON.stringify(rows, null, 2)}\n`;
 }

@@ -2,7 +2,7 @@ import { join } from "node:path";
 
 import type { JsonRpcSigner } from "ethers";
 
-import type { Quotas } from "../../api/domain/quota.ts";
+import { QUOTA_NAMES, type Quotas } from "../../api/domain/quota.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import { FaultProxy } from "../scene/fault-proxy.ts";
@@ -35,15 +35,7 @@ const SETTINGS = {
 };
 
 /** Too high to reach. Each call is compared with them. */
-const QUOTAS: Quotas = {
-  media_bytes: 1e15,
-  media_requests: 1e15,
-  wallets: 1e15,
-  stored_bytes: 1e15,
-  collections: 1e15,
-  mints: 1e15,
-  api_tokens: 1e15,
-};
+const QUOTAS: Partial<Quotas> = Object.fromEntries(QUOTA_NAMES.map((name) => [name, 1e15]));
 
 interface WorldOptions {
   kind: NodeKind;

@@ -143,7 +143,7 @@ function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, faul
     const block = answer.result;
     const number = numberOf(block, "number");
     if (typeof block !== "object" || block === null || number < fault.from) return answer;
-    const branch = (name: "hash" | "parentHash") => otherHash(String((block as Record<string, unknown>)[name]));
+    const branch = (name: "hash" | "parentHash") => `0xbad${String((block as Record<string, unknown>)[name]).slice(5)}`;
     const parent = number > fault.from ? { parentHash: branch("parentHash") } : {};
     return other({ ...block, hash: branch("hash"), ...parent });
   }
@@ -180,8 +180,4 @@ function toldLogs(log: Log, fault: NodeFault & { above: number }): Log[] {
 /** NaN when there is no such number. */
 function numberOf(value: unknown, name: string): number {
   return typeof value === "object" && value !== null ? Number((value as Record<string, unknown>)[name]) : NaN;
-}
-
-function otherHash(hash: string): string {
-  return `0xbad${hash.slice(5)}`;
 }

@@ -73,7 +73,9 @@ async function dropFolder(terminal: Terminal, dir: string, options: Options): Pr
   };
   process.once("SIGINT", interrupt);
   try {
-    const service = connect(terminal, options, interrupted.signal);
+    const { url, token } = options;
+    const remark = (text: string) => terminal.remark?.(`${text}\n`);
+    const service = new DropService({ url, token, signal: interrupted.signal, remark });
     if (!(await stat(dir)).isDirectory()) throw new OperatorError(`${dir} is not a folder.`);
     const plan = await planOf(dir, options, service);
     if (options.yes !== true || plan.problems.length > 0) await preview(terminal, dir, { plan, options });
@@ -81,11 +83,6 @@ async function dropFolder(terminal: Terminal, dir: string, options: Options): Pr
   } finally {
     process.off("SIGINT", interrupt);
   }
-}
-
-function connect(terminal: Terminal, { url, token }: Options, signal: AbortSignal): DropService {
-  const remark = (text: string) => terminal.remark?.(`${text}\n`);
-  return new DropService({ url, token, signal, remark });
 }
 
 async function planOf(dir: string, options: Options, service: DropService): Promise<Plan> {

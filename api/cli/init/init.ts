@@ -33,7 +33,7 @@ import { databaseName, DatabaseMissing } from "../../store/db/errors.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { withDatabase, withNewDatabase } from "../database.ts";
-import { givenDeployerKey, type KeyPlace } from "../deployer-key.ts";
+import { givenDeployerKey } from "../deployer-key.ts";
 import { isHttpUrl, readDuration } from "../options.ts";
 import { PROGRAM, printResult, resultCommand, type Terminal } from "../terminal.ts";
 import { until, waitForCoins } from "./coins.ts";
@@ -370,14 +370,11 @@ interface Ground {
   provider: RpcProvider;
 }
 
-function keyPlaceOf({ deployerKeyFile }: Options): KeyPlace {
-  return deployerKeyFile === undefined ? {} : { keyFile: deployerKeyFile };
-}
-
 /** Everything on the chain: coins, contracts, operators. */
 async function deployAll(options: Options, ground: Ground, terminal: Terminal): Promise<void> {
   const { chain, phrase, settings, provider } = ground;
-  const key = givenDeployerKey(ground.env, keyPlaceOf(options)) ?? deployerKeyOf(phrase);
+  const place = options.deployerKeyFile === undefined ? {} : { keyFile: options.deployerKeyFile };
+  const key = givenDeployerKey(ground.env, place) ?? deployerKeyOf(phrase);
   const deployer = new Wallet(key, provider);
   const keyring = createKeyring(phrase);
   const plan: Plan = {

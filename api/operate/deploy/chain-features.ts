@@ -1,3 +1,5 @@
+import { toQuantity } from "ethers";
+
 import { delegatingCalls, delegationSupport } from "../../chain/delegation.ts";
 
 /** What a chain can do. "unknown": the node gave no usable answer. */
@@ -87,7 +89,7 @@ async function probeDelegation(rpc: RawRpc, chainId: bigint, from: string): Prom
 }
 
 async function probeTransactionCap(rpc: RawRpc, from: string): Promise<Support> {
-  const call = (gas: bigint) => [{ from, to: from, gas: quantity(gas) }, "latest"];
+  const call = (gas: bigint) => [{ from, to: from, gas: toQuantity(gas) }, "latest"];
   if (!(await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP)))) return "unknown";
   return (await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP + 1n))) ? "unknown" : "yes";
 }
@@ -109,8 +111,4 @@ async function estimate(rpc: RawRpc, call: object): Promise<bigint | null> {
     // The refusal is the answer.
     return null;
   }
-}
-
-function quantity(value: bigint): string {
-  return `0x${value.toString(16)}`;
 }

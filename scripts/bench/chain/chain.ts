@@ -111,7 +111,6 @@ function fillingRows(size: Size, owners: string, full: Fullness, bare: Fullness)
       what: `share of the blocks' gas that carries mints to ${name}`,
       unit: "",
       measured: full.share,
-      baseline: null,
       goal: { atLeast: 0.9 },
       note:
         `${full.blocks.toString()} blocks, from ${percent(full.least)} to ${percent(full.most)}, ` +
@@ -122,8 +121,6 @@ function fillingRows(size: Size, owners: string, full: Fullness, bare: Fullness)
       what: `mints in a block, to ${name}`,
       unit: "",
       measured: full.mints,
-      baseline: null,
-      goal: null,
     },
   ];
 }
@@ -137,7 +134,6 @@ function loneRows(size: Size, pairs: readonly LonePair[]): Row[] {
       what: `blocks that the service adds to a lone mint, ${name}`,
       unit: "blocks",
       measured: mean(({ service, bare }) => service.blocks - bare.blocks),
-      baseline: null,
       goal: { atMost: 1 },
       note:
         `${pairs.length.toString()} mints, each beside a transaction through ethers at the same moment; at most ` +
@@ -149,7 +145,6 @@ function loneRows(size: Size, pairs: readonly LonePair[]): Row[] {
       unit: "s",
       measured: mean(({ service }) => service.seconds),
       baseline: { what: "a transaction through ethers, until its receipt", measured: mean(({ bare }) => bare.seconds) },
-      goal: null,
     },
   ];
 }

@@ -135,7 +135,6 @@ async function waitingRow(
     unit: "s",
     measured: waited,
     baseline: { what: "half of the time between two blocks", measured: pace.seconds / 2 },
-    goal: null,
   };
 }
 
@@ -146,8 +145,6 @@ function rowsOf(pace: Pace, { idle, busy, mints }: { idle: Spent; busy: Spent; m
     what: `${what}, ${name}`,
     unit,
     measured: figure,
-    baseline: null,
-    goal: null,
     note,
   });
   const calls = ({ rpcCalls, rpcExchanges, byMethod, seconds: during }: Spent) => {

@@ -99,8 +99,6 @@ function rowOf(
     what: `RPC calls for a settled mint, ${count.toString()} ${count === 1 ? "node" : "nodes"}${receipts ? ", receipts checked" : ""}`,
     unit: "",
     measured: all / mints,
-    baseline: null,
-    goal: null,
     note: `a day with a million mints: ${(perDay(all) / 1e6).toFixed(2)} million calls, ${(perDay(bytes) / 1e9).toFixed(2)} GB of answers; in ${took.toFixed(0)} s with ${mints.toString()} mints: ${byNode.join("; ")}`,
   };
 }

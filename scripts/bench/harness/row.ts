@@ -8,9 +8,9 @@ export interface Row {
   /** null: not measured. `note` then says why. */
   measured: number | null;
   /** The same work without the service, or another row, in the same run. */
-  baseline: { what: string; measured: number } | null;
+  baseline?: { what: string; measured: number } | null;
   /** Bounds of `measured / baseline`, or of `measured` where there is no baseline. */
-  goal: { atLeast: number } | { atMost: number } | null;
+  goal?: { atLeast: number } | { atMost: number } | null;
   /** The goal is a limit: a figure beyond it is a wrong result, and the benchmark fails. */
   required?: boolean;
   usage?: UsagePerRequest & { nodeCpuMs: number | null };
@@ -25,12 +25,12 @@ export function median(values: readonly number[]): number {
 
 /** null: not measured. */
 export function ratioOf({ measured, baseline }: Row): number | null {
-  return baseline === null || measured === null ? measured : measured / baseline.measured;
+  return baseline == null || measured === null ? measured : measured / baseline.measured;
 }
 
 /** null: there is no goal. What was not measured does not meet it. */
 export function meetsGoal(row: Row): boolean | null {
-  if (row.goal === null) return null;
+  if (row.goal == null) return null;
   const ratio = ratioOf(row);
   if (ratio === null) return false;
   return "atLeast" in row.goal ? ratio >= row.goal.atLeast : ratio <= row.goal.atMost;
@@ -56,14 +56,14 @@ export function notesOf(rows: readonly Row[]): string[] {
 export function tableOf(rows: Row[]): string {
   const cells = rows.map((row) => {
     const met = meetsGoal(row);
-    const goal = row.goal === null ? "" : "atLeast" in row.goal ? `>= ${row.goal.atLeast}` : `<= ${row.goal.atMost}`;
+    const goal = row.goal == null ? "" : "atLeast" in row.goal ? `>= ${row.goal.atLeast}` : `<= ${row.goal.atMost}`;
     return [
-      row.baseline === null ? "" : figure(ratioOf(row)),
+      row.baseline == null ? "" : figure(ratioOf(row)),
       goal,
       met === null ? "" : met ? "yes" : "no",
       row.what,
       row.measured === null ? "not measured" : `${figure(row.measured)} ${row.unit}`,
-      row.baseline === null ? "" : `${figure(row.baseline.measured)} ${row.unit}: ${row.baseline.what}`,
+      row.baseline == null ? "" : `${figure(row.baseline.measured)} ${row.unit}: ${row.baseline.what}`,
     ];
   });
   const head = ["ratio", "goal", "met", "what", "measured", "baseline of the same run"];

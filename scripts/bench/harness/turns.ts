@@ -82,7 +82,6 @@ export function rowsOfCalls(
       unit: "ms",
       measured: measured.usage.cpuMs,
       baseline: { what: baseline.what, measured: baseline.usage.cpuMs },
-      goal: null,
     },
   ];
 }

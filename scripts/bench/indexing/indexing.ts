@@ -169,7 +169,6 @@ function rowsOf(measured: readonly Measured[], node: string): Row[] {
     what: `${what} of ${count(answers.calls)} API calls while it catches up`,
     unit: "ms",
     measured: ms,
-    baseline: null,
     goal: { atMost: 100 },
   });
   return [

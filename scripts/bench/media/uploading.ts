@@ -95,7 +95,7 @@ async function upload({ url, token, size }: Target, name: string): Promise<void>
 
 function rateRow(what: string, { rate }: Uploaded, bare: Uploaded): Row {
   const baseline = { what: "the same upload to a file, with SHA-256 and fsync", measured: bare.rate };
-  return { what, unit: "MiB/s", measured: rate, baseline, goal: null };
+  return { what, unit: "MiB/s", measured: rate, baseline };
 }
 
 function memoryRow(what: string, peak: number | null, before: number | null, limit: number): Row {
@@ -104,7 +104,7 @@ function memoryRow(what: string, peak: number | null, before: number | null, lim
     before === null
       ? "Only Linux reports the memory of a process."
       : `${before.toString()} MiB before the first upload.`;
-  return { what, unit: "MiB", measured, baseline: null, goal: { atMost: limit }, required: true, note };
+  return { what, unit: "MiB", measured, goal: { atMost: limit }, required: true, note };
 }
 
 /** Resident memory in MiB: now, or the peak. Null: the system does not report it. */

@@ -33,7 +33,7 @@ async function run({ quick, databases }: Options): Promise<Row[]> {
     const rows: Row[] = [];
     const note = (what: string, mebibytes: number | undefined) => {
       if (mebibytes === undefined) console.error("memory is measured on Linux only");
-      else rows.push({ what, unit: "MiB", measured: mebibytes, baseline: null, goal: null });
+      else rows.push({ what, unit: "MiB", measured: mebibytes });
     };
     note("memory, idle after the start", (await residentOf(service.pid))?.now);
     if (!quick) {

@@ -118,8 +118,6 @@ function serviceRow(rate: number): Row {
     what: "mints settled, beside peers",
     unit: "/s",
     measured: rate,
-    baseline: null,
-    goal: null,
     note:
       "published by others, not measured here: thirdweb Engine v2 on a host with 1 vCPU and 1 GB, transactions in a block from " +
       "one wallet: 1,500 on B3 testnet, 65 on Base testnet, 85 on Polygon testnet, 100 on Arbitrum testnet " +
@@ -131,13 +129,12 @@ async function rowOf(peer: Peer, site: Site, service: number): Promise<Row> {
   const measured = await peer.measure(site);
   const what = `mints through ${peer.what}`;
   if (typeof measured === "string") {
-    return { what, unit: "/s", measured: null, baseline: null, goal: null, note: `not measured: ${measured}` };
+    return { what, unit: "/s", measured: null, note: `not measured: ${measured}` };
   }
   return {
     what,
     unit: "/s",
     measured,
     baseline: { what: "the service, same mints", measured: service },
-    goal: null,
   };
 }

@@ -14,17 +14,8 @@ export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets)
     await (await erc721.mint(alice, TOKEN)).wait();
     report.line(`${wallet.address} deployed ${contract721}`);
     report.line(`and minted token ${TOKEN} to tour-alice`);
-    await complete(
-      tour,
-      api.POST("/v1/transfers", {
-        body: {
-          from_address: alice,
-          to_address: bob,
-          contract_address: contract721,
-          token_id: TOKEN,
-        },
-      }),
-    );
+    const transfer = { from_address: alice, to_address: bob, token_id: TOKEN };
+    await complete(tour, api.POST("/v1/transfers", { body: { ...transfer, contract_address: contract721 } }));
     check((await erc721.ownerOf(TOKEN)) === bob, "tour-bob does not own the ERC721 token on chain");
     check(
       (await held(tour, bob, contract721, TOKEN)) !== undefined,
@@ -36,18 +27,8 @@ export async function transferForeignTokens(tour: Tour, { alice, bob }: Wallets)
     await (await erc1155.mint(alice, TOKEN, 8)).wait();
     report.line(`${wallet.address} deployed ${contract1155}`);
     report.line(`and minted 8 copies of token ${TOKEN} to tour-alice`);
-    await complete(
-      tour,
-      api.POST("/v1/transfers", {
-        body: {
-          from_address: alice,
-          to_address: bob,
-          contract_address: contract1155,
-          token_id: TOKEN,
-          amount: 3,
-        },
-      }),
-    );
+    const body = { ...transfer, contract_address: contract1155, amount: 3 };
+    await complete(tour, api.POST("/v1/transfers", { body }));
     check((await erc1155.balanceOf(bob, TOKEN)) === 3n, "tour-bob does not have the 3 copies on chain");
     const listed = [await held(tour, alice, contract1155, TOKEN), await held(tour, bob, contract1155, TOKEN)];
     check(listed[0]?.quantity === 5 && listed[1]?.quantity === 3, "the API lists the wrong number of copies");

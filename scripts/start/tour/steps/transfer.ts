@@ -9,17 +9,8 @@ const TOKEN = 1;
 export async function transferOne(tour: Tour, collection: string, { alice, bob }: Wallets): Promise<void> {
   const { api, report } = tour;
   report.step(`Transfer token ${TOKEN} from tour-alice to tour-bob`);
-  await complete(
-    tour,
-    api.POST("/v1/transfers", {
-      body: {
-        from_address: alice,
-        to_address: bob,
-        contract_address: collection,
-        token_id: TOKEN,
-      },
-    }),
-  );
+  const body = { from_address: alice, to_address: bob, contract_address: collection, token_id: TOKEN };
+  await complete(tour, api.POST("/v1/transfers", { body }));
   const path = { address: collection, token_id: TOKEN };
   const nft = await answerOf(api.GET("/v1/collections/{address}/{token_id}", { params: { path } }));
   const owner = nft.type === "ERC721" ? nft.owner : null;

@@ -14,17 +14,8 @@ export async function moveUnlockableContent(tour: Tour, collection: string, { al
   const content = before?.unlockable_content ?? null;
   check(content !== null, `tour-alice holds token ${TOKEN} and does not see its content`);
   check((await held(tour, bob, collection, TOKEN)) === undefined, `tour-bob has token ${TOKEN} already`);
-  await complete(
-    tour,
-    api.POST("/v1/transfers", {
-      body: {
-        from_address: alice,
-        to_address: bob,
-        contract_address: collection,
-        token_id: TOKEN,
-      },
-    }),
-  );
+  const body = { from_address: alice, to_address: bob, contract_address: collection, token_id: TOKEN };
+  await complete(tour, api.POST("/v1/transfers", { body }));
   const after = await held(tour, bob, collection, TOKEN);
   check(after?.unlockable_content === content, "tour-bob holds the token and does not see its content");
   check((await held(tour, alice, collection, TOKEN)) === undefined, "tour-alice still sees the token");
