@@ -135,7 +135,7 @@ async function pruneKind(
   abort: AbortSignal,
   done: (kind: PrunedKind, removed: Removed) => void,
 ): Promise<void> {
-  const { database, kind, days, now } = deps;
+  const { database, logger, kind, days, now } = deps;
   const prefix = `${kind} `;
   const parked = (await parkedOf(database.read, "old_row")).filter(({ id }) => id.startsWith(prefix));
   const retried = parked.filter(({ next_at: at }) => isDue(at, now(), LONGEST_WAIT));
@@ -153,7 +153,8 @@ async function pruneKind(
     } catch (error) {
       // The step is halved until the row that is the cause is alone.
       if (error instanceof RowNotPruned) {
-        await park(deps, `${prefix}${error.key}`, error.cause);
+        const row = { id: `${prefix}${error.key}`, error: error.cause };
+        logParked(logger, "old_row", await database.write((trx) => parkRows(trx, "old_row", [row], now())));
         without.add(error.key);
       } else if (isOutage(error) || !size.refused(most)) throw error;
     }
@@ -161,10 +162,6 @@ async function pruneKind(
   }
   const over = retried.filter(({ id }) => !without.has(id.slice(prefix.length)));
   if (!abort.aborted) await database.write((trx) => unparkRows(trx, "old_row", over));
-}
-
-async function park({ database, logger, now }: PruneDeps, id: string, error: unknown): Promise<void> {
-  logParked(logger, "old_row", await database.write((trx) => parkRows(trx, "old_row", [{ id, error }], now())));
 }
 
 /** Adds to the sum of a kind. */

@@ -22,8 +22,6 @@ const PACE = 50;
 export class Load {
   /** In the order of their answers. */
   readonly accepted: Mint[] = [];
-  /** Calls that were refused because the collection is full. */
-  refused = 0;
   readonly #world: World;
   readonly #collections: readonly string[];
   #stopped = false;
@@ -66,8 +64,8 @@ export class Load {
     const key = randomUUID();
     try {
       const { status, body: answer } = await this.#world.call("POST", "/v1/nfts", body, key);
+      // A full collection refuses it.
       if (status === 200) this.accepted.push({ id: String(answer["request_id"]), key, body, to });
-      else this.refused += 1;
     } catch (error) {
       // The process was killed during the call. Whether the request was stored is unknown, as for any caller.
       if (!this.#stopped) throw error;

@@ -41,7 +41,6 @@ export interface App {
 /** A node, a database, and processes of the service that are started and killed one after the other. */
 export class World {
   readonly folder: string;
-  readonly engine: Engine;
   readonly node: NodeProcess;
   readonly proxy: FaultProxy;
   readonly outside: Outside;
@@ -53,12 +52,11 @@ export class World {
   #port = 0;
 
   private constructor(
-    parts: Pick<World, "engine" | "node" | "proxy" | "outside" | "database" | "databaseUrl">,
+    parts: Pick<World, "node" | "proxy" | "outside" | "database" | "databaseUrl">,
     scene: Scene,
     records: Records,
   ) {
     this.folder = scene.folder;
-    this.engine = parts.engine;
     this.node = parts.node;
     this.proxy = parts.proxy;
     this.outside = parts.outside;
@@ -80,7 +78,7 @@ export class World {
       const outside = await scene.add(Outside.listen());
       const database = await scene.add(openDatabase(databaseUrl));
       const records = await scene.add(openRecords(databaseUrl));
-      const world = new World({ engine, node, proxy, outside, database, databaseUrl }, scene, records);
+      const world = new World({ node, proxy, outside, database, databaseUrl }, scene, records);
       await scene.add({ stop: () => world.killAll() });
       return world;
     });

@@ -6,6 +6,7 @@ import { z } from "zod";
 
 import type { Shape } from "../../../client/client.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
+import { syncFolder } from "../../shared/write-new-file.ts";
 
 /** The file in the folder that says what a drop has done so far. */
 export const JOURNAL = ".moneta-drop.jsonl";
@@ -120,12 +121,7 @@ export class Journal {
     const { bytes } = await read(folder);
     const handle = await openOwn(folder, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT);
     await handle.truncate(bytes);
-    const parent = await open(folder, "r");
-    try {
-      await parent.sync();
-    } finally {
-      await parent.close();
-    }
+    await syncFolder(folder);
     return new Journal(handle);
   }
 
