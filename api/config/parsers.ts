@@ -90,27 +90,21 @@ export const list = z.string().transform((text) =>
     .filter((part) => part !== ""),
 );
 
-/** Numbers of lanes. */
-export const laneNumbers = list.transform((texts, context) => {
-  const lane = wholeNumber(0, MOST_LANES - 1);
-  if (texts.every((text) => lane.safeParse(text).success)) return texts.map(Number);
-  const most = (MOST_LANES - 1).toString();
-  context.addIssue({ code: "custom", message: `must be whole numbers from 0 to ${most}, separated by commas` });
-  return z.NEVER;
-});
+function wholeNumbers(least: number, most: number) {
+  const one = wholeNumber(least, most);
+  const message = `must be whole numbers from ${least.toString()} to ${most.toString()}, separated by commas`;
+  return list
+    .refine((texts) => texts.every((text) => one.safeParse(text).success), message)
+    .transform((texts) => texts.map(Number));
+}
 
-/** Places in the list of nodes. */
+/** Numbers of lanes. */
+export const laneNumbers = wholeNumbers(0, MOST_LANES - 1);
+
 export const nodeCount = wholeNumber(1, MOST_NODES);
 
-export const nodeNumbers = list.transform((texts, context) => {
-  const place = wholeNumber(1, MOST_NODES);
-  if (texts.every((text) => place.safeParse(text).success)) return texts.map(Number);
-  context.addIssue({
-    code: "custom",
-    message: `must be whole numbers from 1 to ${MOST_NODES.toString()}, separated by commas`,
-  });
-  return z.NEVER;
-});
+/** Places in the list of nodes. */
+export const nodeNumbers = wholeNumbers(1, MOST_NODES);
 
 function isNetwork(text: string): boolean {
   const [address = "", bits, ...rest] = text.split("/");

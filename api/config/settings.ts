@@ -11,46 +11,7 @@ import { readAppQuotas } from "./app-quotas.ts";
 import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
-import {
-  type IpfsNodeSettings,
-  ipfsNodeSettings,
-  type LOG_LEVELS,
-  readRetention,
-  type Role,
-  type TraceSettings,
-  traceSettings,
-  type Value,
-  type Variable,
-  VARIABLES,
-  type VerifyCollections,
-} from "./variables.ts";
-
-/* Parts of the settings, for commands that need no others. Those others may be invalid. */
-
-/** The part that links to the console need. @throws SettingsError */
-export function parseLinkSettings(env: Environment): Pick<Settings, "publicUrl"> {
-  const reader = new Reader(env);
-  const settings = { publicUrl: reader.publicUrl(reader.read("PORT")) };
-  reader.check();
-  return settings;
-}
-
-/** The part that a new app needs. @throws SettingsError */
-export function parseAppQuotas(env: Environment): Pick<Settings, "appQuotas"> {
-  const reader = new Reader(env);
-  const settings = { appQuotas: readAppQuotas((variable) => reader.read(variable)) };
-  reader.check();
-  return settings;
-}
-
-/** The part that `prune` needs. @throws SettingsError */
-export function parsePruneSettings(env: Environment): Pick<Settings, "databaseUrl" | "retain"> {
-  const reader = new Reader(env);
-  const databaseUrl = reader.read("DATABASE_URL", defaultDatabase(reader.read("DATA_DIR")));
-  const retain = readRetention((variable) => reader.read(variable));
-  reader.check();
-  return { databaseUrl, retain };
-}
+import { PUBLIC_BOOTSTRAP, readRetention, type Value, type Variable, VARIABLES } from "./variables.ts";
 
 /**
  * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
@@ -62,86 +23,6 @@ export function crashPointIn(env: Environment): CrashPoint | null {
   const point = CRASH_POINTS.find((known) => known === text);
   if (point === undefined) throw new SettingsError([`CRASH_POINT: must be one of ${CRASH_POINTS.join(", ")}`]);
   return point;
-}
-
-/** Services that publish the sources of contracts. */
-export interface VerificationSettings {
-  sourcifyUrl: string;
-  etherscanUrl: string;
-  /** null: Etherscan is not asked. */
-  etherscanKey: string | null;
-}
-
-export interface Settings {
-  port: number;
-  host: string;
-  /** null: nothing is measured. */
-  metricsPort: number | null;
-  metricsHost: string;
-  /** null: nothing is traced. */
-  traces: TraceSettings | null;
-  publicUrl: string;
-  /** Block explorer of the chain; null: there is none. */
-  explorerUrl: string | null;
-  verification: VerificationSettings;
-  /** Who verifies collections. */
-  verifyCollections: VerifyCollections;
-  /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
-  trustProxy: string[];
-  /** The first, or only, node. */
-  rpcUrl: string;
-  /** All nodes, the preferred one first. */
-  rpcUrls: readonly string[];
-  /** Nodes that get no transactions: their places in the list, from 1. */
-  rpcReadOnly: readonly number[];
-  /** How many nodes must agree about a block before it is final. */
-  rpcAgreement: number;
-  /** Whether logs are checked against the receipts of their blocks. */
-  verifyReceipts: boolean;
-  /** First and largest sizes of log queries. */
-  logQueries: { blocks: number; addresses: number; topicsAbove: number };
-  dataDir: string;
-  deploymentsDir: string;
-  databaseUrl: string;
-  /** Most connections to a PostgreSQL database. */
-  databasePool: number;
-  /** Folder of `pg_dump` and `pg_restore`; null: they are on PATH. */
-  pgBin: string | null;
-  seedFile: string;
-  seedPassphrase: string | null;
-  /** Extended public key of the wallets' root; null: it comes from the seed. */
-  xpub: string | null;
-  /** Newest first; empty when none is set. */
-  secretKeys: { id: string; bytes: Uint8Array }[];
-  /** Numbers of the lanes to use, ascending. */
-  lanes: number[];
-  leaseSeconds: number;
-  rebroadcastSeconds: number;
-  replaceSeconds: number;
-  maxFeeGwei: number;
-  /** null: 0.1 on a local chain, 1 on any other. */
-  blockPollSeconds: number | null;
-  /** null: 1 on a local chain, 12 on any other. */
-  confirmations: number | null;
-  /** null: no limit. */
-  appGasPerDay: number | null;
-  /** What an app that is created gets. */
-  appQuotas: Quotas;
-  allowedPrivateHosts: string[];
-  mediaStore: MediaStoreSetting;
-  /** null: `ipfs://` media that is not stored here is refused. */
-  ipfsGateway: string | null;
-  /** null: nothing is pinned elsewhere. */
-  ipfsPinRpc: string | null;
-  /** null: the service runs no IPFS node. */
-  ipfsNode: IpfsNodeSettings | null;
-  /** How long rows are kept that the service can do without. */
-  retain: Retention;
-  /** Hours between two collections of unused media; 0: never. */
-  collectMediaHours: number;
-  roles: Role[];
-  logLevel: (typeof LOG_LEVELS)[number];
-  limits: Limits;
 }
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -160,99 +41,109 @@ export class SettingsError extends Error {
 }
 
 /** @throws SettingsError */
-export function parseSettings(env: Environment): Settings {
-  const reader = new Reader(env);
+export function parseSettings(env: Environment) {
+  return parsePart(env, settingsOf);
+}
+
+/** What the service and its commands get. `null` means that a setting is not set and has no default. */
+export type Settings = ReturnType<typeof settingsOf>;
+
+function settingsOf(reader: Reader) {
   const port = reader.read("PORT");
   const dataDir = reader.read("DATA_DIR");
-  const settings: Settings = {
+  return {
     port,
     host: reader.read("HOST"),
+    /** null: nothing is measured. */
     metricsPort: reader.optional("METRICS_PORT"),
     metricsHost: reader.read("METRICS_HOST"),
-    traces: traceSettings({
-      endpoint: reader.optional("OTEL_EXPORTER_OTLP_ENDPOINT"),
-      headers: reader.optional("OTEL_EXPORTER_OTLP_HEADERS"),
-      serviceName: reader.read("OTEL_SERVICE_NAME"),
-    }),
+    traces: reader.traces(),
     publicUrl: reader.publicUrl(port),
+    /** Block explorer of the chain. */
     explorerUrl: reader.optional("EXPLORER_URL"),
-    ...verificationOf(reader),
+    ...reader.verification(),
+    /** Proxies whose `X-Forwarded-For` header is believed: addresses, networks, names of ranges. */
     trustProxy: reader.optional("TRUST_PROXY") ?? [],
     ...reader.nodes(),
-    logQueries: {
-      blocks: reader.read("LOG_QUERY_BLOCKS"),
-      addresses: reader.read("LOG_QUERY_ADDRESSES"),
-      topicsAbove: reader.read("LOG_TOPICS_ABOVE"),
-    },
     dataDir,
     deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
-    databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)),
+    databaseUrl: reader.databaseUrl(dataDir),
     databasePool: reader.read("DATABASE_POOL"),
+    /** null: `pg_dump` and `pg_restore` are on PATH. */
     pgBin: reader.optional("PG_BIN"),
     seedFile: reader.read("SEED_FILE", join(dataDir, "seed.jwe")),
     seedPassphrase: reader.seedPassphrase(),
+    /** null: the extended public key of the wallets' root comes from the seed. */
     xpub: reader.optional("XPUB"),
+    /** Newest first; empty when none is set. */
     secretKeys: reader.optional("SECRET_KEYS") ?? [],
+    /** Numbers of the lanes to use, ascending. */
     lanes: reader.lanes(),
     leaseSeconds: reader.read("LEASE_SECONDS"),
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
     maxFeeGwei: reader.read("MAX_FEE_GWEI"),
+    /** null: the default depends on the chain, as that of `confirmations` (`api/context/chain-defaults.ts`). */
     blockPollSeconds: reader.optional("BLOCK_POLL_SECONDS"),
     confirmations: reader.optional("CONFIRMATIONS"),
+    /** null: no limit. */
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
-    appQuotas: readAppQuotas((variable) => reader.read(variable)),
+    appQuotas: reader.appQuotas(),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     mediaStore: reader.mediaStore(reader.optional("MEDIA_STORE")),
+    /** null: `ipfs://` media that is not stored here is refused. */
     ipfsGateway: reader.optional("IPFS_GATEWAY"),
+    /** null: nothing is pinned elsewhere. */
     ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
-    ipfsNode: ipfsNodeSettings({
-      listen: reader.optional("IPFS_LISTEN"),
-      announce: reader.optional("IPFS_ANNOUNCE"),
-      bootstrap: reader.optional("IPFS_BOOTSTRAP"),
-    }),
-    retain: readRetention((variable) => reader.read(variable)),
+    ipfsNode: reader.ipfsNode(),
+    retain: reader.retention(),
     collectMediaHours: reader.read("COLLECT_MEDIA_HOURS"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),
   };
-  reader.check();
-  return settings;
 }
 
-function verificationOf(reader: Reader): Pick<Settings, "verification" | "verifyCollections"> {
-  const verification = {
-    sourcifyUrl: reader.read("SOURCIFY_URL"),
-    etherscanUrl: reader.read("ETHERSCAN_URL"),
-    etherscanKey: reader.optional("ETHERSCAN_API_KEY"),
-  };
-  return { verification, verifyCollections: reader.verifyCollections() };
-}
+/* Parts of the settings, for commands that need no others. Those others may be invalid. */
 
-/** The part that most CLI commands need. Other settings may be invalid. @throws SettingsError */
-export function parseDatabaseSettings(env: Environment): { databaseUrl: string } {
+function parsePart<T>(env: Environment, read: (reader: Reader) => T): T {
   const reader = new Reader(env);
-  const dataDir = reader.read("DATA_DIR");
-  const settings = { databaseUrl: reader.read("DATABASE_URL", defaultDatabase(dataDir)) };
+  const part = read(reader);
   reader.check();
-  return settings;
+  return part;
+}
+
+/** The part that links to the console need. @throws SettingsError */
+export function parseLinkSettings(env: Environment) {
+  return parsePart(env, (reader) => ({ publicUrl: reader.publicUrl(reader.read("PORT")) }));
+}
+
+/** The part that a new app needs. @throws SettingsError */
+export function parseAppQuotas(env: Environment) {
+  return parsePart(env, (reader) => ({ appQuotas: reader.appQuotas() }));
+}
+
+/** The part that `prune` needs. @throws SettingsError */
+export function parsePruneSettings(env: Environment) {
+  return parsePart(env, (reader) => ({
+    databaseUrl: reader.databaseUrl(reader.read("DATA_DIR")),
+    retain: reader.retention(),
+  }));
+}
+
+/** The part that most commands need. @throws SettingsError */
+export function parseDatabaseSettings(env: Environment) {
+  return parsePart(env, (reader) => ({ databaseUrl: reader.databaseUrl(reader.read("DATA_DIR")) }));
 }
 
 /** For a command that needs the folder alone. @throws SettingsError */
 export function parseDataDir(env: Environment): string {
-  const reader = new Reader(env);
-  const dataDir = reader.read("DATA_DIR");
-  reader.check();
-  return dataDir;
+  return parsePart(env, (reader) => reader.read("DATA_DIR"));
 }
 
 /** A media store that a command names. @throws SettingsError */
 export function parseMediaStoreText(env: Environment, text: string): MediaStoreSetting {
-  const reader = new Reader(env);
-  const setting = reader.mediaStore(text);
-  reader.check();
-  return setting;
+  return parsePart(env, (reader) => reader.mediaStore(text));
 }
 
 export function defaultDatabase(dataDir: string): string {
@@ -278,7 +169,7 @@ class Reader {
   }
 
   /** From `RPC_URLS`, or the one of `RPC_URL`, and how much they are believed. */
-  nodes(): Pick<Settings, "rpcUrl" | "rpcUrls" | "rpcReadOnly" | "rpcAgreement" | "verifyReceipts"> {
+  nodes() {
     const several = this.optional("RPC_URLS");
     // A value that is not valid is an empty text until `check`.
     const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
@@ -295,21 +186,74 @@ class Reader {
       this.#problems.push(
         `RPC_AGREEMENT: ${plural(rpcAgreement, "node")} cannot agree, because RPC_URLS names only ${rpcUrls.length.toString()}`,
       );
-    return { rpcUrl, rpcUrls, rpcReadOnly: readOnly, rpcAgreement, verifyReceipts: this.read("VERIFY_RECEIPTS") };
+    return {
+      /** The first, or only, node. */
+      rpcUrl,
+      /** All nodes, the preferred one first. */
+      rpcUrls,
+      /** Nodes that get no transactions: their places in the list, from 1. */
+      rpcReadOnly: readOnly,
+      /** How many nodes must agree about a block before it is final. */
+      rpcAgreement,
+      /** Whether logs are checked against the receipts of their blocks. */
+      verifyReceipts: this.read("VERIFY_RECEIPTS"),
+      /** First and largest sizes of log queries. */
+      logQueries: {
+        blocks: this.read("LOG_QUERY_BLOCKS"),
+        addresses: this.read("LOG_QUERY_ADDRESSES"),
+        topicsAbove: this.read("LOG_TOPICS_ABOVE"),
+      },
+    };
   }
 
-  verifyCollections(): VerifyCollections {
-    const verifier = this.read("VERIFY_COLLECTIONS");
+  verification() {
+    const verification = {
+      sourcifyUrl: this.read("SOURCIFY_URL"),
+      etherscanUrl: this.read("ETHERSCAN_URL"),
+      /** null: Etherscan is not asked. */
+      etherscanKey: this.optional("ETHERSCAN_API_KEY"),
+    };
+    const verifyCollections = this.read("VERIFY_COLLECTIONS");
     // A process that does not ask has no need of the key. Problems of ROLES are found where it is read.
     const { schema, fallback } = VARIABLES.ROLES;
     const asks = schema.safeParse(this.#text("ROLES") ?? fallback).data?.includes("indexer") ?? false;
-    if (verifier === "etherscan" && asks && this.#text("ETHERSCAN_API_KEY") === null)
+    if (verifyCollections === "etherscan" && asks && this.#text("ETHERSCAN_API_KEY") === null)
       this.#problems.push("VERIFY_COLLECTIONS: etherscan needs a key of Etherscan's API: set ETHERSCAN_API_KEY");
-    return verifier;
+    return { verification, verifyCollections };
   }
 
   publicUrl(port: number): string {
     return this.read("PUBLIC_URL", `http://localhost:${port.toString()}`);
+  }
+
+  databaseUrl(dataDir: string): string {
+    return this.read("DATABASE_URL", defaultDatabase(dataDir));
+  }
+
+  /** Where traces are sent; null: nothing is traced. */
+  traces() {
+    const endpoint = this.optional("OTEL_EXPORTER_OTLP_ENDPOINT");
+    const headers = this.optional("OTEL_EXPORTER_OTLP_HEADERS") ?? {};
+    const serviceName = this.read("OTEL_SERVICE_NAME");
+    return endpoint === null ? null : { endpoint, headers, serviceName };
+  }
+
+  /** null: the service runs no IPFS node. All values are multiaddrs. */
+  ipfsNode() {
+    const listen = this.optional("IPFS_LISTEN");
+    /** Empty: the listen addresses. */
+    const announce = this.optional("IPFS_ANNOUNCE") ?? [];
+    /** Empty: the node waits for others to connect. */
+    const bootstrap = this.optional("IPFS_BOOTSTRAP") ?? PUBLIC_BOOTSTRAP;
+    return listen === null ? null : { listen, announce, bootstrap };
+  }
+
+  appQuotas(): Quotas {
+    return readAppQuotas((variable) => this.read(variable));
+  }
+
+  retention(): Retention {
+    return readRetention((variable) => this.read(variable));
   }
 
   limits(): Limits {

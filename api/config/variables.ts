@@ -57,32 +57,13 @@ const IPFS_VARIABLES = {
 } as const;
 
 /** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */
-const PUBLIC_BOOTSTRAP = [
+export const PUBLIC_BOOTSTRAP = [
   "/dnsaddr/bootstrap.libp2p.io/p2p/QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN",
   "/dnsaddr/bootstrap.libp2p.io/p2p/QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb",
   "/dnsaddr/bootstrap.libp2p.io/p2p/QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt",
   "/dnsaddr/va1.bootstrap.libp2p.io/p2p/12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8",
   "/ip4/104.131.131.82/tcp/4001/p2p/QmaCpDMGvV2BGHeYERUEnRQAwe3N8SzbUtfsmvsqQLuvuJ",
 ];
-
-/** All values are multiaddrs. */
-export interface IpfsNodeSettings {
-  listen: string[];
-  /** Empty: the listen addresses. */
-  announce: string[];
-  /** Empty: the node waits for others to connect. */
-  bootstrap: string[];
-}
-
-/** @param read the variables' values; null when unset. @returns null when the IPFS node is off. */
-export function ipfsNodeSettings(read: {
-  listen: string[] | null;
-  announce: string[] | null;
-  bootstrap: string[] | null;
-}): IpfsNodeSettings | null {
-  const { listen, announce, bootstrap } = read;
-  return listen === null ? null : { listen, announce: announce ?? [], bootstrap: bootstrap ?? PUBLIC_BOOTSTRAP };
-}
 
 const FOREVER = "forever";
 /** A hundred years. */
@@ -200,28 +181,11 @@ const TRACE_VARIABLES = {
   OTEL_SERVICE_NAME: { schema: z.string(), fallback: "moneta", description: "Name of this service in traces." },
 } as const;
 
-/** Where traces are sent. */
-export interface TraceSettings {
-  endpoint: string;
-  headers: Record<string, string>;
-  serviceName: string;
-}
-
 /** @throws Error when it is not a pair */
 function pairOf(text: string): [string, string] {
   const at = text.indexOf("=");
   if (at < 1) throw new Error("no name");
   return [text.slice(0, at).trim(), decodeURIComponent(text.slice(at + 1).trim())];
-}
-
-/** @returns null when nothing is traced. */
-export function traceSettings(read: {
-  endpoint: string | null;
-  headers: Record<string, string> | null;
-  serviceName: string;
-}): TraceSettings | null {
-  const { endpoint, headers, serviceName } = read;
-  return endpoint === null ? null : { endpoint, headers: headers ?? {}, serviceName };
 }
 
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;

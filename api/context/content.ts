@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";
-import type { IpfsNodeSettings, Role } from "../config/variables.ts";
+import type { Role } from "../config/variables.ts";
 import type { BlockStore } from "../content/block-store.ts";
 import type { Gateway } from "../content/copy/verified-blocks.ts";
 import type { IpfsNode } from "../content/node/node.ts";
@@ -100,7 +100,7 @@ function withGateway(policy: AddressPolicy, url: string): AddressPolicy {
  * @throws StartupError
  */
 async function openIpfsNode(
-  settings: { ipfsNode: IpfsNodeSettings; dataDir: string },
+  settings: { ipfsNode: NonNullable<Settings["ipfsNode"]>; dataDir: string },
   deps: { blocks: BlockStore; logger: Logger },
 ): Promise<IpfsNode> {
   try {

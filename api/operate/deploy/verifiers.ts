@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 
 import { networkOf } from "../../config/networks.ts";
-import type { VerificationSettings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.ts";
 import { callJson } from "../../outbound/call-json.ts";
 
 /** A contract on the chain, and what it was compiled from. */
@@ -59,7 +59,7 @@ export class VerifierFailed extends Error {
 /** The verifiers of a chain, by the table of networks. A chain without a name is tried at all of them. */
 export function verifiersOf(
   chainId: bigint,
-  settings: VerificationSettings,
+  settings: Settings["verification"],
   patience: Patience = PATIENCE,
 ): { verifiers: Verifier[]; missing: string[] } {
   const known: readonly string[] = networkOf(chainId)?.verifiers ?? ["sourcify", "etherscan"];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { waitOfHeader } from "../../chain/limits.ts";
-import type { VerificationSettings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.ts";
 import type { VerifyCollections } from "../../config/variables.ts";
 import type { Verified } from "../../domain/verification.ts";
 import { createOutboundAgent, type OutboundAgent } from "../../outbound/agent.ts";
@@ -67,7 +67,7 @@ export class VerifierUnavailable extends Error {
 /** The verifier of the settings. @param chainId of the collections */
 export function createCloneVerifier(
   which: Exclude<VerifyCollections, "off">,
-  { sourcifyUrl, etherscanUrl, etherscanKey }: VerificationSettings,
+  { sourcifyUrl, etherscanUrl, etherscanKey }: Settings["verification"],
   chainId: bigint,
   times: CloneTimes = TIMES,
 ): CloneVerifier {
