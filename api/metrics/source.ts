@@ -1,5 +1,7 @@
 import type { Logger } from "pino";
 
+import { inTime } from "../shared/pause.ts";
+
 /** Milliseconds that an answer waits for a source. */
 const TIMEOUT = 5_000;
 
@@ -38,15 +40,7 @@ export class Source<T> {
     const { timeout = TIMEOUT } = this.#options;
     if (this.#last !== null && performance.now() < this.#last.freshUntil) return this.#last.value;
     this.#reading ??= this.#look();
-    const late = Promise.withResolvers<null>();
-    const timer = setTimeout(() => {
-      late.resolve(null);
-    }, timeout);
-    try {
-      return await Promise.race([this.#reading, late.promise]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return inTime(this.#reading, timeout, () => null);
   }
 
   async #look(): Promise<T | null> {

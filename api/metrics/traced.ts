@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
-import { setTimeout as wait } from "node:timers/promises";
 
 import {
   diag,
@@ -22,6 +21,7 @@ import {
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter as Exporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
+import { inTime } from "../shared/pause.ts";
 import type { HttpAnswer, Metrics, RequestChange } from "../shared/metrics.ts";
 
 /** What the parts of the service report to, when they are traced. */
@@ -83,11 +83,8 @@ export class SpanExporter {
 
   /** Sends what waits, once, and then no more. What fails is in the log. */
   async stop(): Promise<void> {
-    const waiting = new AbortController();
     const sent = this.#processor.shutdown().catch(() => undefined);
-    const late = wait(LAST_TIMEOUT, undefined, { signal: waiting.signal }).catch(() => undefined);
-    await Promise.race([sent, late]);
-    waiting.abort();
+    await inTime(sent, LAST_TIMEOUT, () => undefined);
   }
 }
 

@@ -6,6 +6,7 @@ import { BODY_SECONDS, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.
 import { ApiError } from "../domain/error-codes.ts";
 import { parseExact } from "../shared/exact-json.ts";
 import { faultOfJson } from "../shared/json-fault.ts";
+import { inTime } from "../shared/pause.ts";
 import { discardRest } from "./file-body.ts";
 import type { OpenBodies } from "./held-bytes.ts";
 
@@ -47,9 +48,13 @@ export function bodyReader(
     }
     const handled = bodies.open(holder, mostBytes(request, limit), { request, response });
     try {
-      await inTime(run(readBytes, request, response), request, seconds);
+      await inTime(run(readBytes, request, response), seconds * 1_000, () => {
+        throw new ApiError("request_timeout");
+      });
       return { ...jsonOf(request.body), handled };
     } catch (error) {
+      // A connection whose body goes on is closed soon.
+      discardRest(request);
       handled();
       throw error;
     }
@@ -133,22 +138,6 @@ function mostBytes({ headers }: Request, limit: number): number {
   const length = headers["content-length"];
   if (headers["transfer-encoding"] !== undefined || headers["content-encoding"] !== undefined) return limit;
   return length === undefined ? 0 : Math.min(Number(length), limit);
-}
-
-/** @throws ApiError `request_timeout`; the connection is then closed soon. */
-async function inTime(reading: Promise<void>, request: Request, seconds: number): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => {
-    late.reject(new ApiError("request_timeout"));
-  }, seconds * 1_000);
-  try {
-    await Promise.race([reading, late.promise]);
-  } catch (error) {
-    discardRest(request);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function run(handler: RequestHandler, request: Request, response: Response): Promise<void> {

@@ -5,6 +5,7 @@ import type { Request } from "express";
 import type { SentFile } from "../commands/upload-media.ts";
 import { UPLOAD_PACE } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
+import { inTime } from "../shared/pause.ts";
 
 /**
  * Milliseconds in which a caller may finish a body that was refused. Closing the connection at once would keep many callers
@@ -53,19 +54,14 @@ async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
  */
 async function inPace<T>(next: Promise<T>, pace: { waited: number; arrived: number }): Promise<T> {
   const { bytesPerSecond, grace } = UPLOAD_PACE;
-  const late = Promise.withResolvers<never>();
   const started = performance.now();
-  const timer = setTimeout(
-    () => {
-      const message = `The file arrives too slowly. It must arrive at ${bytesPerSecond.toString()} bytes a second or more on average.`;
-      late.reject(new ApiError("request_timeout", null, { message }));
-    },
-    (grace + pace.arrived / bytesPerSecond) * 1_000 - pace.waited,
-  );
+  const left = (grace + pace.arrived / bytesPerSecond) * 1_000 - pace.waited;
   try {
-    return await Promise.race([next, late.promise]);
+    return await inTime(next, left, () => {
+      const message = `The file arrives too slowly. It must arrive at ${bytesPerSecond.toString()} bytes a second or more on average.`;
+      throw new ApiError("request_timeout", null, { message });
+    });
   } finally {
-    clearTimeout(timer);
     pace.waited += performance.now() - started;
   }
 }
