@@ -1,12 +1,12 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import type { NodeChoice, NodeState } from "../chain/node-choice.ts";
+import type { NodeChoice } from "../chain/node-choice.ts";
 import { daysLeft, SPENDING_PERIOD } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Db } from "../store/db/sql.ts";
 import { countProcesses, type SharedRole } from "../store/db/presence.ts";
-import { countDeliveries, type PipelineState, readPipeline } from "../store/metrics/pipeline.ts";
+import { countDeliveries, readPipeline } from "../store/metrics/pipeline.ts";
 import { spentSince } from "../store/sending/spent.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
 import { Source } from "./source.ts";
@@ -27,44 +27,11 @@ interface OverviewDeps {
   now: () => number;
 }
 
-interface Stored extends PipelineState {
-  deliveries: { waiting: number; dead: number };
-  processes: Record<SharedRole, number>;
-}
-
-interface LaneOverview {
-  lane: number;
-  address: string;
-  /** Whether the settings have this lane. One of earlier settings only finishes what it began. */
-  inUse: boolean;
-  /** When its oldest unmined batch was signed; null when it has none. */
-  oldestUnmined: number | null;
-  /** In wei; null while the node does not answer. */
-  balance: bigint | null;
-  lowFunds: boolean | null;
-  /** What to send to it, in wei; null: nothing, or not known. */
-  advised: bigint | null;
-  /** What its transactions of one day cost, in wei; null while that is not known. */
-  spent: bigint | null;
-  daysLeft: number | null;
-}
-
-/** The state of the whole service. Times are milliseconds since 1970. */
-interface ServiceOverview extends Omit<Stored, "lanes"> {
-  lanes: LaneOverview[];
-  /** The newest block; null while the node does not answer. */
-  head: number | null;
-  /** null: it is not known. */
-  relayPaused: boolean | null;
-  /** Empty with one node. */
-  nodes: NodeState[];
-}
-
 /** What the operator's console shows. However many callers ask, only one read runs at a time, and all of them get its result. */
 export class Overview {
   readonly #lanes: readonly number[];
   readonly #nodes: Pick<NodeChoice, "states">;
-  readonly #stored: Source<Stored>;
+  readonly #stored: Source<Awaited<ReturnType<typeof readStored>>>;
   readonly #chain: Source<ChainState>;
   readonly #spent: Source<ReadonlyMap<number, bigint>>;
 
@@ -89,8 +56,8 @@ export class Overview {
     });
   }
 
-  /** Null while the database cannot be read. */
-  async read(): Promise<ServiceOverview | null> {
+  /** The state of the whole service; null while the database cannot be read. */
+  async read() {
     const [stored, chain, spent] = await Promise.all([this.#stored.value(), this.#chain.value(), this.#spent.value()]);
     if (stored === null) return null;
     const lanes = stored.lanes.map((one) => {

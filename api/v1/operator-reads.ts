@@ -1,4 +1,5 @@
-import type { Condition, NodeWord } from "../domain/conditions.ts";
+import type { NodeState } from "../chain/node-choice.ts";
+import type { Condition } from "../domain/conditions.ts";
 
 /** What the operator's calls read about the whole service. Times are milliseconds since 1970. */
 export interface OperatorReads {
@@ -15,38 +16,30 @@ interface OverviewOfService {
   quarantined: number;
   overdueSince: number | null;
   checkpoint: number;
+  /** The newest block; null while the node does not answer. */
   head: number | null;
+  /** Null: it is not known. */
   relayPaused: boolean | null;
   deliveries: Record<"waiting" | "dead", number>;
   processes: Record<"api" | "relayer" | "other", number>;
   lanes: LaneOfService[];
-  nodes: NodeOfService[];
-}
-
-/** One of several nodes. */
-export interface NodeOfService {
-  number: number;
-  host: string;
-  word: NodeWord;
-  head: number | null;
-  /** In seconds. */
-  latency: number | null;
-  failures: number;
-  sends: boolean;
-  problem: string | null;
+  /** Empty with one node. */
+  nodes: readonly NodeState[];
 }
 
 export interface LaneOfService {
   lane: number;
   address: string;
+  /** Whether the settings have this lane. One of earlier settings only finishes what it began. */
   inUse: boolean;
+  /** When its oldest unmined batch was signed; null when it has none. */
   oldestUnmined: number | null;
-  /** In wei. */
+  /** In wei; null while the node does not answer. */
   balance: bigint | null;
   lowFunds: boolean | null;
   /** What to send to it, in wei; null: nothing, or not known. */
   advised: bigint | null;
-  /** In wei, in one day. */
+  /** What its transactions of one day cost, in wei; null while that is not known. */
   spent: bigint | null;
   daysLeft: number | null;
 }

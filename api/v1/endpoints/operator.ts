@@ -1,3 +1,4 @@
+import type { NodeState } from "../../chain/node-choice.ts";
 import { createApp, FIRST_TOKEN } from "../../commands/apps.ts";
 import { dayOf } from "../../domain/day.ts";
 import { ApiError } from "../../domain/error-codes.ts";
@@ -22,7 +23,7 @@ import {
   seriesQuery,
   statusExample,
 } from "../schemas/operator.ts";
-import type { LaneOfService, NodeOfService } from "../operator-reads.ts";
+import type { LaneOfService } from "../operator-reads.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
 import { none, noQuery } from "../schemas/params.ts";
@@ -65,7 +66,7 @@ export function operatorStatus() {
   });
 }
 
-function presentNode({ number, host, word, head, latency, failures, sends, problem }: NodeOfService) {
+function presentNode({ number, host, word, head, latency, failures, sends, problem }: NodeState) {
   const milliseconds = latency === null ? null : Math.round(1_000 * latency);
   return { node: number, host, state: word, head, latency_ms: milliseconds, failures, sends, problem };
 }
