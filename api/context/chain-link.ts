@@ -128,14 +128,23 @@ function createGuard(
   return guard;
 }
 
-/** Opens the link, and puts nodes of a wrong chain aside before anything is read. @throws StartupError */
+/**
+ * Opens the link, and puts nodes of a wrong chain aside before anything is read. A database that belongs to no chain yet is
+ * bound by what the nodes say, so they must say the same.
+ * @throws StartupError
+ */
 export async function connectNodes(
   settings: LinkSettings,
   parts: LinkParts & { database: Database },
   opened: AsyncDisposableStack,
 ): Promise<ChainLink> {
   const link = openChainLink(settings, parts, opened);
-  await chooseNodes(link, parts.database, opened);
+  if (link.nodes === null) return link;
+  const expected = await chainOfDatabase(parts.database);
+  if (expected !== null) link.guard(expected, opened);
+  const met = await link.nodes.chains();
+  const problem = link.nodes.problem ?? (expected === null ? differenceOf(met) : null);
+  if (problem !== null) throw new StartupError(problem);
   return link;
 }
 
@@ -154,23 +163,9 @@ export async function firstNode(settings: LinkSettings): Promise<string> {
 }
 
 /** The chain that the database belongs to; null while it belongs to none. */
-export async function chainOfDatabase({ read }: Pick<Database, "read">): Promise<ExpectedChain | null> {
+async function chainOfDatabase({ read }: Database): Promise<ExpectedChain | null> {
   const [chainId, genesis] = [await readMeta(read, "chain_id"), await readMeta(read, "genesis")];
   return chainId === null || genesis === null ? null : { chainId: BigInt(chainId), genesis };
-}
-
-/**
- * A database that belongs to no chain yet is bound by what the nodes say, so they must say the same.
- * @throws StartupError
- */
-async function chooseNodes(link: ChainLink, database: Database, opened: AsyncDisposableStack): Promise<void> {
-  if (link.nodes === null) return;
-  const expected = await chainOfDatabase(database);
-  if (expected !== null) link.guard(expected, opened);
-  const met = await link.nodes.chains();
-  if (link.nodes.problem !== null) throw new StartupError(link.nodes.problem);
-  const problem = expected === null ? differenceOf(met) : null;
-  if (problem !== null) throw new StartupError(problem);
 }
 
 /** What to say when the nodes serve different chains, and nothing says which is meant; null when they do not. */

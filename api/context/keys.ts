@@ -58,10 +58,13 @@ export async function loadKeys(
     seed: roles.includes("relayer") || (roles.includes("api") && xpub === null),
     secretKeys: roles.includes("api") || roles.includes("webhooks"),
   };
-  const none = { seedFile: settings.seedFile, passphrase: null, keys: [] };
-  const needsAny = needs.seed || needs.secretKeys;
-  const sources = !needsAny ? none : local ? await localKeys(settings, needs) : requireKeys(settings, needs);
-  const phrase = needs.seed ? (seedPhrase ?? (await readSeedFile(sources.seedFile, needed(sources.passphrase)))) : null;
+  const { passphrase, keys }: Secrets =
+    !needs.seed && !needs.secretKeys
+      ? { passphrase: null, keys: [] }
+      : local
+        ? await localKeys(settings, needs)
+        : requireKeys(settings, needs);
+  const phrase = needs.seed ? (seedPhrase ?? (await readSeedFile(settings.seedFile, needed(passphrase)))) : null;
   const keyring = phrase === null ? null : createKeyring(phrase);
   if (keyring !== null && xpub !== null && keyring.walletsPublicKey !== xpub) {
     throw new StartupError(
@@ -72,8 +75,8 @@ export async function loadKeys(
     keyring,
     seedPhrase: phrase,
     walletsPublicKey: keyring?.walletsPublicKey ?? xpub,
-    sealer: needs.secretKeys ? createSealer(sources.keys) : null,
-    passphraseWeakness: sources.passphrase === null ? null : weaknessOf(sources.passphrase),
+    sealer: needs.secretKeys ? createSealer(keys) : null,
+    passphraseWeakness: passphrase === null ? null : weaknessOf(passphrase),
   };
 }
 
@@ -83,14 +86,21 @@ export function needed<T>(loaded: T | null): T {
   return loaded;
 }
 
-interface KeySources {
-  seedFile: string;
-  /** null: the seed is not needed. */
+interface Secrets {
+  /** Decrypts the seed; null: it is not known, or not needed. */
   passphrase: string | null;
   keys: SecretKey[];
 }
 
-function requireKeys(settings: KeySettings, needs: Needs): KeySources {
+/** Those of the settings. On a local chain, those that its first start created stand in for what is not set. */
+function secretsOf({ seedPassphrase, secretKeys: keys }: KeySettings, stored: LocalSecrets | null): Secrets {
+  return {
+    passphrase: seedPassphrase ?? stored?.seed_passphrase ?? null,
+    keys: keys.length > 0 || stored === null ? keys : secretKeys.parse(stored.secret_keys),
+  };
+}
+
+function requireKeys(settings: KeySettings, needs: Needs): Secrets {
   const { seedPassphrase: passphrase, secretKeys: keys, seedFile } = settings;
   const problems: string[] = [];
   if (needs.seed && !existsSync(seedFile)) {
@@ -106,15 +116,13 @@ function requireKeys(settings: KeySettings, needs: Needs): KeySources {
       `Keys are missing. Only on a local chain are they created automatically:\n- ${problems.join("\n- ")}`,
     );
   }
-  return { seedFile, passphrase, keys };
+  return { passphrase, keys };
 }
 
 /** Loads the keys that exist and creates none: for commands that may run beside the service. */
 export async function findKeys(settings: KeySettings, local: boolean): Promise<FoundKeys> {
-  const stored = local ? await storedLocally(settings) : null;
-  const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
-  const keys =
-    settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
+  const file = localSecretsFile(settings);
+  const { passphrase, keys } = secretsOf(settings, local && existsSync(file) ? await readLocalSecrets(file) : null);
   const found: FoundKeys = {
     keyring: null,
     walletsPublicKey: settings.xpub,
@@ -135,36 +143,33 @@ export async function findKeys(settings: KeySettings, local: boolean): Promise<F
   return found;
 }
 
-async function storedLocally(settings: KeySettings): Promise<z.infer<typeof localSecrets> | null> {
-  const file = localSecretsFile(settings);
-  return existsSync(file) ? localSecrets.parse(JSON.parse(await readFile(file, "utf8"))) : null;
-}
-
 function localSecretsFile(settings: KeySettings): string {
   return join(settings.dataDir, "local-secrets.json");
 }
 
 const localSecrets = z.object({ seed_passphrase: z.string(), secret_keys: z.string() });
+type LocalSecrets = z.infer<typeof localSecrets>;
+
+async function readLocalSecrets(file: string): Promise<LocalSecrets> {
+  return localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
+}
 
 /** Creates what is needed and missing. */
-async function localKeys(settings: KeySettings, needs: Needs): Promise<KeySources> {
+async function localKeys(settings: KeySettings, needs: Needs): Promise<Secrets> {
   const missing =
     (needs.seed && settings.seedPassphrase === null) || (needs.secretKeys && settings.secretKeys.length === 0);
-  const stored = missing ? await createLocalSecrets(settings) : null;
-  const passphrase = settings.seedPassphrase ?? stored?.seed_passphrase ?? null;
+  const secrets = secretsOf(settings, missing ? await createLocalSecrets(settings) : null);
   if (needs.seed && !existsSync(settings.seedFile)) {
-    await writeSeedFile(settings.seedFile, newSeedPhrase(), needed(passphrase)).catch((error: unknown) => {
+    await writeSeedFile(settings.seedFile, newSeedPhrase(), needed(secrets.passphrase)).catch((error: unknown) => {
       if (!existsSync(settings.seedFile)) throw error;
       // Another process was faster. Both use its seed.
     });
   }
-  const keys =
-    settings.secretKeys.length > 0 ? settings.secretKeys : stored === null ? [] : secretKeys.parse(stored.secret_keys);
-  return { seedFile: settings.seedFile, passphrase, keys };
+  return secrets;
 }
 
 /** The secrets of a local chain, in a file that the first start creates. */
-async function createLocalSecrets(settings: KeySettings): Promise<z.infer<typeof localSecrets>> {
+async function createLocalSecrets(settings: KeySettings): Promise<LocalSecrets> {
   const file = localSecretsFile(settings);
   if (!existsSync(file)) {
     const made = {
@@ -174,5 +179,5 @@ async function createLocalSecrets(settings: KeySettings): Promise<z.infer<typeof
     // If another process was faster, both use its file.
     await writeNewFile(file, `${JSON.stringify(made, null, 2)}\n`);
   }
-  return localSecrets.parse(JSON.parse(await readFile(file, "utf8")));
+  return readLocalSecrets(file);
 }

@@ -24,22 +24,19 @@ export async function openMeter(
   { shared, logger }: { shared: SharedByThreads | null; logger: Logger },
   opened: AsyncDisposableStack,
 ): Promise<Meter> {
-  const meter = settings.metricsPort === null ? NO_METER : await openRegistry(threadName(settings, shared));
+  // The code that measures or traces is loaded only where it is used.
+  const meter =
+    settings.metricsPort === null
+      ? NO_METER
+      : (await import("../metrics/meter.ts")).createMeter(threadName(settings, shared));
   opened.defer(() => {
     meter.stop();
   });
   if (settings.traces === null) return meter;
-  // Loaded only when it is used.
   const { traceTo } = await import("../metrics/traced.ts");
   const traces = traceTo(settings.traces, meter.metrics, logger);
   opened.defer(() => traces.stop());
   return { ...meter, metrics: traces.metrics };
-}
-
-/** Its code, and that of `/metrics`, is loaded only when it is used. */
-async function openRegistry(thread: string): Promise<Meter> {
-  const { createMeter } = await import("../metrics/meter.ts");
-  return createMeter(thread);
 }
 
 function threadName(settings: Settings, shared: SharedByThreads | null): string {
@@ -63,7 +60,7 @@ export async function exportMetrics(
   if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
   const { Gauges } = await import("../metrics/gauges.ts");
   const gauges = new Gauges({ ...deps, client: deps.client.as("background"), lanes, dataDir });
-  return start({ meter, gauges, pipeline: shared?.pipeline?.measurements, logger }, { port, host }, opened);
+  return start({ meter, gauges, pipeline: shared?.pipeline, logger }, { port, host }, opened);
 }
 
 async function start(

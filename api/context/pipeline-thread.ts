@@ -6,6 +6,7 @@ import type { Logger } from "pino";
 import type { Settings } from "../config/settings.ts";
 import type { LoadingThread } from "./loading-thread.ts";
 import type { Measurements } from "../metrics/meter.ts";
+import { inTime } from "../shared/pause.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import type { Checked, Service } from "./service.ts";
 import { StartupError } from "./startup-error.ts";
@@ -23,11 +24,7 @@ export async function startInThreads(settings: Settings, logger: Logger, code: P
     const { startService } = await import("./service.ts");
     const service = await startService({ ...settings, roles: ["api"] }, logger, {
       ...shared,
-      pipeline: {
-        start: (checked) => pipeline.start(checked),
-        health: () => pipeline.health(),
-        measurements: () => pipeline.measurements(),
-      },
+      pipeline,
     });
     let stopped: Promise<void> | null = null;
     const stop = async () => {
@@ -58,7 +55,7 @@ interface PipelineCode {
  * The thread that runs the background workers, so that their work never delays an HTTP answer. Seen from the HTTP thread.
  * When it ends by an error, the process must end: a service that only accepts requests would look healthy.
  */
-class PipelineThread {
+export class PipelineThread {
   readonly #worker: Worker;
   readonly #signals: Signals;
   readonly #exited: Promise<unknown>;
@@ -116,20 +113,11 @@ class PipelineThread {
   }
 
   /** @returns null when the thread does not answer in time. */
-  async #ask(message: (question: number) => ToPipeline): Promise<Answer | null> {
+  #ask(message: (question: number) => ToPipeline): Promise<Answer | null> {
     const question = this.#question++;
-    const { promise, resolve } = Promise.withResolvers<Answer | null>();
-    const timer = setTimeout(() => {
-      resolve(null);
-    }, ANSWER_TIMEOUT);
-    this.#asked.set(question, resolve);
+    const answer = new Promise<Answer>((resolve) => this.#asked.set(question, resolve));
     this.#send(message(question));
-    try {
-      return await promise;
-    } finally {
-      clearTimeout(timer);
-      this.#asked.delete(question);
-    }
+    return inTime<Answer | null>(answer, ANSWER_TIMEOUT, () => null).finally(() => this.#asked.delete(question));
   }
 
   /** Stops the workers and ends the thread. */

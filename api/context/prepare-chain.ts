@@ -6,7 +6,6 @@ import { prepareLocally, withLocalOwner } from "../chain/local-contracts.ts";
 import { readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
 import { wrongBase } from "../domain/conditions.ts";
-import type { Keyring } from "../keys/keyring.ts";
 import { type Chain, hostedBaseOf } from "./chain-identity.ts";
 import type { Keys } from "./keys.ts";
 
@@ -19,7 +18,7 @@ export async function prepareChain(
 ): Promise<void> {
   const hostedBase = hostedBaseOf(settings);
   if (!local) return warnOfWrongBase(client, contracts, { hostedBase, logger });
-  const lanes = keyring === null ? [] : laneAddresses(keyring, settings.lanes);
+  const lanes = keyring === null ? [] : settings.lanes.map((lane) => keyring.lane(lane).address);
   await withLocalOwner(settings.rpcUrl, (owner) => prepareLocally(owner, contracts, { lanes, hostedBase }));
 }
 
@@ -32,8 +31,4 @@ export async function warnOfWrongBase(
   const { hostedBase: base } = await readDeploymentLinks(client, contracts);
   const wrong = base === null ? null : wrongBase(base, hostedBase);
   if (wrong !== null) logger.warn(wrong);
-}
-
-function laneAddresses(keyring: Keyring, lanes: readonly number[]): string[] {
-  return lanes.map((lane) => keyring.lane(lane).address);
 }

@@ -19,7 +19,8 @@ import { type CheckedKeys, loadCheckedKeys } from "./check-keys.ts";
 import { prepareChain } from "./prepare-chain.ts";
 import { type Content, openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
-import { joinOthers, type PresenceParts } from "./presence.ts";
+import type { PipelineThread } from "./pipeline-thread.ts";
+import { joinProcesses, type PresenceParts } from "./presence.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -54,7 +55,7 @@ export interface SharedByThreads {
   /** What is known about the nodes of the chain. */
   nodes: SharedArrayBuffer;
   /** The thread of the pipeline, for the thread that answers HTTP; absent in the former. */
-  pipeline?: PipelineThread;
+  pipeline?: Pick<PipelineThread, "start" | "health" | "measurements">;
   /**
    * For the thread of the pipeline: resolves when the HTTP thread has checked the chain, the database and the keys. Until then it only
    * loads its code: the tables must not be made, and a local chain must not be prepared, twice at once.
@@ -66,16 +67,6 @@ export interface SharedByThreads {
 export interface Checked {
   /** null: the HTTP thread needs no seed, so it has not decrypted it. */
   seedPhrase: string | null;
-}
-
-/** The thread that runs all roles but `api`. */
-interface PipelineThread {
-  /** Starts it. Called when chain, database and keys are checked. @throws StartupError */
-  start: (checked: Checked) => Promise<void>;
-  /** How its workers are. */
-  health: () => Promise<WorkerHealth[]>;
-  /** What it has measured; null when it does not answer. */
-  measurements: () => Promise<Measurements | null>;
 }
 
 /**
@@ -203,7 +194,7 @@ async function startWork(
       ? null
       : await code.relayer.withRelayers(settings, found.signing, { identity, client, ...present }, opened);
   if (shared === null && signing === null && !settings.roles.includes("api"))
-    await joinOthers(settings, present, opened);
+    await joinProcesses("other", settings, present, opened);
   const working = { database, client, content, signals, logger, metrics, now };
   const streams = code.api?.createStreams(settings, working) ?? null;
   const workers = createWorkers(settings, code, { ...found, ...working, streams, signing });

@@ -11,7 +11,7 @@ export interface ExporterDeps {
   meter: Meter;
   gauges: Gauges;
   /** What the thread of the pipeline measures; null when it does not answer. Absent: this process has one thread. */
-  pipeline?: (() => Promise<Measurements | null>) | undefined;
+  pipeline?: { measurements(): Promise<Measurements | null> } | undefined;
   logger: Logger;
 }
 
@@ -37,7 +37,7 @@ export function createExporter(deps: ExporterDeps): RequestListener {
 }
 
 async function report({ meter, gauges, pipeline }: ExporterDeps): Promise<string> {
-  const workers = pipeline === undefined ? [] : await pipeline();
+  const workers = pipeline === undefined ? [] : await pipeline.measurements();
   const own = [await meter.read(), await gauges.read(pipeline === undefined ? null : workers !== null)];
   return AggregatorRegistry.aggregate<PrometheusContentType>([...own, workers ?? []]).metrics();
 }

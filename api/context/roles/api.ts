@@ -29,7 +29,7 @@ import type { CheckedKeys } from "../check-keys.ts";
 import type { Content } from "../content.ts";
 import { needed } from "../keys.ts";
 import { createOperatorReads } from "../operator-reads.ts";
-import { joinApiProcesses, type PresenceParts } from "../presence.ts";
+import { joinProcesses, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps, WorkerHealth } from "../workers.ts";
 
 /** The event streams of the API. They are a worker, too. */
@@ -68,6 +68,7 @@ interface ApiParts extends Chain, CheckedKeys, PresenceParts {
 export async function serveApi(settings: Settings, parts: ApiParts, opened: AsyncDisposableStack): Promise<number> {
   const { database, guard, nodes, isLimited, keys, health, logger } = parts;
   const client = parts.client.as("api");
+  const processes = await joinProcesses("api", settings, parts, opened);
   return startHttp(
     {
       ...parts,
@@ -82,7 +83,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
         client: client.as("background"),
         blocks: parts.content.blocks,
       }),
-      apiProcesses: await joinApiProcesses(settings, parts, opened),
+      apiProcesses: () => processes.count,
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
       chainProblem: () => guard.problem,

@@ -9,7 +9,7 @@ import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
 import type { CheckedKeys } from "../check-keys.ts";
-import { joinRelayers, type PresenceParts } from "../presence.ts";
+import { joinProcesses, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 /** What the role `relayer` needs. */
@@ -33,7 +33,7 @@ export async function withRelayers(
   const client = deps.client.as("background");
   const gas = new GasMeter({ ...deps.identity, ...deps, client, keyring: signing.keyring });
   await gas.open();
-  return { ...signing, gas, relayers: await joinRelayers(settings, deps, opened) };
+  return { ...signing, gas, relayers: await joinProcesses("relayer", settings, deps, opened) };
 }
 
 /** The workers of the role `relayer`. */
