@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
-import { type FileHandle, open } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import type { Readable } from "node:stream";
 
 /** Length and SHA-256 (hex) of bytes. */
@@ -22,7 +22,7 @@ export async function writeHashed(file: string, source: AsyncIterable<Uint8Array
     const sum = new Sum();
     for await (const chunk of source as AsyncIterable<Uint8Array>) {
       sum.add(chunk);
-      await writeAll(handle, chunk);
+      await handle.writeFile(chunk);
     }
     await handle.sync();
     return sum.digest();
@@ -73,12 +73,5 @@ class Sum {
 
   digest(): Digest {
     return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
-  }
-}
-
-async function writeAll(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let at = 0; at < chunk.length;) {
-    const { bytesWritten } = await handle.write(chunk, at);
-    at += bytesWritten;
   }
 }

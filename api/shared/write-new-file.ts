@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { link, open, rename, unlink } from "node:fs/promises";
+import { link, open, rename, unlink, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 
 import { makeFolder } from "./folder.ts";
@@ -12,13 +12,7 @@ import { makeFolder } from "./folder.ts";
 export async function writeNewFile(file: string, content: string): Promise<boolean> {
   makeFolder(dirname(file));
   const draft = `${file}.${randomUUID()}`;
-  const handle = await open(draft, "wx", 0o600);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(draft, content, { flag: "wx", mode: 0o600, flush: true });
   try {
     await link(draft, file);
     await syncFolder(dirname(file));
@@ -37,13 +31,7 @@ export async function writeNewFile(file: string, content: string): Promise<boole
  */
 export async function replaceFile(file: string, content: string | Uint8Array, mode: number): Promise<void> {
   const draft = `${file}.new`;
-  const handle = await open(draft, "w", mode);
-  try {
-    await handle.writeFile(content);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await writeFile(draft, content, { mode, flush: true });
   await rename(draft, file);
   await syncFolder(dirname(file));
 }
