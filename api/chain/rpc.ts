@@ -2,6 +2,7 @@ import { z } from "zod";
 
 import { AdaptiveSize } from "../shared/adaptive-size.ts";
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
+import { parseJson } from "../shared/text.ts";
 import type { ChainGuard } from "./chain-guard.ts";
 import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
 import { limitOf, waitOfHeader } from "./limits.ts";
@@ -295,6 +296,7 @@ export class Rpc extends RpcCalls {
         signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
       const retryAfter = waitOfHeader(response.headers.get("retry-after"), Date.now());
+      // Providers refuse calls with pages of HTML. The status then says more than the body.
       return { status: response.status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
     } catch (error) {
       if (error instanceof AnswerTooLarge) throw error;
@@ -332,16 +334,6 @@ function revertData(data: unknown): string | null {
   if (typeof data === "string" && data.startsWith("0x")) return data;
   if (typeof data === "object" && data !== null && "data" in data) return revertData(data.data);
   return null;
-}
-
-/** Undefined when the text is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Providers refuse calls with pages of HTML. The status then says more than the body.
-    return undefined;
-  }
 }
 
 /** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */

@@ -15,6 +15,7 @@ import {
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
+import { parseJson } from "../shared/text.ts";
 import type { Database } from "../store/db/database.ts";
 import { databaseName } from "../store/db/errors.ts";
 import { readContracts, readMeta, writeContracts, writeMeta } from "../store/db/meta.ts";
@@ -213,17 +214,9 @@ async function readDeployment(folder: string, chainId: bigint): Promise<Contract
       { cause: error },
     );
   }
-  const parsed = storedAddresses.safeParse(safeJson(text));
+  const parsed = storedAddresses.safeParse(parseJson(text));
   if (!parsed.success) throw new StartupError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
   return contractAddresses(parsed.data);
-}
-
-function safeJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 async function requireCode(client: ChainClient, contracts: ContractAddresses, chainId: bigint): Promise<void> {

@@ -1,5 +1,6 @@
 import { type Dispatcher, request } from "undici";
 
+import { parseJson } from "../shared/text.ts";
 import { bounded, DownloadError } from "./download.ts";
 
 interface JsonCall {
@@ -42,7 +43,7 @@ export async function callJson(url: string, call: JsonCall): Promise<JsonAnswer>
   return {
     status,
     retryAfter: typeof retryAfter === "string" ? retryAfter : null,
-    json: text === null || isRedirect ? undefined : jsonOf(text),
+    json: text === null || isRedirect ? undefined : parseJson(text),
   };
 }
 
@@ -56,13 +57,4 @@ async function textOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promis
     throw error;
   }
   return Buffer.concat(chunks).toString();
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The caller says that the answer is not as documented.
-    return undefined;
-  }
 }

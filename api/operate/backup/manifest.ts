@@ -11,6 +11,7 @@ import { z } from "zod";
 import { canonicalCid, parseCid } from "../../content/cids.ts";
 import { isAbsent } from "../../shared/folder.ts";
 import { type Digest, hashFile, NotRegular, readRegular } from "../../shared/hashed-files.ts";
+import { parseJson } from "../../shared/text.ts";
 import { writeNewFile } from "../../shared/write-new-file.ts";
 import { OperatorError } from "../operator-error.ts";
 
@@ -123,7 +124,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
     );
   }
   const damaged = new OperatorError(`${file} is damaged. Use another backup. Nothing was changed.`);
-  const parsed = sealed.safeParse(await readJson(file));
+  const parsed = sealed.safeParse(parseJson(await text(readRegular(file))));
   if (!parsed.success || digest(parsed.data.backup) !== parsed.data.sha256) throw damaged;
   const { backup } = parsed.data;
   if (backup.format > FORMAT) {
@@ -138,16 +139,6 @@ export async function readManifest(folder: string): Promise<Manifest> {
 
 export function createdNow(): Pick<Manifest, "format" | "created_at"> {
   return { format: FORMAT, created_at: new Date().toISOString() };
-}
-
-async function readJson(file: string): Promise<unknown> {
-  const content = await text(readRegular(file));
-  try {
-    return JSON.parse(content);
-  } catch {
-    // The caller says that the file is damaged.
-    return null;
-  }
 }
 
 function digest(manifest: object): string {

@@ -6,6 +6,7 @@ import { z } from "zod";
 import { deployment, type Deployment, deploymentFile } from "../../chain/contracts.ts";
 import { type Placed, type Step, STEPS } from "../../chain/deployment.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
+import { parseJson } from "../../shared/text.ts";
 import { replaceFile } from "../../shared/write-new-file.ts";
 import { OperatorError } from "../operator-error.ts";
 import type { Plan } from "./plan.ts";
@@ -112,19 +113,9 @@ function journalFile({ folder, chainId }: Place): string {
 }
 
 function parse<T>(file: string, text: string, schema: z.ZodType<T>): T {
-  const parsed = schema.safeParse(jsonOf(text));
+  const parsed = schema.safeParse(parseJson(text));
   if (parsed.success) return parsed.data;
   throw new OperatorError(`${file} is not a deployment file: ${z.prettifyError(parsed.error)}`);
-}
-
-/** Undefined when the text is not JSON. */
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The schema refuses it, in a sentence that names the file.
-    return undefined;
-  }
 }
 
 async function readIfThere(file: string): Promise<string | null> {
