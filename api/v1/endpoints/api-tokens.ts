@@ -9,88 +9,82 @@ import { apiToken, apiTokensPage, newApiToken, newApiTokenBody } from "../schema
 
 const DEFAULT_NAME = "console";
 
-export function createToken() {
-  return defineEndpoint({
-    method: "post",
-    path: "/tokens",
-    summary: "Create a token for the app",
-    name: "createToken",
-    description:
-      "The answer shows the token once. The session must itself have every scope of the token. The token works until it expires or is revoked, also after the session has ended.",
-    examples: {
-      bodies: {
-        "A token that only reads": { scopes: ["read"] },
-        "A token that mints at most once a second, for three months": {
-          scopes: ["read", "mint"],
-          expires_in_days: 90,
-          rate_limit_per_minute: 60,
-          name: "shop",
-        },
+export const createToken = defineEndpoint({
+  method: "post",
+  path: "/tokens",
+  summary: "Create a token for the app",
+  name: "createToken",
+  description:
+    "The answer shows the token once. The session must itself have every scope of the token. The token works until it expires or is revoked, also after the session has ended.",
+  examples: {
+    bodies: {
+      "A token that only reads": { scopes: ["read"] },
+      "A token that mints at most once a second, for three months": {
+        scopes: ["read", "mint"],
+        expires_in_days: 90,
+        rate_limit_per_minute: 60,
+        name: "shop",
       },
-      answer: newTokenExample,
     },
-    scope: null,
-    caller: "session",
-    errors: ["quota_exceeded"],
-    params: none,
-    query: noQuery,
-    body: newApiTokenBody,
-    response: newApiToken,
-    handle: async (deps, { appId, scopes, body }) => {
-      const name = body.name ?? DEFAULT_NAME;
-      const ratePerMinute = body.rate_limit_per_minute ?? null;
-      const wish = { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null, ratePerMinute };
-      const issued = await createApiToken(deps, { appId, scopes }, wish);
-      const row = {
-        id: issued.id,
-        name,
-        scopes: [...issued.scopes],
-        rate_limit_per_minute: ratePerMinute,
-        created_at: issued.createdAt,
-        expires_at: issued.expiresAt,
-        revoked_at: null,
-      };
-      return { ...presentApiToken(row), token: issued.token };
-    },
-  });
-}
+    answer: newTokenExample,
+  },
+  scope: null,
+  caller: "session",
+  errors: ["quota_exceeded"],
+  params: none,
+  query: noQuery,
+  body: newApiTokenBody,
+  response: newApiToken,
+  handle: async (deps, { appId, scopes, body }) => {
+    const name = body.name ?? DEFAULT_NAME;
+    const ratePerMinute = body.rate_limit_per_minute ?? null;
+    const wish = { name, scopes: body.scopes, expiresInDays: body.expires_in_days ?? null, ratePerMinute };
+    const issued = await createApiToken(deps, { appId, scopes }, wish);
+    const row = {
+      id: issued.id,
+      name,
+      scopes: [...issued.scopes],
+      rate_limit_per_minute: ratePerMinute,
+      created_at: issued.createdAt,
+      expires_at: issued.expiresAt,
+      revoked_at: null,
+    };
+    return { ...presentApiToken(row), token: issued.token };
+  },
+});
 
-export function listTokens() {
-  return defineEndpoint({
-    method: "get",
-    path: "/tokens",
-    summary: "List the app's tokens, newest first",
-    name: "listTokens",
-    description: "Also those that expired or were revoked.",
-    examples: { answer: { tokens: [tokenExample], next: null } },
-    scope: "read",
-    caller: "session",
-    params: none,
-    query: keysetQuery,
-    response: apiTokensPage,
-    handle: async ({ database }, { appId, query }) => {
-      const page = await pageOfApiTokens(database.read, appId, readKeyset(query, "tokens"));
-      return { tokens: page.items.map(presentApiToken), next: nextKeyset(page, "tokens") };
-    },
-  });
-}
+export const listTokens = defineEndpoint({
+  method: "get",
+  path: "/tokens",
+  summary: "List the app's tokens, newest first",
+  name: "listTokens",
+  description: "Also those that expired or were revoked.",
+  examples: { answer: { tokens: [tokenExample], next: null } },
+  scope: "read",
+  caller: "session",
+  params: none,
+  query: keysetQuery,
+  response: apiTokensPage,
+  handle: async ({ database }, { appId, query }) => {
+    const page = await pageOfApiTokens(database.read, appId, readKeyset(query, "tokens"));
+    return { tokens: page.items.map(presentApiToken), next: nextKeyset(page, "tokens") };
+  },
+});
 
-export function deleteToken() {
-  return defineEndpoint({
-    method: "delete",
-    path: "/tokens/:token_id",
-    summary: "Revoke a token of the app",
-    name: "deleteToken",
-    description:
-      "The token stops working at once. It stays in the list, with `revoked_at`. The session must itself have every scope of the token. No token is protected, not even the last one: the operator can always create another.",
-    examples: { answer: revokedTokenExample },
-    scope: null,
-    caller: "session",
-    params: tokenIdParams,
-    query: noQuery,
-    response: apiToken,
-    errors: ["not_found"],
-    handle: async (deps, { appId, scopes, params }) =>
-      presentApiToken(await revokeToken(deps, { appId, scopes }, params.token_id)),
-  });
-}
+export const deleteToken = defineEndpoint({
+  method: "delete",
+  path: "/tokens/:token_id",
+  summary: "Revoke a token of the app",
+  name: "deleteToken",
+  description:
+    "The token stops working at once. It stays in the list, with `revoked_at`. The session must itself have every scope of the token. No token is protected, not even the last one: the operator can always create another.",
+  examples: { answer: revokedTokenExample },
+  scope: null,
+  caller: "session",
+  params: tokenIdParams,
+  query: noQuery,
+  response: apiToken,
+  errors: ["not_found"],
+  handle: async (deps, { appId, scopes, params }) =>
+    presentApiToken(await revokeToken(deps, { appId, scopes }, params.token_id)),
+});

@@ -118,33 +118,31 @@ function metadataOf(body: CreateCollectionBody): CollectionMetadata {
   return Object.fromEntries(given.map((name) => [name, body[name]]));
 }
 
-export function listCollections() {
-  return defineEndpoint({
-    method: "get",
-    path: "/collections",
-    summary: "List the app's collections",
-    name: "listCollections",
-    description: "Only collections whose request has completed.",
-    examples: { answer: { collections: [collectionExample], ...pageExample } },
-    scope: "read",
-    params: none,
-    query: searchableQuery("name or symbol"),
-    response: collectionsPage,
-    handle: async (deps, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
-      const listing = listingOf("collections", order, "oldest");
-      const wanted = readPage(query, listing);
-      const page =
-        addresses !== undefined
-          ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
-          : search !== undefined
-            ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
-            : await storedCollections(deps.database.read, appId, order, wanted);
-      const place = placeOf(deps);
-      const collections = page.items.map((row) => presentCollection(place, row));
-      return pageAnswer(page, listing, "collections", collections);
-    },
-  });
-}
+export const listCollections = defineEndpoint({
+  method: "get",
+  path: "/collections",
+  summary: "List the app's collections",
+  name: "listCollections",
+  description: "Only collections whose request has completed.",
+  examples: { answer: { collections: [collectionExample], ...pageExample } },
+  scope: "read",
+  params: none,
+  query: searchableQuery("name or symbol"),
+  response: collectionsPage,
+  handle: async (deps, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
+    const listing = listingOf("collections", order, "oldest");
+    const wanted = readPage(query, listing);
+    const page =
+      addresses !== undefined
+        ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => deps.lookUps.collection(appId, one))))
+        : search !== undefined
+          ? pageOfFound(await searchCollections(deps.database.read, appId, search, wanted.limit), wanted.limit)
+          : await storedCollections(deps.database.read, appId, order, wanted);
+    const place = placeOf(deps);
+    const collections = page.items.map((row) => presentCollection(place, row));
+    return pageAnswer(page, listing, "collections", collections);
+  },
+});
 
 export function listNfts(limits: Limits) {
   return defineEndpoint({
@@ -194,33 +192,31 @@ async function nftsOf(deps: HttpDeps, appId: string, contract: string, query: Nf
   return { listing, page: await listSomeNfts(db, contract, { owner: wallet }, wanted) };
 }
 
-export function getNft() {
-  return defineEndpoint({
-    method: "get",
-    path: "/collections/:address/:token_id",
-    summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
-    name: "getNft",
-    description:
-      "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burnt token is shown, too: it has no owner, and its history says who burnt it.",
-    examples: { answer: collectionNftExample },
-    scope: "read",
-    params: tokenParams,
-    query: pageQuery,
-    response: singleNft,
-    errors: ["not_found"],
-    handle: async (deps, { appId, params, query }) => {
-      const db = deps.database.read;
-      const wanted = readPage(query, "owners");
-      const collection = found(await deps.lookUps.collection(appId, params.address));
-      const nft = found(await findNft(db, collection.address, params.token_id.toString()));
-      const item = presentNft(placeOf(deps), nft);
-      if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
-      const page = await listHolders(db, nft.contract, nft.tokenId, wanted);
-      const token = { ...item, type: "ERC1155" as const, quantity: toWireInteger(nft.supply) };
-      return pageAnswer(page, "owners", "owners", page.items.map(presentHolder), token);
-    },
-  });
-}
+export const getNft = defineEndpoint({
+  method: "get",
+  path: "/collections/:address/:token_id",
+  summary: "Show a token with its owner (ERC721) or a page of its owners (ERC1155)",
+  name: "getNft",
+  description:
+    "`limit`, `offset` and `cursor` page through the owners of an ERC1155 id. A burnt token is shown, too: it has no owner, and its history says who burnt it.",
+  examples: { answer: collectionNftExample },
+  scope: "read",
+  params: tokenParams,
+  query: pageQuery,
+  response: singleNft,
+  errors: ["not_found"],
+  handle: async (deps, { appId, params, query }) => {
+    const db = deps.database.read;
+    const wanted = readPage(query, "owners");
+    const collection = found(await deps.lookUps.collection(appId, params.address));
+    const nft = found(await findNft(db, collection.address, params.token_id.toString()));
+    const item = presentNft(placeOf(deps), nft);
+    if (collection.type === "ERC721") return { ...item, type: "ERC721" as const, owner: nft.owner };
+    const page = await listHolders(db, nft.contract, nft.tokenId, wanted);
+    const token = { ...item, type: "ERC1155" as const, quantity: toWireInteger(nft.supply) };
+    return pageAnswer(page, "owners", "owners", page.items.map(presentHolder), token);
+  },
+});
 
 export function changeCollection(limits: Limits) {
   return defineEndpoint({
@@ -276,45 +272,41 @@ export function changeToken(limits: Limits) {
   });
 }
 
-export function freezeCollection() {
-  return defineEndpoint({
-    method: "post",
-    path: "/collections/:address/freeze",
-    summary: "Freeze the metadata of a hosted collection permanently",
-    name: "freezeCollection",
-    description:
-      "Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.",
-    examples: { bodies: { "No fields": {}, "With a reference": { reference: REFERENCE } }, answer: acceptedExample },
-    scope: "collections",
-    params: addressParams,
-    query: noQuery,
-    body: z.strictObject({ reference }).meta({ id: "FreezeCollection" }),
-    response: accepted,
-    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
-    handle: async (deps, call) =>
-      new Verbatim(await freezeMetadata(deps, call, call.params.address, call.body.reference)),
-  });
-}
+export const freezeCollection = defineEndpoint({
+  method: "post",
+  path: "/collections/:address/freeze",
+  summary: "Freeze the metadata of a hosted collection permanently",
+  name: "freezeCollection",
+  description:
+    "Moves the metadata of the collection and of every token into one directory on IPFS. The contract's URIs then point there and can never change again. From this call on, no metadata can be changed and no token with hosted metadata can be minted. If the request fails, both are possible again.",
+  examples: { bodies: { "No fields": {}, "With a reference": { reference: REFERENCE } }, answer: acceptedExample },
+  scope: "collections",
+  params: addressParams,
+  query: noQuery,
+  body: z.strictObject({ reference }).meta({ id: "FreezeCollection" }),
+  response: accepted,
+  errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+  handle: async (deps, call) =>
+    new Verbatim(await freezeMetadata(deps, call, call.params.address, call.body.reference)),
+});
 
-export function listTokenHistory() {
-  return defineEndpoint({
-    method: "get",
-    path: "/collections/:address/:token_id/history",
-    summary: "List the history of a token, newest first",
-    name: "listTokenHistory",
-    description: "Includes transfers made outside the service: their `request_id` is null.",
-    examples: { answer: { history: [historyExample], ...pageExample } },
-    scope: "read",
-    params: tokenParams,
-    query: pageQuery,
-    response: historyPage,
-    errors: ["not_found"],
-    handle: async ({ database, lookUps }, { appId, params, query }) => {
-      const collection = found(await lookUps.collection(appId, params.address));
-      const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
-      const token = { contract: nft.contract, tokenId: nft.token_id };
-      const page = await storedHistory(database.read, appId, token, readPage(query, "token_history"));
-      return pageAnswer(page, "token_history", "history", page.items.map(presentHistoryEntry));
-    },
-  });
-}
+export const listTokenHistory = defineEndpoint({
+  method: "get",
+  path: "/collections/:address/:token_id/history",
+  summary: "List the history of a token, newest first",
+  name: "listTokenHistory",
+  description: "Includes transfers made outside the service: their `request_id` is null.",
+  examples: { answer: { history: [historyExample], ...pageExample } },
+  scope: "read",
+  params: tokenParams,
+  query: pageQuery,
+  response: historyPage,
+  errors: ["not_found"],
+  handle: async ({ database, lookUps }, { appId, params, query }) => {
+    const collection = found(await lookUps.collection(appId, params.address));
+    const nft = found(await findMintedNft(database.read, collection.address, params.token_id.toString()));
+    const token = { contract: nft.contract, tokenId: nft.token_id };
+    const page = await storedHistory(database.read, appId, token, readPage(query, "token_history"));
+    return pageAnswer(page, "token_history", "history", page.items.map(presentHistoryEntry));
+  },
+});

@@ -11,57 +11,6 @@ import { address, collectionType, time } from "../schemas/outputs.ts";
 import { pageAnswer, pageFrameFields, pageSchema, pageQuery, readPage } from "../schemas/pages.ts";
 import { addressParams, none, noQuery } from "../schemas/params.ts";
 
-export function listContracts() {
-  return defineEndpoint({
-    method: "get",
-    path: "/contracts",
-    summary: "List the contracts of others that the app follows",
-    name: "listContracts",
-    description:
-      "The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
-    examples: { answer: { contracts: [contractExample], ...pageExample } },
-    scope: "contracts",
-    params: none,
-    query: pageQuery,
-    response: contractsPage,
-    handle: async (deps, { appId, query }) => {
-      const page = await listFollowedContracts(deps.database.read, appId, readPage(query, "contracts"));
-      const contracts = page.items.map(({ address, type, name, state, reason, asOf, until, followedSince }) => ({
-        address,
-        type,
-        name,
-        state,
-        reason,
-        as_of_block: asOf,
-        until: until === null ? null : isoTime(until),
-        followed_at: isoTime(followedSince),
-      }));
-      return pageAnswer(page, "contracts", "contracts", contracts);
-    },
-  });
-}
-
-export function deleteContract() {
-  return defineEndpoint({
-    method: "delete",
-    path: "/contracts/:address",
-    summary: "Stop following a contract",
-    name: "deleteContract",
-    description:
-      "The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.",
-    examples: { answer: {} },
-    scope: "contracts",
-    params: addressParams,
-    query: noQuery,
-    response: endedContract,
-    errors: ["not_found"],
-    handle: async (deps, { appId, params }) => {
-      if (!(await unfollowContract(deps, appId, params.address))) throw new ApiError("not_found");
-      return {};
-    },
-  });
-}
-
 const followedContract = z
   .object({
     address,
@@ -90,3 +39,50 @@ const contractsPage = z
   .meta({ id: "ContractsPage" });
 
 const endedContract = z.object({}).meta({ id: "EndedContract" });
+
+export const listContracts = defineEndpoint({
+  method: "get",
+  path: "/contracts",
+  summary: "List the contracts of others that the app follows",
+  name: "listContracts",
+  description:
+    "The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
+  examples: { answer: { contracts: [contractExample], ...pageExample } },
+  scope: "contracts",
+  params: none,
+  query: pageQuery,
+  response: contractsPage,
+  handle: async (deps, { appId, query }) => {
+    const page = await listFollowedContracts(deps.database.read, appId, readPage(query, "contracts"));
+    const contracts = page.items.map(({ address, type, name, state, reason, asOf, until, followedSince }) => ({
+      address,
+      type,
+      name,
+      state,
+      reason,
+      as_of_block: asOf,
+      until: until === null ? null : isoTime(until),
+      followed_at: isoTime(followedSince),
+    }));
+    return pageAnswer(page, "contracts", "contracts", contracts);
+  },
+});
+
+export const deleteContract = defineEndpoint({
+  method: "delete",
+  path: "/contracts/:address",
+  summary: "Stop following a contract",
+  name: "deleteContract",
+  description:
+    "The contract's tokens leave the lists of the app's wallets; what happened before stays in their histories. On the chain nothing changes. Naming the contract again follows it again.",
+  examples: { answer: {} },
+  scope: "contracts",
+  params: addressParams,
+  query: noQuery,
+  response: endedContract,
+  errors: ["not_found"],
+  handle: async (deps, { appId, params }) => {
+    if (!(await unfollowContract(deps, appId, params.address))) throw new ApiError("not_found");
+    return {};
+  },
+});

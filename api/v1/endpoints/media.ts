@@ -5,29 +5,6 @@ import { defineEndpoint } from "../endpoint.ts";
 import { uploadedMediaExample } from "../examples.ts";
 import { none, noQuery } from "../schemas/params.ts";
 
-export function uploadMedia() {
-  return defineEndpoint({
-    method: "post",
-    path: "/media",
-    summary: "Upload a file for metadata",
-    name: "uploadMedia",
-    description:
-      "The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.",
-    examples: { answer: uploadedMediaExample },
-    scope: "media",
-    params: none,
-    query: noQuery,
-    takesFile: true,
-    response: uploadedMedia,
-    errors: ["quota_exceeded"],
-    handle: async (deps, { appId, file }) => {
-      if (file === null) throw new Error("this endpoint takes a file");
-      const { cid, type, size } = await upload(deps, appId, file);
-      return { uri: `ipfs://${cid}`, cid, type, bytes: size };
-    },
-  });
-}
-
 const uploadedMedia = z
   .object({
     uri: z.string().meta({ description: "The file's address, for `image` and `animation_url`." }),
@@ -36,3 +13,24 @@ const uploadedMedia = z
     bytes: z.int().meta({ description: "The size of the file, in bytes." }),
   })
   .meta({ id: "UploadedMedia" });
+
+export const uploadMedia = defineEndpoint({
+  method: "post",
+  path: "/media",
+  summary: "Upload a file for metadata",
+  name: "uploadMedia",
+  description:
+    "The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.",
+  examples: { answer: uploadedMediaExample },
+  scope: "media",
+  params: none,
+  query: noQuery,
+  takesFile: true,
+  response: uploadedMedia,
+  errors: ["quota_exceeded"],
+  handle: async (deps, { appId, file }) => {
+    if (file === null) throw new Error("this endpoint takes a file");
+    const { cid, type, size } = await upload(deps, appId, file);
+    return { uri: `ipfs://${cid}`, cid, type, bytes: size };
+  },
+});

@@ -19,85 +19,6 @@ const REFUSALS: Record<CodeRefusal, string> = {
   revoked: "This link was revoked.",
 };
 
-export function createConsoleSession() {
-  return defineServiceEndpoint({
-    method: "post",
-    path: "/console/session",
-    summary: "Sign in to the console with the code of a link",
-    name: "createConsoleSession",
-    description:
-      "Needs no token, but the headers `X-Moneta-Console: 1` and an `Origin` of the service itself. A code works once, within ten minutes. The answer sets the cookie of a new session (`HttpOnly`, `SameSite=Strict`, with TLS also `Secure`), which lasts seven days. A session that the browser had before ends.",
-    examples: {
-      bodies: { "Sign in": { code: "kJ8s0Zb1nV4yQ2mT7pXc9LwRfG5hDuEaB3oNiKs6vYe" } },
-      answer: consoleSessionExample,
-    },
-    scope: null,
-    caller: "public",
-    params: none,
-    query: noQuery,
-    body: sessionCode,
-    response: consoleSession,
-    handle: async (deps, { body }, { request, response }) => {
-      const { publicUrl } = deps.settings;
-      requireOwnPage(request, publicUrl);
-      const signedIn = await signIn(deps, body.code, sessionSecretOf(request, publicUrl));
-      const shown = typeof signedIn === "string" ? undefined : await presentSession(deps, signedIn.session);
-      if (typeof signedIn === "string" || shown === undefined) {
-        const why = REFUSALS[typeof signedIn === "string" ? signedIn : "unknown"];
-        const message = `${why} ${newLink(deps)}`;
-        throw new ApiError("unauthorized", null, { message });
-      }
-      await deps.rates.countSession(signedIn.session, response);
-      deps.rates.rememberValid(hashOfSecret(signedIn.secret));
-      setSessionCookie(response, publicUrl, signedIn.secret, signedIn.session.expires_at);
-      return shown;
-    },
-  });
-}
-
-export function getConsoleSession() {
-  return defineServiceEndpoint({
-    method: "get",
-    path: "/console/session",
-    summary: "Show the session of the console",
-    name: "getConsoleSession",
-    examples: { answer: consoleSessionExample },
-    scope: null,
-    caller: "session",
-    params: none,
-    query: noQuery,
-    response: consoleSession,
-    handle: async (deps, { session }) => {
-      const found = session === null ? undefined : await findConsoleSession(deps.database.read, session.id);
-      const shown = found === undefined ? undefined : await presentSession(deps, found);
-      // The session was removed with its app after the call was authenticated.
-      if (shown === undefined) throw new ApiError("unauthorized");
-      return shown;
-    },
-  });
-}
-
-export function deleteConsoleSession() {
-  return defineServiceEndpoint({
-    method: "delete",
-    path: "/console/session",
-    summary: "Sign out of the console",
-    name: "deleteConsoleSession",
-    description: "Ends the session, also for calls and event streams of other tabs, and removes the cookie.",
-    examples: { answer: {} },
-    scope: null,
-    caller: "session",
-    params: none,
-    query: noQuery,
-    response: endedSession,
-    handle: async ({ database, settings }, { session }, { response }) => {
-      if (session !== null) await database.write((trx) => revokeConsoleSession(trx, session.id, Date.now()));
-      clearSessionCookie(response, settings.publicUrl);
-      return {};
-    },
-  });
-}
-
 const sessionCode = z
   .strictObject({
     code: z.string().min(1).max(200).meta({
@@ -134,3 +55,76 @@ const consoleSession = z
   .meta({ id: "ConsoleSession", description: "A session of the console." });
 
 const endedSession = z.object({}).meta({ id: "EndedSession" });
+
+export const createConsoleSession = defineServiceEndpoint({
+  method: "post",
+  path: "/console/session",
+  summary: "Sign in to the console with the code of a link",
+  name: "createConsoleSession",
+  description:
+    "Needs no token, but the headers `X-Moneta-Console: 1` and an `Origin` of the service itself. A code works once, within ten minutes. The answer sets the cookie of a new session (`HttpOnly`, `SameSite=Strict`, with TLS also `Secure`), which lasts seven days. A session that the browser had before ends.",
+  examples: {
+    bodies: { "Sign in": { code: "kJ8s0Zb1nV4yQ2mT7pXc9LwRfG5hDuEaB3oNiKs6vYe" } },
+    answer: consoleSessionExample,
+  },
+  scope: null,
+  caller: "public",
+  params: none,
+  query: noQuery,
+  body: sessionCode,
+  response: consoleSession,
+  handle: async (deps, { body }, { request, response }) => {
+    const { publicUrl } = deps.settings;
+    requireOwnPage(request, publicUrl);
+    const signedIn = await signIn(deps, body.code, sessionSecretOf(request, publicUrl));
+    const shown = typeof signedIn === "string" ? undefined : await presentSession(deps, signedIn.session);
+    if (typeof signedIn === "string" || shown === undefined) {
+      const why = REFUSALS[typeof signedIn === "string" ? signedIn : "unknown"];
+      const message = `${why} ${newLink(deps)}`;
+      throw new ApiError("unauthorized", null, { message });
+    }
+    await deps.rates.countSession(signedIn.session, response);
+    deps.rates.rememberValid(hashOfSecret(signedIn.secret));
+    setSessionCookie(response, publicUrl, signedIn.secret, signedIn.session.expires_at);
+    return shown;
+  },
+});
+
+export const getConsoleSession = defineServiceEndpoint({
+  method: "get",
+  path: "/console/session",
+  summary: "Show the session of the console",
+  name: "getConsoleSession",
+  examples: { answer: consoleSessionExample },
+  scope: null,
+  caller: "session",
+  params: none,
+  query: noQuery,
+  response: consoleSession,
+  handle: async (deps, { session }) => {
+    const found = session === null ? undefined : await findConsoleSession(deps.database.read, session.id);
+    const shown = found === undefined ? undefined : await presentSession(deps, found);
+    // The session was removed with its app after the call was authenticated.
+    if (shown === undefined) throw new ApiError("unauthorized");
+    return shown;
+  },
+});
+
+export const deleteConsoleSession = defineServiceEndpoint({
+  method: "delete",
+  path: "/console/session",
+  summary: "Sign out of the console",
+  name: "deleteConsoleSession",
+  description: "Ends the session, also for calls and event streams of other tabs, and removes the cookie.",
+  examples: { answer: {} },
+  scope: null,
+  caller: "session",
+  params: none,
+  query: noQuery,
+  response: endedSession,
+  handle: async ({ database, settings }, { session }, { response }) => {
+    if (session !== null) await database.write((trx) => revokeConsoleSession(trx, session.id, Date.now()));
+    clearSessionCookie(response, settings.publicUrl);
+    return {};
+  },
+});

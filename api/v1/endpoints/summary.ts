@@ -17,52 +17,6 @@ const SENDING = {
 } as const;
 type Sending = keyof typeof SENDING;
 
-export function getSummary() {
-  return defineEndpoint({
-    method: "get",
-    path: "/summary",
-    summary: "Show what the app did today and yesterday, and whether requests are sent",
-    name: "getSummary",
-    description:
-      "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.",
-    examples: { answer: example },
-    scope: "read",
-    params: none,
-    query: noQuery,
-    response: summary,
-    handle: async ({ database, operator }, { appId }) => {
-      const today = dayOf(Date.now());
-      const [stored, state] = await Promise.all([readSummary(database.read, appId, today), operator.overview()]);
-      const show = (date: number, of: typeof stored.today) => ({
-        date: dayText(date),
-        requests_accepted: of.accepted,
-        requests_completed: of.completed,
-        requests_failed: of.failed,
-        mints_completed: of.minted,
-      });
-      return {
-        today: show(today, stored.today),
-        yesterday: show(today - 1, stored.yesterday),
-        requests_waiting: stored.waiting,
-        collections: stored.collections,
-        wallets: stored.wallets,
-        sending: sendingOf(state),
-      };
-    },
-  });
-}
-
-/** One lane with funds is enough to send. */
-export function sendingOf(
-  state: { relayPaused: boolean | null; lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[] } | null,
-): Sending {
-  if (state === null) return "unknown";
-  if (state.relayPaused === true) return "paused";
-  const lanes = state.lanes.filter(({ inUse }) => inUse);
-  if (lanes.some(({ lowFunds }) => lowFunds === false)) return "ok";
-  return lanes.length > 0 && lanes.every(({ lowFunds }) => lowFunds === true) ? "low_funds" : "unknown";
-}
-
 const count = z.int().nonnegative();
 
 const daySummary = z
@@ -112,3 +66,47 @@ const example = {
   wallets: 41,
   sending: "ok" as const,
 };
+
+export const getSummary = defineEndpoint({
+  method: "get",
+  path: "/summary",
+  summary: "Show what the app did today and yesterday, and whether requests are sent",
+  name: "getSummary",
+  description:
+    "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.",
+  examples: { answer: example },
+  scope: "read",
+  params: none,
+  query: noQuery,
+  response: summary,
+  handle: async ({ database, operator }, { appId }) => {
+    const today = dayOf(Date.now());
+    const [stored, state] = await Promise.all([readSummary(database.read, appId, today), operator.overview()]);
+    const show = (date: number, of: typeof stored.today) => ({
+      date: dayText(date),
+      requests_accepted: of.accepted,
+      requests_completed: of.completed,
+      requests_failed: of.failed,
+      mints_completed: of.minted,
+    });
+    return {
+      today: show(today, stored.today),
+      yesterday: show(today - 1, stored.yesterday),
+      requests_waiting: stored.waiting,
+      collections: stored.collections,
+      wallets: stored.wallets,
+      sending: sendingOf(state),
+    };
+  },
+});
+
+/** One lane with funds is enough to send. */
+export function sendingOf(
+  state: { relayPaused: boolean | null; lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[] } | null,
+): Sending {
+  if (state === null) return "unknown";
+  if (state.relayPaused === true) return "paused";
+  const lanes = state.lanes.filter(({ inUse }) => inUse);
+  if (lanes.some(({ lowFunds }) => lowFunds === false)) return "ok";
+  return lanes.length > 0 && lanes.every(({ lowFunds }) => lowFunds === true) ? "low_funds" : "unknown";
+}

@@ -60,149 +60,133 @@ export function putWebhook(limits: Limits) {
   });
 }
 
-export function getWebhook() {
-  return defineEndpoint({
-    method: "get",
-    path: "/webhook",
-    summary: "Show the app's webhook",
-    name: "getWebhook",
-    examples: { answer: webhookExample },
-    scope: "webhooks",
-    params: none,
-    query: noQuery,
-    response: webhook,
-    errors: ["not_found"],
-    handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
-  });
-}
+export const getWebhook = defineEndpoint({
+  method: "get",
+  path: "/webhook",
+  summary: "Show the app's webhook",
+  name: "getWebhook",
+  examples: { answer: webhookExample },
+  scope: "webhooks",
+  params: none,
+  query: noQuery,
+  response: webhook,
+  errors: ["not_found"],
+  handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
+});
 
-export function deleteWebhook() {
-  return defineEndpoint({
-    method: "delete",
-    path: "/webhook",
-    summary: "Remove the app's webhook",
-    name: "deleteWebhook",
-    examples: { answer: {} },
-    scope: "webhooks",
-    params: none,
-    query: noQuery,
-    response: removedWebhook,
-    errors: ["not_found"],
-    handle: async ({ database }, { appId }) => {
-      if (!(await database.write((trx) => remove(trx, appId, Date.now())))) throw new ApiError("not_found");
-      return {};
-    },
-  });
-}
+export const deleteWebhook = defineEndpoint({
+  method: "delete",
+  path: "/webhook",
+  summary: "Remove the app's webhook",
+  name: "deleteWebhook",
+  examples: { answer: {} },
+  scope: "webhooks",
+  params: none,
+  query: noQuery,
+  response: removedWebhook,
+  errors: ["not_found"],
+  handle: async ({ database }, { appId }) => {
+    if (!(await database.write((trx) => remove(trx, appId, Date.now())))) throw new ApiError("not_found");
+    return {};
+  },
+});
 
-export function testWebhook() {
-  return defineEndpoint({
-    method: "post",
-    path: "/webhook/test",
-    summary: "Send a test event to the app's webhook",
-    name: "testWebhook",
-    description:
-      "The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.",
-    examples: { answer: testDeliveryExample },
-    scope: "webhooks",
-    params: none,
-    query: noQuery,
-    response: delivery,
-    errors: ["not_found"],
-    handle: async (deps, { appId }) => presentDelivery(await sendTestEvent(deps, appId)),
-  });
-}
+export const testWebhook = defineEndpoint({
+  method: "post",
+  path: "/webhook/test",
+  summary: "Send a test event to the app's webhook",
+  name: "testWebhook",
+  description:
+    "The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.",
+  examples: { answer: testDeliveryExample },
+  scope: "webhooks",
+  params: none,
+  query: noQuery,
+  response: delivery,
+  errors: ["not_found"],
+  handle: async (deps, { appId }) => presentDelivery(await sendTestEvent(deps, appId)),
+});
 
-export function rotateWebhookSecret() {
-  return defineEndpoint({
-    method: "post",
-    path: "/webhook/secret",
-    summary: "Rotate the signing secret of the app's webhook",
-    name: "rotateWebhookSecret",
-    description:
-      "The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.",
-    examples: { answer: rotatedSecretExample },
-    scope: "webhooks",
-    params: none,
-    query: noQuery,
-    response: rotatedSecret,
-    errors: ["not_found"],
-    handle: async (deps, { appId }) => {
-      const { secret, previousExpiresAt } = await rotate(deps, appId);
-      return { secret, previous_expires_at: isoTime(previousExpiresAt) };
-    },
-  });
-}
+export const rotateWebhookSecret = defineEndpoint({
+  method: "post",
+  path: "/webhook/secret",
+  summary: "Rotate the signing secret of the app's webhook",
+  name: "rotateWebhookSecret",
+  description:
+    "The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.",
+  examples: { answer: rotatedSecretExample },
+  scope: "webhooks",
+  params: none,
+  query: noQuery,
+  response: rotatedSecret,
+  errors: ["not_found"],
+  handle: async (deps, { appId }) => {
+    const { secret, previousExpiresAt } = await rotate(deps, appId);
+    return { secret, previous_expires_at: isoTime(previousExpiresAt) };
+  },
+});
 
-export function listDeliveries() {
-  return defineEndpoint({
-    method: "get",
-    path: "/webhook/deliveries",
-    summary: "List webhook deliveries, newest first",
-    name: "listDeliveries",
-    examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
-    scope: "webhooks",
-    params: none,
-    query: pageQuery,
-    response: deliveriesPage,
-    handle: async ({ database }, { appId, query }) => {
-      const page = await list(database.read, appId, readPage(query, "deliveries"));
-      return pageAnswer(page, "deliveries", "deliveries", page.items.map(presentDelivery));
-    },
-  });
-}
+export const listDeliveries = defineEndpoint({
+  method: "get",
+  path: "/webhook/deliveries",
+  summary: "List webhook deliveries, newest first",
+  name: "listDeliveries",
+  examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
+  scope: "webhooks",
+  params: none,
+  query: pageQuery,
+  response: deliveriesPage,
+  handle: async ({ database }, { appId, query }) => {
+    const page = await list(database.read, appId, readPage(query, "deliveries"));
+    return pageAnswer(page, "deliveries", "deliveries", page.items.map(presentDelivery));
+  },
+});
 
-export function getDelivery() {
-  return defineEndpoint({
-    method: "get",
-    path: "/webhook/deliveries/:id",
-    summary: "Show a webhook delivery with its payload",
-    name: "getDelivery",
-    examples: { answer: { ...deliveryExample, payload: JSON.stringify(eventExample) } },
-    scope: "webhooks",
-    params: deliveryParams,
-    query: noQuery,
-    response: deliveryWithPayload,
-    errors: ["not_found"],
-    handle: async ({ database }, { appId, params }) => {
-      const row = found(await findDelivery(database.read, appId, params.id));
-      return { ...presentDelivery(row), payload: await payloadOf(database.read, row) };
-    },
-  });
-}
+export const getDelivery = defineEndpoint({
+  method: "get",
+  path: "/webhook/deliveries/:id",
+  summary: "Show a webhook delivery with its payload",
+  name: "getDelivery",
+  examples: { answer: { ...deliveryExample, payload: JSON.stringify(eventExample) } },
+  scope: "webhooks",
+  params: deliveryParams,
+  query: noQuery,
+  response: deliveryWithPayload,
+  errors: ["not_found"],
+  handle: async ({ database }, { appId, params }) => {
+    const row = found(await findDelivery(database.read, appId, params.id));
+    return { ...presentDelivery(row), payload: await payloadOf(database.read, row) };
+  },
+});
 
-export function redeliverFailed() {
-  return defineEndpoint({
-    method: "post",
-    path: "/webhook/deliveries/redeliver",
-    summary: "Send the events of all failed deliveries again",
-    name: "redeliverFailed",
-    description:
-      "Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
-    examples: { answer: { redelivered: 12, more: false } },
-    scope: "webhooks",
-    params: none,
-    query: noQuery,
-    response: redeliveredEvents,
-    errors: ["not_found"],
-    handle: (deps, { appId }) => redeliverFailedEvents(deps, appId),
-  });
-}
+export const redeliverFailed = defineEndpoint({
+  method: "post",
+  path: "/webhook/deliveries/redeliver",
+  summary: "Send the events of all failed deliveries again",
+  name: "redeliverFailed",
+  description:
+    "Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
+  examples: { answer: { redelivered: 12, more: false } },
+  scope: "webhooks",
+  params: none,
+  query: noQuery,
+  response: redeliveredEvents,
+  errors: ["not_found"],
+  handle: (deps, { appId }) => redeliverFailedEvents(deps, appId),
+});
 
-export function redeliver() {
-  return defineEndpoint({
-    method: "post",
-    path: "/webhook/deliveries/:id/redeliver",
-    summary: "Send the event of a delivery again, at once",
-    name: "redeliver",
-    description:
-      "The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.",
-    examples: { answer: deliveryExample },
-    scope: "webhooks",
-    params: deliveryParams,
-    query: noQuery,
-    response: delivery,
-    errors: ["not_found"],
-    handle: async (deps, { appId, params }) => presentDelivery(await redeliverEvent(deps, appId, params.id)),
-  });
-}
+export const redeliver = defineEndpoint({
+  method: "post",
+  path: "/webhook/deliveries/:id/redeliver",
+  summary: "Send the event of a delivery again, at once",
+  name: "redeliver",
+  description:
+    "The receiver gets the same event with the same `webhook-id`. If the delivery has ended, the answer is a new delivery. If it waits for a retry, the retry happens now. The call fails with `validation_failed` when the webhook is disabled.",
+  examples: { answer: deliveryExample },
+  scope: "webhooks",
+  params: deliveryParams,
+  query: noQuery,
+  response: delivery,
+  errors: ["not_found"],
+  handle: async (deps, { appId, params }) => presentDelivery(await redeliverEvent(deps, appId, params.id)),
+});
