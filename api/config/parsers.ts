@@ -21,6 +21,12 @@ export function lanesInUse(count: number, retired: readonly number[]): number[] 
  * Parsers for settings. Each parses the text of one environment variable. Its error message follows the variable's name.
  */
 
+/** Says what is wrong with a text. Returned by a transformation, it ends the parsing. */
+export function refuse(context: z.RefinementCtx, message: string) {
+  context.addIssue({ code: "custom", message });
+  return z.NEVER;
+}
+
 /** A whole number, written in decimal digits. */
 export function wholeNumber(least: number, most: number) {
   const message = `must be a whole number from ${least.toString()} to ${most.toString()}`;
@@ -35,8 +41,7 @@ export function wholeNumber(least: number, most: number) {
 export const httpUrl = z.string().transform((text, context) => {
   const url = URL.parse(text);
   if (url === null || !["http:", "https:"].includes(url.protocol)) {
-    context.addIssue({ code: "custom", message: "must be an http:// or https:// URL" });
-    return z.NEVER;
+    return refuse(context, "must be an http:// or https:// URL");
   }
   return text.replace(/\/+$/, "");
 });
@@ -57,9 +62,7 @@ export const nodeUrls = z.string().transform((text, context) => {
         : new Set(urls.map((url) => new URL(url).href)).size < urls.length
           ? "must not name a URL twice"
           : null;
-  if (message === null) return urls;
-  context.addIssue({ code: "custom", message });
-  return z.NEVER;
+  return message === null ? urls : refuse(context, message);
 });
 
 /** A base URL: paths are appended to it, so it has no query, fragment or credentials. */
@@ -73,12 +76,13 @@ export const databaseUrl = z.string().superRefine((text, context) => {
   if (/^postgres(ql)?:/.test(text)) {
     const url = URL.parse(text);
     if (url === null || !/^postgres(ql)?:\/\//.test(text) || url.pathname.length < 2) {
-      const message =
-        "must be postgres://user:password@host:port/database; write special characters of the password as %XX";
-      context.addIssue({ code: "custom", message });
+      refuse(
+        context,
+        "must be postgres://user:password@host:port/database; write special characters of the password as %XX",
+      );
     }
   } else if (!/^file:./.test(text)) {
-    context.addIssue({ code: "custom", message: "must be file:<path> or postgres://user:password@host:port/database" });
+    refuse(context, "must be file:<path> or postgres://user:password@host:port/database");
   }
 });
 
@@ -121,7 +125,7 @@ export const addresses = list.superRefine((parts, context) => {
   const wrong = parts.filter((part) => !RANGES.includes(part) && !isNetwork(part));
   if (wrong.length === 0) return;
   const message = `unknown value ${wrong.join(", ")}; must contain addresses, networks such as 10.0.0.0/8, or ${RANGES.join(", ")}`;
-  context.addIssue({ code: "custom", message });
+  refuse(context, message);
 });
 
 /** A subset of `names`, without duplicates, in the order of `names`. */
@@ -130,8 +134,7 @@ export function subsetOf<const T extends string>(names: readonly T[]) {
     const unknown = parts.filter((part) => !names.some((name) => name === part));
     if (unknown.length > 0 || parts.length === 0) {
       const what = unknown.length > 0 ? `unknown value ${unknown.join(", ")}; ` : "";
-      context.addIssue({ code: "custom", message: `${what}must contain one or more of ${names.join(", ")}` });
-      return z.NEVER;
+      return refuse(context, `${what}must contain one or more of ${names.join(", ")}`);
     }
     return names.filter((name) => parts.includes(name));
   });
@@ -140,14 +143,9 @@ export function subsetOf<const T extends string>(names: readonly T[]) {
 /** Keys of 32 bytes in base64, base64url or hex. A key's id is a hash of the key, so the order may change. */
 export const secretKeys = list.transform((parts, context) => {
   const keys = parts.map(readKey);
-  if (keys.some((key) => key === null)) {
-    context.addIssue({
-      code: "custom",
-      message: "must contain keys of 32 bytes each, in base64 or hex (create one: openssl rand -base64 32)",
-    });
-    return z.NEVER;
-  }
-  return keys.filter((key) => key !== null);
+  const known = keys.filter((key) => key !== null);
+  if (known.length === keys.length) return known;
+  return refuse(context, "must contain keys of 32 bytes each, in base64 or hex (create one: openssl rand -base64 32)");
 });
 
 function readKey(text: string): { id: string; bytes: Uint8Array } | null {
@@ -241,21 +239,18 @@ const ADVICE = `set it to what \`npm run cli -- keys check\` prints where the se
 
 /** The extended public key of the wallets' root (BIP-32). Its error messages never contain the value. */
 export const extendedPublicKey = z.string().transform((text, context) => {
-  const refuse = (message: string) => {
-    context.addIssue({ code: "custom", message });
-    return z.NEVER;
-  };
   if (/^[a-z]prv/i.test(text)) {
     return refuse(
+      context,
       `must not be an extended private key: it signs for every wallet. Remove it from the settings and ${ADVICE}`,
     );
   }
   const node = parse(text);
   // ethers does not compare the checksum.
   if (!(node instanceof HDNodeVoidWallet) || node.extendedKey !== text)
-    return refuse(`must be an extended public key (xpub...): ${ADVICE}`);
+    return refuse(context, `must be an extended public key (xpub...): ${ADVICE}`);
   if (node.depth !== DEPTH || node.index !== LAST_STEP)
-    return refuse(`is the extended public key of another derivation path than m/44'/60'/0': ${ADVICE}`);
+    return refuse(context, `is the extended public key of another derivation path than m/44'/60'/0': ${ADVICE}`);
   return text;
 });
 

@@ -18,6 +18,7 @@ import {
   nodeNumbers,
   nodeUrls,
   publicUrl,
+  refuse,
   secretKeys,
   subsetOf,
   wholeNumber,
@@ -170,8 +171,7 @@ const TRACE_VARIABLES = {
         return Object.fromEntries(new Headers(text.split(",").map(pairOf)));
       } catch {
         // The text is never part of a message: it may contain a key.
-        context.addIssue({ code: "custom", message: "must be name=value pairs, separated by commas" });
-        return z.NEVER;
+        return refuse(context, "must be name=value pairs, separated by commas");
       }
     }),
     fallback: "none",
