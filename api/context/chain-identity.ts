@@ -39,12 +39,7 @@ export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }
 
-interface IdentitySettings {
-  rpcUrl: string;
-  databaseUrl: string;
-  deploymentsDir: string;
-  hostedBase: string;
-}
+type IdentitySettings = Pick<Settings, "rpcUrl" | "databaseUrl" | "deploymentsDir" | "publicUrl">;
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
@@ -93,7 +88,7 @@ async function localContracts(client: ChainClient, settings: IdentitySettings): 
     // The file may be left over from an earlier local node.
     if ((await contractsWithoutCode(client, deployed)).length === 0) return deployed;
   }
-  return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, settings.hostedBase));
+  return withLocalOwner(settings.rpcUrl, (owner) => deployLocally(owner, hostedBaseOf(settings)));
 }
 
 async function recogniseChain(

@@ -1,23 +1,20 @@
 import type { Logger } from "pino";
 
-import type { ChainClient } from "../chain/client.ts";
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
-import type { Measurements, Meter } from "../metrics/meter.ts";
-import type { AddressPolicy } from "../outbound/addresses.ts";
+import type { Measurements } from "../metrics/meter.ts";
 import { cryptoProblem, speedUpEthers } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
 import type { SchemaError } from "../store/db/migrate.ts";
 import type { WriteTurns } from "../store/db/sqlite/write-turns.ts";
-import type { EventStreams } from "../v1/streams/event-streams.ts";
-import { type Chain, type ChainIdentity, establishIdentity, hostedBaseOf } from "./chain-identity.ts";
-import { type ChainLink, type ChainProblem, connectNodes, guardChain } from "./chain-link.ts";
+import { type Chain, type ChainIdentity, establishIdentity } from "./chain-identity.ts";
+import { connectNodes, guardChain } from "./chain-link.ts";
 import { type CheckedKeys, loadCheckedKeys } from "./check-keys.ts";
 import { prepareChain } from "./prepare-chain.ts";
-import { type Content, openContent } from "./content.ts";
+import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
 import type { PipelineThread } from "./pipeline-thread.ts";
 import { joinProcesses, type PresenceParts } from "./presence.ts";
@@ -123,16 +120,10 @@ interface Setup {
   opened: AsyncDisposableStack;
 }
 
-interface Open {
-  meter: Meter;
-  metrics: Metrics;
-  database: Database;
-  link: ChainLink;
-  client: ChainClient;
-}
+type Open = Awaited<ReturnType<typeof openConnections>>;
 
 /** Step 1: the measurements, the database, and the connection to the nodes of the chain. */
-async function openConnections({ settings, logger, shared, opened }: Setup): Promise<Open> {
+async function openConnections({ settings, logger, shared, opened }: Setup) {
   const meter = await openMeter(settings, { shared, logger }, opened);
   const { metrics } = meter;
   const database = await openStore(settings, shared, { logger, metrics });
@@ -146,8 +137,7 @@ async function findChain(
   { settings }: Setup,
   { database, link, client }: Pick<Open, "database" | "link" | "client">,
 ): Promise<Chain> {
-  const place = { ...settings, rpcUrl: link.url(), hostedBase: hostedBaseOf(settings) };
-  const identity = await establishIdentity(database, client, place);
+  const identity = await establishIdentity(database, client, { ...settings, rpcUrl: link.url() });
   return { identity, local: identity.chainId === LOCAL_CHAIN_ID };
 }
 
@@ -162,23 +152,10 @@ async function checkKeys(
   return checked;
 }
 
-interface Work {
-  guard: ChainProblem;
-  content: Content;
-  addressPolicy: AddressPolicy;
-  signals: Signals;
-  /** null without the role `api`. */
-  streams: EventStreams | null;
-  health: Service["health"];
-  outdated: Service["outdated"];
-  present: PresenceParts;
-}
+type Work = Awaited<ReturnType<typeof startWork>>;
 
 /** Step 4: the workers of this process's roles, and what they work with. */
-async function startWork(
-  { settings, logger, shared, code, now, opened }: Setup,
-  found: Open & Chain & CheckedKeys,
-): Promise<Work> {
+async function startWork({ settings, logger, shared, code, now, opened }: Setup, found: Open & Chain & CheckedKeys) {
   const { database, link, client, metrics, identity, local } = found;
   const guard = await guardChain(link, database, opened);
   const signals = shared?.signals ?? createSignals();
@@ -188,7 +165,7 @@ async function startWork(
   };
   const content = await openContent(settings, { database, addressPolicy, logger, now }, opened);
   const { promise: outdated, resolve: onNewerSchema } = Promise.withResolvers<SchemaError>();
-  const present = { database, logger, now, onNewerSchema };
+  const present: PresenceParts = { database, logger, now, onNewerSchema };
   const signing =
     code.relayer === null || found.signing === null
       ? null
