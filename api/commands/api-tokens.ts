@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID } from "node:crypto";
 
-import { ApiError } from "../domain/error-codes.ts";
+import { ApiError, forbidden } from "../domain/error-codes.ts";
 import {
   countLiveTokens,
   findApiToken,
@@ -81,7 +81,7 @@ export async function revokeToken(
     if (token?.app_id !== manager.appId) throw new ApiError("not_found");
     if (token.scopes.some((scope) => !manager.scopes.some((own) => own === scope))) {
       const message = "The token has scopes that the session lacks. Use a session with all scopes of the token.";
-      throw new ApiError("forbidden", null, { message });
+      throw forbidden(message);
     }
     await revokeApiToken(trx, tokenId, now());
     return (await findApiToken(trx, tokenId)) ?? token;

@@ -311,6 +311,11 @@ export function fieldError(errorCode: HttpErrorCode, field: string, message: str
   return new ApiError(errorCode, [{ field, code: errorCode, message }]);
 }
 
+/** A refusal of who makes the call. */
+export function forbidden(message: string): ApiError {
+  return new ApiError("forbidden", null, { message });
+}
+
 /** What `errors` says of a field that was left out. */
 export function requiredField(field: string, message = "This field is required."): FieldError {
   return { field, code: "required", message };

@@ -3,8 +3,8 @@ import type { CollectionMetadata, CollectionType, TokenMetadata } from "./comman
 /** File name of a frozen collection's own metadata in its directory. */
 export const COLLECTION_FILE = "collection.json";
 
-/** File name of a token's metadata in the directory: what clients append to, or put into, the base URI. */
-export function frozenTokenFile(type: CollectionType, tokenId: string): string {
+/** File name of a token's metadata: what clients append to the base URI (ERC721), or put in place of its `{id}` (ERC1155). */
+export function tokenFile(type: CollectionType, tokenId: string): string {
   return type === "ERC721" ? tokenId : BigInt(tokenId).toString(16).padStart(64, "0");
 }
 

@@ -2,7 +2,7 @@ import type { Request, RequestHandler } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
 import { type Credential, isValid } from "../commands/credential.ts";
-import { ApiError } from "../domain/error-codes.ts";
+import { ApiError, forbidden } from "../domain/error-codes.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint, Exchange } from "./endpoint.ts";
 import { identityBySession } from "./console-session.ts";
@@ -107,10 +107,6 @@ export function newLink({ localCli }: Pick<HttpDeps, "localCli">): string {
   return localCli === null
     ? "Ask the operator of this service for a new link to the console."
     : `\`${localCli} console\` prints a new link.`;
-}
-
-function forbidden(message: string): ApiError {
-  return new ApiError("forbidden", null, { message });
 }
 
 /** Reads `Bearer <token>`, or the token alone. */

@@ -2,7 +2,7 @@ import type { CookieOptions, Request, Response } from "express";
 
 import { isScope } from "../commands/api-tokens.ts";
 import { hashOfSecret, isLive, looksLikeSecret } from "../commands/console-session.ts";
-import { ApiError } from "../domain/error-codes.ts";
+import { ApiError, forbidden } from "../domain/error-codes.ts";
 import { type StoredConsoleSession, touchConsoleSession } from "../store/apps/console-sessions.ts";
 import type { Identity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -56,7 +56,7 @@ async function appOf(
   if (session.app_id !== null) {
     if (chosen === undefined || chosen === session.app_id) return session.app_id;
     const message = `The session is for one app only. Remove the header \`${APP_HEADER}\`, or sign in as the operator.`;
-    throw new ApiError("forbidden", null, { message });
+    throw forbidden(message);
   }
   if (chosen === undefined) return null;
   if ((await lookUps.app(chosen)) !== undefined) return chosen;
@@ -128,10 +128,6 @@ export function requireOwnPage(request: Request, publicUrl: string): void {
 function isOwn(origin: string, host: string | undefined, publicUrl: string): boolean {
   if (origin === new URL(publicUrl).origin) return true;
   return host !== undefined && LOOPBACK.test(host) && origin === `http://${host.toLowerCase()}`;
-}
-
-function forbidden(message: string): ApiError {
-  return new ApiError("forbidden", null, { message });
 }
 
 /* Headers and the cookie of console sessions. */

@@ -3,7 +3,7 @@ import type { z } from "zod";
 import { isScope } from "../commands/api-tokens.ts";
 import type { CollectionType } from "../domain/command.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
-import { publishedTokenMetadata } from "../domain/metadata-files.ts";
+import { publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
 import { remember } from "../shared/bounded-map.ts";
 import type { StoredToken } from "../store/apps/api-tokens.ts";
@@ -26,7 +26,7 @@ import type { delivery } from "./schemas/webhook.ts";
 
 export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<typeof collectionNft> {
   return {
-    ...common(place, nft),
+    ...presentNft(place, nft),
     ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.supply) } : { owner: nft.owner }),
   };
 }
@@ -34,7 +34,7 @@ export function presentCollectionNft(place: Place, nft: CollectionNft): z.input<
 /** @param unlockable decrypted content; null unless the wallet may see it. */
 export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | null): z.input<typeof heldNft> {
   return {
-    ...common(place, nft),
+    ...presentNft(place, nft),
     ...(nft.type === "ERC1155" ? { quantity: toWireInteger(nft.quantity) } : {}),
     unlockable_content: unlockable,
     ...(nft.asOf === null ? {} : { as_of_block: nft.asOf }),
@@ -45,11 +45,8 @@ export function presentHolder(holder: Holder) {
   return { address: holder.owner, quantity: toWireInteger(holder.quantity) };
 }
 
+/** What is the same for a token in every listing. */
 export function presentNft(place: Place, nft: NftView) {
-  return common(place, nft);
-}
-
-function common(place: Place, nft: NftView) {
   return {
     contract_address: nft.contract,
     collection_name: nft.collectionName,
@@ -189,16 +186,12 @@ function hostedCollectionUri(place: Place, collection: string): string {
 }
 
 function hostedTokenUri(place: Place, collection: string, type: CollectionType, tokenId: string): string {
-  return `${hostedCollectionUri(place, collection)}/${type === "ERC721" ? tokenId : erc1155Id(tokenId)}`;
+  return `${hostedCollectionUri(place, collection)}/${tokenFile(type, tokenId)}`;
 }
 
 function selfHostedTokenUri(baseUri: string, type: CollectionType, tokenId: string): string {
-  return type === "ERC721" ? baseUri + tokenId : baseUri.replaceAll("{id}", erc1155Id(tokenId));
-}
-
-/** The text that clients put in place of `{id}` (ERC-1155): 64 lower-case hex digits. */
-function erc1155Id(tokenId: string): string {
-  return BigInt(tokenId).toString(16).padStart(64, "0");
+  const file = tokenFile(type, tokenId);
+  return type === "ERC721" ? baseUri + file : baseUri.replaceAll("{id}", file);
 }
 
 export function presentWallet(row: WalletRow) {

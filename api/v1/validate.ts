@@ -40,9 +40,8 @@ function fieldErrors(issue: z.core.$ZodIssue, { input, valid, most }: Context): 
     }));
   }
   const field = nameOf(issue.path);
-  if (issue.path.length > 0 && isAbout(issue, "invalid_type", "invalid_value") && valueAt(input, issue.path) == null) {
-    return [requiredField(field)];
-  }
+  const isWrong = issue.code === "invalid_type" || issue.code === "invalid_value";
+  if (isWrong && issue.path.length > 0 && valueAt(input, issue.path) == null) return [requiredField(field)];
   return [{ field, ...wordsOf(issue) }];
 }
 
@@ -82,10 +81,6 @@ function listOf(names: readonly string[]): string {
 function fieldsOf(schema: z.ZodType): string[] {
   if (schema instanceof z.ZodPipe) return fieldsOf(schema.in as z.ZodType);
   return schema instanceof z.ZodObject ? Object.keys(schema.shape) : [];
-}
-
-function isAbout(issue: z.core.$ZodIssue, ...codes: z.core.$ZodIssue["code"][]): boolean {
-  return codes.includes(issue.code);
 }
 
 /** Turns zod's issues into field errors with messages of the service. Zod's own text never reaches a caller. */

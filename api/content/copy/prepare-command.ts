@@ -2,8 +2,8 @@ import { type Command, type FreezeMetadata, isMint, MEDIA_FIELDS } from "../../d
 import {
   COLLECTION_FILE,
   publishedCollectionMetadata,
-  frozenTokenFile,
   publishedTokenMetadata,
+  tokenFile,
 } from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
 import { lockQuotas } from "../../store/apps/quotas.ts";
@@ -129,7 +129,7 @@ async function makeFrozenDirectory(
     yield { path: COLLECTION_FILE, content: jsonOf(publishedCollectionMetadata(collection)) };
     for await (const { token_id: id, metadata } of hostedTokens(db, command.collection)) {
       stop.throwIfAborted();
-      yield { path: frozenTokenFile(command.type, id), content: jsonOf(publishedTokenMetadata(metadata, id)) };
+      yield { path: tokenFile(command.type, id), content: jsonOf(publishedTokenMetadata(metadata, id)) };
     }
   };
   return canonicalCid(await importDirectory(deps.blocks, files()));

@@ -12,6 +12,14 @@ const SWAGGER_UI = dirname(fileURLToPath(import.meta.resolve("swagger-ui-dist/pa
 const SWAGGER_UI_FILES = ["/swagger-ui-bundle.js", "/swagger-ui.css"];
 
 const DOCS_FILES = { root: import.meta.dirname };
+const FILES = [
+  ["/docs/init.js", "docs-init.js"],
+  ["/docs/page.css", "html.css"],
+  ["/docs/docs.css", "docs.css"],
+  ["/docs/icon.svg", "icon.svg"],
+  // Browsers ask for it where a page does not name an icon, as with JSON.
+  ["/favicon.ico", "icon.svg"],
+] as const;
 
 /** The page loads everything from this service and nothing from elsewhere. The style sheet holds its pictures as data. */
 const PAGE_POLICY = [
@@ -45,19 +53,11 @@ export function docs(deps: Pick<HttpDeps, "settings">): Router {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../docs").end();
     else response.set("Content-Security-Policy", PAGE_POLICY).sendFile("docs.html", DOCS_FILES);
   });
-  router.get("/docs/init.js", (_request, response) => {
-    response.sendFile("docs-init.js", DOCS_FILES);
-  });
-  router.get("/docs/page.css", (_request, response) => {
-    response.sendFile("html.css", DOCS_FILES);
-  });
-  router.get("/docs/docs.css", (_request, response) => {
-    response.sendFile("docs.css", DOCS_FILES);
-  });
-  // Browsers ask for the second one where a page does not name an icon, as with JSON.
-  router.get(["/docs/icon.svg", "/favicon.ico"], (_request, response) => {
-    response.sendFile("icon.svg", DOCS_FILES);
-  });
+  for (const [path, file] of FILES) {
+    router.get(path, (_request, response) => {
+      response.sendFile(file, DOCS_FILES);
+    });
+  }
   router.get("/docs/errors", (request, response) => {
     if (request.path.endsWith("/")) response.status(308).set("Location", "../errors").end();
     else sendErrorsPage(response);

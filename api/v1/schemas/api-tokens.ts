@@ -27,24 +27,23 @@ export const newApiTokenBody = z
   })
   .meta({ id: "CreateToken" });
 
-const fields = {
-  token_id: z.string().meta({ description: "Names the token, also in `DELETE /v1/tokens/{token_id}`." }),
-  name: z.string().meta({ description: "For your own reference." }),
-  scopes: z.array(z.string()).meta({ description: "What the token may do." }),
-  rate_limit_per_minute: z
-    .number()
-    .int()
-    .nullable()
-    .meta({ description: "Most calls per minute with this token. null: only the app is limited." }),
-  created_at: time,
-  expires_at: time.nullable().meta({ description: "null: the token never expires." }),
-  revoked_at: time.nullable().meta({ description: "null: the token is not revoked." }),
-};
-
-export const apiToken = z.object(fields).meta({ id: "Token" });
-export const newApiToken = z
+export const apiToken = z
   .object({
-    ...fields,
+    token_id: z.string().meta({ description: "Names the token, also in `DELETE /v1/tokens/{token_id}`." }),
+    name: z.string().meta({ description: "For your own reference." }),
+    scopes: z.array(z.string()).meta({ description: "What the token may do." }),
+    rate_limit_per_minute: z
+      .number()
+      .int()
+      .nullable()
+      .meta({ description: "Most calls per minute with this token. null: only the app is limited." }),
+    created_at: time,
+    expires_at: time.nullable().meta({ description: "null: the token never expires." }),
+    revoked_at: time.nullable().meta({ description: "null: the token is not revoked." }),
+  })
+  .meta({ id: "Token" });
+export const newApiToken = apiToken
+  .extend({
     token: z.string().meta({ description: "The token itself. It is shown only now: the service stores its hash." }),
   })
   .meta({ id: "NewToken" });

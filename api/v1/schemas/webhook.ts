@@ -27,21 +27,20 @@ export function webhookBody(limits: Limits) {
     .meta({ id: "SetWebhook" });
 }
 
-const webhookFields = {
-  url: z.string().meta({ description: "Where events are sent." }),
-  events: z.array(z.enum(REQUEST_EVENTS)).nullable().meta({ description: "null means all of them." }),
-  disabled_at: time.nullable().meta({
-    description:
-      "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again.",
-  }),
-  created_at: time,
-  updated_at: time,
-};
-
-export const webhook = z.object(webhookFields).meta({ id: "Webhook" });
-export const registeredWebhook = z
+export const webhook = z
   .object({
-    ...webhookFields,
+    url: z.string().meta({ description: "Where events are sent." }),
+    events: z.array(z.enum(REQUEST_EVENTS)).nullable().meta({ description: "null means all of them." }),
+    disabled_at: time.nullable().meta({
+      description:
+        "Set when the receiver answered 410 or the operator disabled the webhook. Nothing is sent until the app registers the webhook again.",
+    }),
+    created_at: time,
+    updated_at: time,
+  })
+  .meta({ id: "Webhook" });
+export const registeredWebhook = webhook
+  .extend({
     secret: z.string().nullable().meta({ description: "Signing secret. Shown only once, at the first registration." }),
   })
   .meta({ id: "RegisteredWebhook" });
