@@ -8,6 +8,7 @@ import type { SentFile } from "../commands/upload-media.ts";
 import type { HttpErrorCode } from "../domain/error-codes.ts";
 import type { Identity, SessionIdentity } from "./authenticate.ts";
 import type { HttpDeps } from "./deps.ts";
+import { none, noQuery } from "./schemas/params.ts";
 
 /** A call that has passed authentication, the scope check and validation. */
 export interface Call<P, Q, B> extends Caller {
@@ -78,8 +79,10 @@ interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   caller?: AllowedCaller;
   /** Whether it concerns no single app. Then the operator's session needs no `X-Moneta-App`. */
   withoutApp?: boolean;
-  params: P;
-  query: Q;
+  /** By default the path has no parts that vary. */
+  params?: P;
+  /** By default the endpoint takes no parameters. */
+  query?: Q;
   /** Absent when the endpoint takes no body. */
   body?: B;
   /** Whether the body is a file instead of JSON. */
@@ -102,13 +105,16 @@ interface EndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.Zod
   ): Promise<z.input<R> | Verbatim>;
 }
 
-export type Endpoint = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
+type AnySpec = EndpointSpec<z.ZodType, z.ZodType, z.ZodType, z.ZodType>;
+export type Endpoint = AnySpec & Required<Pick<AnySpec, "params" | "query">>;
+
+const NO_INPUTS = { params: none, query: noQuery };
 
 /** Checks that the types of one endpoint fit together, then erases them. */
 export function defineEndpoint<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType>(
   spec: EndpointSpec<P, Q, B, R>,
 ): Endpoint {
-  return spec;
+  return { ...NO_INPUTS, ...spec };
 }
 
 /** The same for an endpoint that concerns no single app. It is not for tokens, which belong to an app. */
@@ -118,8 +124,7 @@ export function defineServiceEndpoint<
   B extends z.ZodType,
   R extends z.ZodType,
 >(spec: ServiceEndpointSpec<P, Q, B, R>): Endpoint {
-  const endpoint: EndpointSpec<P, Q, B, R> = { ...spec, withoutApp: true };
-  return endpoint;
+  return defineEndpoint<P, Q, B, R>({ ...spec, withoutApp: true });
 }
 
 type ServiceEndpointSpec<P extends z.ZodType, Q extends z.ZodType, B extends z.ZodType, R extends z.ZodType> = Omit<

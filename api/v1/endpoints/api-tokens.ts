@@ -4,7 +4,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { newTokenExample, revokedTokenExample, tokenExample } from "../examples.ts";
 import { presentApiToken } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
-import { none, noQuery, tokenIdParams } from "../schemas/params.ts";
+import { tokenIdParams } from "../schemas/params.ts";
 import { apiToken, apiTokensPage, newApiToken, newApiTokenBody } from "../schemas/api-tokens.ts";
 
 const DEFAULT_NAME = "console";
@@ -31,8 +31,6 @@ export const createToken = defineEndpoint({
   scope: null,
   caller: "session",
   errors: ["quota_exceeded"],
-  params: none,
-  query: noQuery,
   body: newApiTokenBody,
   response: newApiToken,
   handle: async (deps, { appId, scopes, body }) => {
@@ -62,7 +60,6 @@ export const listTokens = defineEndpoint({
   examples: { answer: { tokens: [tokenExample], next: null } },
   scope: "read",
   caller: "session",
-  params: none,
   query: keysetQuery,
   response: apiTokensPage,
   handle: async ({ database }, { appId, query }) => {
@@ -82,7 +79,6 @@ export const deleteToken = defineEndpoint({
   scope: null,
   caller: "session",
   params: tokenIdParams,
-  query: noQuery,
   response: apiToken,
   errors: ["not_found"],
   handle: async (deps, { appId, scopes, params }) =>

@@ -6,7 +6,6 @@ import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, batchExample, COLLECTION, REFERENCE } from "../examples.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { none, noQuery } from "../schemas/params.ts";
 import { tokenOfWallet } from "./transfers.ts";
 
 const burnBody = z.strictObject(tokenOfWallet).meta({ id: "Burn" });
@@ -32,8 +31,6 @@ export const burnNft = defineEndpoint({
     answer: acceptedExample,
   },
   scope: "transfer",
-  params: none,
-  query: noQuery,
   body: burnBody,
   response: accepted,
   idempotent: true,
@@ -68,8 +65,6 @@ export const burnNfts = defineEndpoint({
     answer: batchExample("token_busy", "token_id"),
   },
   scope: "transfer",
-  params: none,
-  query: noQuery,
   body: batchBody("Burn"),
   response: batchResults,
   idempotent: true,

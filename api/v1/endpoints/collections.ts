@@ -52,7 +52,7 @@ import { collectionNftsPage, type NftsQuery, nftsQuery, singleNft } from "../sch
 import { reference } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
 import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuery } from "../schemas/pages.ts";
-import { addressParams, none, noQuery, tokenParams } from "../schemas/params.ts";
+import { addressParams, tokenParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 
 export function createCollection(limits: Limits) {
@@ -85,8 +85,6 @@ export function createCollection(limits: Limits) {
       answer: acceptedExample,
     },
     scope: "collections",
-    params: none,
-    query: noQuery,
     body: createCollectionBody(limits),
     response: accepted,
     idempotent: true,
@@ -126,7 +124,6 @@ export const listCollections = defineEndpoint({
   description: "Only collections whose request has completed.",
   examples: { answer: { collections: [collectionExample], ...pageExample } },
   scope: "read",
-  params: none,
   query: searchableQuery("name or symbol"),
   response: collectionsPage,
   handle: async (deps, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
@@ -232,7 +229,6 @@ export function changeCollection(limits: Limits) {
     },
     scope: "collections",
     params: addressParams,
-    query: noQuery,
     body: collectionChanges(limits),
     response: changedCollection,
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
@@ -260,7 +256,6 @@ export function changeToken(limits: Limits) {
     },
     scope: "collections",
     params: tokenParams,
-    query: noQuery,
     body: tokenChanges(limits),
     response: changedToken,
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
@@ -282,7 +277,6 @@ export const freezeCollection = defineEndpoint({
   examples: { bodies: { "No fields": {}, "With a reference": { reference: REFERENCE } }, answer: acceptedExample },
   scope: "collections",
   params: addressParams,
-  query: noQuery,
   body: z.strictObject({ reference }).meta({ id: "FreezeCollection" }),
   response: accepted,
   errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],

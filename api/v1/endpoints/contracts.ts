@@ -9,7 +9,7 @@ import { contractExample, pageExample } from "../examples.ts";
 import { isoTime } from "../present.ts";
 import { address, collectionType, time } from "../schemas/outputs.ts";
 import { pageAnswer, pageFrameFields, pageSchema, pageQuery, readPage } from "../schemas/pages.ts";
-import { addressParams, none, noQuery } from "../schemas/params.ts";
+import { addressParams } from "../schemas/params.ts";
 
 const followedContract = z
   .object({
@@ -49,7 +49,6 @@ export const listContracts = defineEndpoint({
     "The app follows a contract that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`. A contract that floods or keeps failing is quarantined for a time; afterwards everything is read again.",
   examples: { answer: { contracts: [contractExample], ...pageExample } },
   scope: "contracts",
-  params: none,
   query: pageQuery,
   response: contractsPage,
   handle: async (deps, { appId, query }) => {
@@ -78,7 +77,6 @@ export const deleteContract = defineEndpoint({
   examples: { answer: {} },
   scope: "contracts",
   params: addressParams,
-  query: noQuery,
   response: endedContract,
   errors: ["not_found"],
   handle: async (deps, { appId, params }) => {

@@ -5,7 +5,6 @@ import { eventsAfter } from "../../store/outbox/feed.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { eventExample } from "../examples.ts";
 import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/events.ts";
-import { none } from "../schemas/params.ts";
 import { streamPage } from "../streams/event-streams.ts";
 import { openEventStream } from "../streams/open-stream.ts";
 
@@ -20,7 +19,6 @@ export const listEvents = defineEndpoint({
     "The same bodies as webhooks, in a stable order. Use it without a webhook, or to catch up when the receiver was down. Pass the `next` of the last answer as `after`. Fewer events than `limit` mean that there are no more for now.\n\nWith `Accept: text/event-stream`, the answer is a stream of server-sent events, each sent as soon as it is stored. The stream begins after `Last-Event-ID`; without that header, after the parameter `after`; without both, with the next event. `id` is the cursor, `event` the type, `data` the event as JSON. When the connection is lost, call again with the last `id` as `Last-Event-ID`.",
   examples: { answer: { events: [eventExample], next: writePosition(7) } },
   scope: "read",
-  params: none,
   query: eventsQuery,
   response: eventsFeed,
   stream: { example: streamExample, open: openEventStream },

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { uploadMedia as upload } from "../../commands/upload-media.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { uploadedMediaExample } from "../examples.ts";
-import { none, noQuery } from "../schemas/params.ts";
 
 const uploadedMedia = z
   .object({
@@ -23,8 +22,6 @@ export const uploadMedia = defineEndpoint({
     "The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.",
   examples: { answer: uploadedMediaExample },
   scope: "media",
-  params: none,
-  query: noQuery,
   takesFile: true,
   response: uploadedMedia,
   errors: ["quota_exceeded"],

@@ -6,7 +6,6 @@ import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
 import { mintBody } from "../schemas/nfts.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { none, noQuery } from "../schemas/params.ts";
 import { requireScopeFor, withScope } from "../by-user.ts";
 
 export function mintNft(limits: Limits) {
@@ -41,8 +40,6 @@ export function mintNft(limits: Limits) {
       answer: acceptedExample,
     },
     scope: "mint",
-    params: none,
-    query: noQuery,
     body: mintBody(limits),
     response: accepted,
     idempotent: true,
@@ -84,8 +81,6 @@ export function mintNfts(limits: Limits) {
       answer: batchExample("supply_exceeded", "collection_address"),
     },
     scope: "mint",
-    params: none,
-    query: noQuery,
     body: batchBody("Mint"),
     response: batchResults,
     idempotent: true,

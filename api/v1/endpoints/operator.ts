@@ -26,7 +26,6 @@ import {
 import type { LaneOfService } from "../operator-reads.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
-import { none, noQuery } from "../schemas/params.ts";
 
 export const operatorStatus = defineServiceEndpoint({
   method: "get",
@@ -38,8 +37,6 @@ export const operatorStatus = defineServiceEndpoint({
   examples: { answer: statusExample },
   scope: "read",
   caller: "operator",
-  params: none,
-  query: noQuery,
   response,
   handle: async (deps) => {
     const [state, { ready, details }] = await Promise.all([deps.operator.overview(), deps.readiness()]);
@@ -100,7 +97,6 @@ export const operatorApps = defineServiceEndpoint({
   examples: { answer: { apps: [operatorAppExample], next: null } },
   scope: "read",
   caller: "operator",
-  params: none,
   query: keysetQuery,
   response: appsPage,
   handle: async ({ database: { read } }, { query }) => {
@@ -141,8 +137,6 @@ export const createOperatorApp = defineServiceEndpoint({
   scope: "read",
   caller: "operator",
   errors: ["app_name_taken"],
-  params: none,
-  query: noQuery,
   body: newAppBody,
   response: newApp,
   handle: async (deps, { scopes, body }) => {
@@ -171,8 +165,6 @@ export const operatorDoctor = defineServiceEndpoint({
   examples: { answer: doctorExample },
   scope: "read",
   caller: "operator",
-  params: none,
-  query: noQuery,
   response: doctorReport,
   handle: async ({ operator }) => {
     const report = await operator.doctor();
@@ -206,7 +198,6 @@ export const operatorSeries = defineServiceEndpoint({
   examples: { answer: seriesExample },
   scope: "read",
   caller: "operator",
-  params: none,
   query: seriesQuery,
   response: series,
   handle: async ({ database }, { query }) => {

@@ -4,7 +4,7 @@ import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
 import { found, presentRequest } from "../present.ts";
 import { listingOf, pageAnswer, pageOfFound, readPage } from "../schemas/pages.ts";
-import { none, noQuery, requestParams } from "../schemas/params.ts";
+import { requestParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
 
@@ -37,7 +37,6 @@ export function listRequests(limits: Limits) {
       "Newest first, unless `order` says otherwise. `transaction_hash` lists the app's requests in one transaction: they share its gas and its fee. The transaction of a request can change until the request is final. `reference` lists the requests whose calls had this `reference`. `collection`, and `wallet` or `user`, list the requests that concern them.",
     examples: { answer: { requests: [requestExample], ...pageExample } },
     scope: "read",
-    params: none,
     query: requestsQuery(limits),
     response: requestsPage,
     handle: async ({ database, lookUps }, { appId, query }) => {

@@ -10,7 +10,6 @@ import { defineServiceEndpoint } from "../endpoint.ts";
 import { consoleSessionExample } from "../examples.ts";
 import { presentSession } from "../present.ts";
 import { time } from "../schemas/outputs.ts";
-import { none, noQuery } from "../schemas/params.ts";
 
 const REFUSALS: Record<CodeRefusal, string> = {
   unknown: "No link has this code.",
@@ -69,8 +68,6 @@ export const createConsoleSession = defineServiceEndpoint({
   },
   scope: null,
   caller: "public",
-  params: none,
-  query: noQuery,
   body: sessionCode,
   response: consoleSession,
   handle: async (deps, { body }, { request, response }) => {
@@ -98,8 +95,6 @@ export const getConsoleSession = defineServiceEndpoint({
   examples: { answer: consoleSessionExample },
   scope: null,
   caller: "session",
-  params: none,
-  query: noQuery,
   response: consoleSession,
   handle: async (deps, { session }) => {
     const found = session === null ? undefined : await findConsoleSession(deps.database.read, session.id);
@@ -119,8 +114,6 @@ export const deleteConsoleSession = defineServiceEndpoint({
   examples: { answer: {} },
   scope: null,
   caller: "session",
-  params: none,
-  query: noQuery,
   response: endedSession,
   handle: async ({ database, settings }, { session }, { response }) => {
     if (session !== null) await database.write((trx) => revokeConsoleSession(trx, session.id, Date.now()));

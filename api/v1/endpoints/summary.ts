@@ -5,7 +5,6 @@ import { readSummary } from "../../store/listings/summary.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import type { LaneOfService } from "../operator-reads.ts";
 import { day } from "../schemas/outputs.ts";
-import { none, noQuery } from "../schemas/params.ts";
 
 /** Whether the service can send requests now, and what each word means to an app. */
 const SENDING = {
@@ -76,8 +75,6 @@ export const getSummary = defineEndpoint({
     "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The figures are counters, so the call costs the same for any number of requests. `sending` is up to some seconds old.",
   examples: { answer: example },
   scope: "read",
-  params: none,
-  query: noQuery,
   response: summary,
   handle: async ({ database, operator }, { appId }) => {
     const today = dayOf(Date.now());

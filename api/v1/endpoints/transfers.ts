@@ -19,7 +19,6 @@ import {
   toUser,
 } from "../schemas/inputs.ts";
 import { accepted } from "../schemas/outputs.ts";
-import { none, noQuery } from "../schemas/params.ts";
 import { requireScopeFor, withScope } from "../by-user.ts";
 
 export function transferNft(limits: Limits) {
@@ -51,8 +50,6 @@ export function transferNft(limits: Limits) {
       answer: acceptedExample,
     },
     scope: "transfer",
-    params: none,
-    query: noQuery,
     body: transferBody(limits),
     response: accepted,
     idempotent: true,
@@ -94,8 +91,6 @@ export function transferNfts(limits: Limits) {
       answer: batchExample("token_busy", "token_id"),
     },
     scope: "transfer",
-    params: none,
-    query: noQuery,
     body: batchBody("Transfer"),
     response: batchResults,
     idempotent: true,

@@ -4,7 +4,6 @@ import { readQuotaUse } from "../../store/apps/quotas.ts";
 import { readUsage } from "../../store/listings/usage.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { usageExample } from "../examples.ts";
-import { none } from "../schemas/params.ts";
 import { usage, usageDays, usageQuery } from "../schemas/usage.ts";
 
 export const getUsage = defineEndpoint({
@@ -16,7 +15,6 @@ export const getUsage = defineEndpoint({
     "Days are in UTC. A request counts on the day it was accepted, and again on the day it became final. The requests of a transaction share its gas and its fee in proportion to the gas that they were expected to use, also those that failed. All shares together are exactly what the transactions cost. A chain reorganization moves gas and fees with the transactions; it never counts them twice. `quotas` has what counts towards the quotas of the app, and their limits. A call that would exceed one gets 429 `quota_exceeded`.",
   examples: { answer: usageExample },
   scope: "read",
-  params: none,
   query: usageQuery,
   response: usage,
   handle: async ({ database }, { appId, query }) => {

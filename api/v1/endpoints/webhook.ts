@@ -20,7 +20,7 @@ import {
 } from "../examples.ts";
 import { found, isoTime, presentDelivery, presentWebhook } from "../present.ts";
 import { pageAnswer, pageQuery, readPage } from "../schemas/pages.ts";
-import { deliveryParams, none, noQuery } from "../schemas/params.ts";
+import { deliveryParams } from "../schemas/params.ts";
 import {
   deliveriesPage,
   delivery,
@@ -49,8 +49,6 @@ export function putWebhook(limits: Limits) {
       answer: { ...webhookExample, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
     },
     scope: "webhooks",
-    params: none,
-    query: noQuery,
     body: webhookBody(limits),
     response: registeredWebhook,
     handle: async (deps, { appId, body }) => {
@@ -67,8 +65,6 @@ export const getWebhook = defineEndpoint({
   name: "getWebhook",
   examples: { answer: webhookExample },
   scope: "webhooks",
-  params: none,
-  query: noQuery,
   response: webhook,
   errors: ["not_found"],
   handle: async ({ database }, { appId }) => presentWebhook(found(await findWebhook(database.read, appId))),
@@ -81,8 +77,6 @@ export const deleteWebhook = defineEndpoint({
   name: "deleteWebhook",
   examples: { answer: {} },
   scope: "webhooks",
-  params: none,
-  query: noQuery,
   response: removedWebhook,
   errors: ["not_found"],
   handle: async ({ database }, { appId }) => {
@@ -100,8 +94,6 @@ export const testWebhook = defineEndpoint({
     "The event has the type `test` and no request. It is sent whichever event types the webhook has chosen. Like every event it is signed, retried and listed among the deliveries, but it is not in the event feed. The call fails with `validation_failed` when the webhook is disabled.",
   examples: { answer: testDeliveryExample },
   scope: "webhooks",
-  params: none,
-  query: noQuery,
   response: delivery,
   errors: ["not_found"],
   handle: async (deps, { appId }) => presentDelivery(await sendTestEvent(deps, appId)),
@@ -116,8 +108,6 @@ export const rotateWebhookSecret = defineEndpoint({
     "The new secret is shown only once. For 24 hours each call carries two signatures, one with each secret, so that the receiver can switch at any time. At most two secrets are live: another rotation within that time ends the oldest at once.",
   examples: { answer: rotatedSecretExample },
   scope: "webhooks",
-  params: none,
-  query: noQuery,
   response: rotatedSecret,
   errors: ["not_found"],
   handle: async (deps, { appId }) => {
@@ -133,7 +123,6 @@ export const listDeliveries = defineEndpoint({
   name: "listDeliveries",
   examples: { answer: { deliveries: [deliveryExample], ...pageExample } },
   scope: "webhooks",
-  params: none,
   query: pageQuery,
   response: deliveriesPage,
   handle: async ({ database }, { appId, query }) => {
@@ -150,7 +139,6 @@ export const getDelivery = defineEndpoint({
   examples: { answer: { ...deliveryExample, payload: JSON.stringify(eventExample) } },
   scope: "webhooks",
   params: deliveryParams,
-  query: noQuery,
   response: deliveryWithPayload,
   errors: ["not_found"],
   handle: async ({ database }, { appId, params }) => {
@@ -168,8 +156,6 @@ export const redeliverFailed = defineEndpoint({
     "Those of the newest 10,000 failed deliveries whose events no later delivery has, the oldest first, at most 1,000 in a call: call again while `more` is true. Each event keeps its `webhook-id` and gets a new delivery. The call fails with `validation_failed` when the webhook is disabled.",
   examples: { answer: { redelivered: 12, more: false } },
   scope: "webhooks",
-  params: none,
-  query: noQuery,
   response: redeliveredEvents,
   errors: ["not_found"],
   handle: (deps, { appId }) => redeliverFailedEvents(deps, appId),
@@ -185,7 +171,6 @@ export const redeliver = defineEndpoint({
   examples: { answer: deliveryExample },
   scope: "webhooks",
   params: deliveryParams,
-  query: noQuery,
   response: delivery,
   errors: ["not_found"],
   handle: async (deps, { appId, params }) => presentDelivery(await redeliverEvent(deps, appId, params.id)),
