@@ -46,12 +46,7 @@ export interface NamedWorker {
 }
 
 /** How a worker is. It can be sent to another thread. */
-export interface WorkerHealth {
-  name: string;
-  critical: boolean;
-  /** Why it cannot work now; null when it can. */
-  lastError: string | null;
-}
+export type WorkerHealth = Pick<NamedWorker, "name" | "critical"> & Pick<Worker, "lastError">;
 
 export function healthOf({ name, critical, worker }: NamedWorker): WorkerHealth {
   return { name, critical, lastError: worker.lastError };

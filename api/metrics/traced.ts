@@ -21,18 +21,12 @@ import {
 import { BatchSpanProcessor, type ReadableSpan, type SpanExporter as Exporter } from "@opentelemetry/sdk-trace";
 import type { Logger } from "pino";
 
+import type { Settings } from "../config/settings.ts";
 import { inTime } from "../shared/pause.ts";
 import type { HttpAnswer, Metrics, RequestChange } from "../shared/metrics.ts";
 
-/** What the parts of the service report to, when they are traced. */
-interface Traces {
-  metrics: Metrics;
-  /** Sends the last spans. */
-  stop(): Promise<void>;
-}
-
-/** Traces what is measured. @param metrics gets everything too. */
-export function traceTo(collector: Collector, metrics: Metrics, logger: Logger): Traces {
+/** Traces what is measured. @param metrics gets everything too. @returns where to report, and what sends the last spans. */
+export function traceTo(collector: Collector, metrics: Metrics, logger: Logger) {
   const exporter = new SpanExporter(collector, logger);
   return {
     metrics: createTraced(metrics, (span) => {
@@ -51,13 +45,8 @@ const TIMEOUT = 10_000;
 /** Milliseconds that the last messages get when the service stops. */
 const LAST_TIMEOUT = 2_000;
 
-interface Collector {
-  /** Base URL; `/v1/traces` is appended. */
-  endpoint: string;
-  /** Headers of each message. They may contain a secret, so they are never logged. */
-  headers: Record<string, string>;
-  serviceName: string;
-}
+/** Its headers may contain a secret, so they are never logged. */
+type Collector = NonNullable<Settings["traces"]>;
 
 /** Sends spans to a collector, by OTLP over HTTP. A span that the collector does not take in time is dropped. */
 export class SpanExporter {

@@ -36,14 +36,7 @@ export function createExpressApp(parts: AppDeps): Express {
     uploads: new UploadSlots(),
     unread: new UnreadAnswers(settings.limits, parts.answerPace),
     bodies: new OpenBodies(settings.limits.openBodyBytes),
-    rates: new RateLimit(
-      {
-        perMinute: settings.limits.ratePerMinute,
-        publicPerMinute: settings.limits.publicRatePerMinute,
-        itemsPerMinute: settings.limits.batchItemsPerMinute,
-      },
-      { database, processes: parts.apiProcesses },
-    ),
+    rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };
   const app = express();
   const endpoints = endpointsOf(settings.limits);

@@ -1,6 +1,7 @@
 import type { Request, RequestHandler, Response } from "express";
 import { RateLimiterMemory } from "rate-limiter-flexible";
 
+import type { Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
 import type { AppDeps } from "./deps.ts";
@@ -18,15 +19,6 @@ const OTHERS = "others";
 const TOO_MANY_ITEMS =
   "The batches of this app have too many items in this minute. `RateLimit` has how many are left. Send fewer, or try again after the number of seconds in `Retry-After`.";
 
-interface RateLimits {
-  /** Calls of an app, and of a caller without a valid token, in a minute. */
-  perMinute: number;
-  /** Calls of an address to public routes in a minute. */
-  publicPerMinute: number;
-  /** Items in the batches of an app in a minute. */
-  itemsPerMinute: number;
-}
-
 /** What is counted: as whose, and how much a window allows. */
 interface Counter {
   /** Its name in the rate limit headers. */
@@ -42,7 +34,7 @@ interface Counter {
  * Where several API processes run, `SharedRates` adds them up.
  */
 export class RateLimit {
-  readonly #limits: RateLimits;
+  readonly #limits: Limits;
   // Each counter has its own limit, which is compared here.
   readonly #counts = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW });
   readonly #shared: SharedRates;
@@ -51,7 +43,7 @@ export class RateLimit {
   /** Hashes of tokens and sessions that were valid when they were last looked up. */
   readonly #remembered = new BoundedMap<string, true>(REMEMBERED);
 
-  constructor(limits: RateLimits, others: Pick<SharedRatesOptions, "database" | "processes">) {
+  constructor(limits: Limits, others: Pick<SharedRatesOptions, "database" | "processes">) {
     this.#limits = limits;
     this.#shared = new SharedRates({ ...others, window: WINDOW * 1_000 });
   }
@@ -70,7 +62,7 @@ export class RateLimit {
     if (token !== undefined && limit !== null) {
       addHeaders(response, await this.#count({ policy: "token", key: token.id, limit }));
     }
-    addHeaders(response, await this.#count({ policy: "app", key: appId, limit: this.#limits.perMinute }));
+    addHeaders(response, await this.#count({ policy: "app", key: appId, limit: this.#limits.ratePerMinute }));
   }
 
   /**
@@ -79,7 +71,7 @@ export class RateLimit {
    * @throws ApiError `rate_limited`; `validation_failed` when a whole window has no room for so many items.
    */
   async countItems(appId: string, items: number, response: Response): Promise<void> {
-    const limit = this.#limits.itemsPerMinute;
+    const limit = this.#limits.batchItemsPerMinute;
     if (items > limit) {
       const message = `Has ${items.toString()} items, and the batches of an app may have ${limit.toString()} in a minute (BATCH_ITEMS_PER_MINUTE). Send smaller batches.`;
       throw new ApiError("validation_failed", [{ field: "items", code: "too_big", message }]);
@@ -133,13 +125,13 @@ export class RateLimit {
   /** Counts a call to a public route, before it does anything. Only this process counts it. @throws ApiError `rate_limited` */
   async countPublic(request: Request, response: Response): Promise<void> {
     const key = this.#addressOf(request);
-    const counter: Counter = { policy: "public", key, limit: this.#limits.publicPerMinute };
+    const counter: Counter = { policy: "public", key, limit: this.#limits.publicRatePerMinute };
     const { consumedPoints: used, msBeforeNext } = await this.#counts.consume(nameOf(counter));
     setHeaders(response, { ...counter, used, msBeforeNext });
   }
 
   #strangerOf(request: Request): Counter {
-    return { policy: "address", key: this.#addressOf(request), limit: this.#limits.perMinute };
+    return { policy: "address", key: this.#addressOf(request), limit: this.#limits.ratePerMinute };
   }
 
   #addressOf(request: Request): string {
@@ -231,13 +223,10 @@ export function callerAddress(request: Request): string {
 
 /** Who an address counts as. An IPv6 address counts as its network, because a subscriber can use any address in it. */
 export function clientAt(address: string): string {
-  return address.includes(":") && !address.includes(".") ? networkPart(address) : address;
-}
-
-/** The first 64 bits of an IPv6 address. */
-export function networkPart(address: string): string {
+  if (!address.includes(":") || address.includes(".")) return address;
   const [head = "", tail] = address.split("::");
   const groups = head === "" ? [] : head.split(":");
+  // The first four groups are the first 64 bits.
   if (tail === undefined) return groups.slice(0, 4).join(":");
   const missing = 8 - groups.length - (tail === "" ? 0 : tail.split(":").length);
   return [...groups, ...Array<string>(missing).fill("0"), ...tail.split(":")].slice(0, 4).join(":");

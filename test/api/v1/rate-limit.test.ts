@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { issueToken } from "../../../api/commands/api-tokens.ts";
-import { networkPart } from "../../../api/v1/rate-limit.ts";
+import { clientAt } from "../../../api/v1/rate-limit.ts";
 import { type Answer, type TestApi, startApi } from "../support/api.ts";
 import { startSession } from "../support/console.ts";
 import { expectRefusal } from "../support/expect.ts";
@@ -158,7 +158,7 @@ describe("rate limit", () => {
       ["2001:db8::9", "2001:db8:0:0"],
       ["::1", "0:0:0:0"],
     ] as const) {
-      expect(networkPart(address), address).to.equal(network);
+      expect(clientAt(address), address).to.equal(network);
     }
   });
 });
