@@ -195,7 +195,7 @@ export type Role = (typeof ROLES)[number];
 const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
 export type VerifyCollections = (typeof VERIFY_COLLECTIONS)[number];
 
-export const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
+const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
 /** Every environment variable except the limits: its parser, its default, and its meaning for docs/settings.md. */
 export const VARIABLES = {

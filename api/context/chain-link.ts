@@ -26,7 +26,7 @@ export interface ChainProblem {
 }
 
 /** How a thread or a command reaches the chain: over the node of `RPC_URL`, or over those of `RPC_URLS`. */
-export interface ChainLink {
+interface ChainLink {
   client: ChainClient;
   /** Null with one node. */
   nodes: Nodes | null;

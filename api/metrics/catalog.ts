@@ -6,17 +6,16 @@ interface Described<L extends string> {
   labels?: readonly L[];
 }
 
-/** Adds a counter of the catalog to a registry. */
+/* Each adds a metric of the catalog to a registry. */
+
 export function counter<L extends string = never>(registry: Registry, { name, help, labels }: Described<L>) {
   return new Counter<L>({ name, help, labelNames: labels ?? [], registers: [registry] });
 }
 
-/** Adds a gauge of the catalog to a registry. */
 export function gauge<L extends string = never>(registry: Registry, { name, help, labels }: Described<L>) {
   return new Gauge<L>({ name, help, labelNames: labels ?? [], registers: [registry] });
 }
 
-/** Adds a histogram of the catalog to a registry. */
 export function histogram<L extends string = never>(
   registry: Registry,
   { name, help, labels, buckets }: Described<L> & { buckets: readonly number[] },

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import type { Readable } from "node:stream";
 
 /** Length and SHA-256 (hex) of bytes. */
 export interface Digest {
@@ -16,11 +15,11 @@ const CHUNK = 1 << 20;
  * Writes a new file that only its owner can read. When this resolves, its bytes are on disk.
  * @throws when the file exists.
  */
-export async function writeHashed(file: string, source: AsyncIterable<Uint8Array> | Readable): Promise<Digest> {
+export async function writeHashed(file: string, source: AsyncIterable<Uint8Array>): Promise<Digest> {
   const handle = await open(file, "wx", 0o600);
   try {
     const sum = new Sum();
-    for await (const chunk of source as AsyncIterable<Uint8Array>) {
+    for await (const chunk of source) {
       sum.add(chunk);
       await handle.writeFile(chunk);
     }
