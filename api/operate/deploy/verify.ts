@@ -4,7 +4,7 @@ import { z } from "zod";
 
 import type { Deployment } from "../../chain/contracts.ts";
 import { creationBytecode, initCode, type Placed, type Step } from "../../chain/deployment.ts";
-import type { VerificationSettings } from "../../config/settings.ts";
+import type { Settings } from "../../config/settings.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
 import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
@@ -22,7 +22,7 @@ const standardInput = z.object({ compiler: z.string(), input: z.object({}).loose
 export async function verifyDeployment(
   plan: Plan,
   deployment: Deployment,
-  verification: VerificationSettings,
+  verification: Settings["verification"],
   say: Say,
 ): Promise<boolean> {
   const { verifiers, missing } = verifiersOf(plan.chainId, verification);
