@@ -90,7 +90,7 @@ export async function takeMarks(trx: Trx, holdings: readonly HoldingKey[], upTo:
   return rows;
 }
 
-/** The balances of a wallet in a contract that are to be read, longest marked first. */
+/** Balances of a wallet in a contract that are to be read, at most `limit` of them. */
 export async function uncertainOf(
   db: Db,
   { contract, owner }: { contract: string; owner: string },
