@@ -22,7 +22,7 @@ export function lanesInUse(count: number, retired: readonly number[]): number[] 
  */
 
 /** Says what is wrong with a text. Returned by a transformation, it ends the parsing. */
-export function refuse(context: z.RefinementCtx, message: string) {
+export function refuse(context: z.RefinementCtx, message: string): never {
   context.addIssue({ code: "custom", message });
   return z.NEVER;
 }

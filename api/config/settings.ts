@@ -175,7 +175,7 @@ class Reader {
     const readOnly = [this.optional("RPC_READ_ONLY") ?? []].flat();
     if (several !== null && this.#text("RPC_URL") !== null)
       this.#problems.push("RPC_URLS: set either this or RPC_URL, not both");
-    const rpcUrls = [several ?? this.read("RPC_URL")].flat();
+    const rpcUrls: readonly string[] = [several ?? this.read("RPC_URL")].flat();
     const [rpcUrl = ""] = rpcUrls;
     if (readOnly.some((number) => number > rpcUrls.length))
       this.#problems.push(`RPC_READ_ONLY: there are only ${plural(rpcUrls.length, "node")}`);

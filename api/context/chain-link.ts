@@ -163,7 +163,7 @@ export async function firstNode(settings: LinkSettings): Promise<string> {
 }
 
 /** The chain that the database belongs to; null while it belongs to none. */
-async function chainOfDatabase({ read }: Database): Promise<ExpectedChain | null> {
+async function chainOfDatabase({ read }: Pick<Database, "read">): Promise<ExpectedChain | null> {
   const [chainId, genesis] = [await readMeta(read, "chain_id"), await readMeta(read, "genesis")];
   return chainId === null || genesis === null ? null : { chainId: BigInt(chainId), genesis };
 }

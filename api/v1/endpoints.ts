@@ -53,12 +53,12 @@ import { uploadMedia } from "./endpoints/media.ts";
 export function endpointsOf(limits: Limits): Endpoint[] {
   return [
     createAccount(limits),
-    listAccounts(),
-    getAccountOfUser(),
-    listWalletHistory(),
-    listContents(),
-    listContentsOfContract(),
-    listContentsOfToken(),
+    listAccounts,
+    getAccountOfUser,
+    listWalletHistory,
+    listContents,
+    listContentsOfContract,
+    listContentsOfToken,
     createCollection(limits),
     listCollections,
     listNfts(limits),

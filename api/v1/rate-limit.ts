@@ -27,6 +27,8 @@ interface Counter {
   limit: number;
 }
 
+type RateLimits = Pick<Limits, "ratePerMinute" | "publicRatePerMinute" | "batchItemsPerMinute">;
+
 /**
  * Counts the calls of each app, by its tokens and sessions together: a session can create tokens without end. The items of its
  * batches are counted separately. Calls of the operator count for their session, and calls without a valid token, or to public routes, for
@@ -34,7 +36,7 @@ interface Counter {
  * Where several API processes run, `SharedRates` adds them up.
  */
 export class RateLimit {
-  readonly #limits: Limits;
+  readonly #limits: RateLimits;
   // Each counter has its own limit, which is compared here.
   readonly #counts = new RateLimiterMemory({ points: Number.MAX_SAFE_INTEGER, duration: WINDOW });
   readonly #shared: SharedRates;
@@ -43,7 +45,7 @@ export class RateLimit {
   /** Hashes of tokens and sessions that were valid when they were last looked up. */
   readonly #remembered = new BoundedMap<string, true>(REMEMBERED);
 
-  constructor(limits: Limits, others: Pick<SharedRatesOptions, "database" | "processes">) {
+  constructor(limits: RateLimits, others: Pick<SharedRatesOptions, "database" | "processes">) {
     this.#limits = limits;
     this.#shared = new SharedRates({ ...others, window: WINDOW * 1_000 });
   }

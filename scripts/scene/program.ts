@@ -58,7 +58,8 @@ export class Program {
     });
     const file = log === undefined ? null : createWriteStream(log, { flags: "a" });
     for (const stream of [this.child.stdout, this.child.stderr]) {
-      stream?.on("data", this.#keep);
+      // A character may arrive in two parts.
+      stream?.setEncoding("utf8").on("data", this.#keep);
       if (file !== null) stream?.pipe(file, { end: false });
     }
     this.#closed = closed(this.child).then(() => {
@@ -146,8 +147,8 @@ export class Program {
     return this.child.signalCode ?? this.child.exitCode ?? 0;
   }
 
-  readonly #keep = (chunk: Buffer): void => {
-    this.#output += chunk.toString();
+  readonly #keep = (text: string): void => {
+    this.#output += text;
     this.#wake();
   };
 

@@ -28,7 +28,16 @@ import {
   readPage,
   searchableQuery,
 } from "../schemas/pages.ts";
-import { addressParams, contractParams, contractTokenParams, none, noQuery, userParams } from "../schemas/params.ts";
+import { addressParams, contractParams, contractTokenParams, userParams } from "../schemas/params.ts";
+
+const user = z
+  .string()
+  .nullable()
+  .meta({ description: "The app's own name for the user. null for a wallet without one." });
+
+const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
+
+const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
 
 export function createAccount(limits: Limits) {
   return defineEndpoint({
@@ -43,8 +52,6 @@ export function createAccount(limits: Limits) {
       answer: walletExample,
     },
     scope: "accounts",
-    params: none,
-    query: noQuery,
     body: createAccountBody(limits),
     response: account,
     idempotent: true,
@@ -53,136 +60,122 @@ export function createAccount(limits: Limits) {
   });
 }
 
-export function listAccounts() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts",
-    summary: "List the app's wallets",
-    name: "listAccounts",
-    examples: { answer: { wallets: [walletExample], ...pageExample } },
-    scope: "read",
-    params: none,
-    query: searchableQuery("user identifier"),
-    response: accountsPage,
-    handle: async ({ database, lookUps }, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
-      const listing = listingOf("wallets", order, "oldest");
-      const wanted = readPage(query, listing);
-      const page =
-        addresses !== undefined
-          ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))))
-          : search !== undefined
-            ? pageOfFound(await searchWallets(database.read, appId, search, wanted.limit), wanted.limit)
-            : await listWallets(database.read, appId, order, wanted);
-      return pageAnswer(page, listing, "wallets", page.items.map(presentWallet));
-    },
-  });
-}
+export const listAccounts = defineEndpoint({
+  method: "get",
+  path: "/accounts",
+  summary: "List the app's wallets",
+  name: "listAccounts",
+  examples: { answer: { wallets: [walletExample], ...pageExample } },
+  scope: "read",
+  query: searchableQuery("user identifier"),
+  response: accountsPage,
+  handle: async ({ database, lookUps }, { appId, query: { addresses, search, order = "oldest", ...query } }) => {
+    const listing = listingOf("wallets", order, "oldest");
+    const wanted = readPage(query, listing);
+    const page =
+      addresses !== undefined
+        ? pageOfFound(await Promise.all([...new Set(addresses)].map((one) => lookUps.wallet(appId, one))))
+        : search !== undefined
+          ? pageOfFound(await searchWallets(database.read, appId, search, wanted.limit), wanted.limit)
+          : await listWallets(database.read, appId, order, wanted);
+    return pageAnswer(page, listing, "wallets", page.items.map(presentWallet));
+  },
+});
 
-export function getAccountOfUser() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts/user/:user_identifier",
-    summary: "Show the wallet of a user",
-    name: "getAccountOfUser",
-    description: "Escape the identifier in the path (percent-encoding).",
-    examples: { answer: walletExample },
-    scope: "read",
-    params: userParams,
-    query: noQuery,
-    response: account,
-    errors: ["not_found"],
-    isSmall: true,
-    handle: async ({ lookUps }, { appId, params }) => {
-      const [wallet] = await lookUps.walletsOfUsers([{ appId, userIdentifier: params.user_identifier }]);
-      return presentWallet(found(wallet));
-    },
-  });
-}
+export const getAccountOfUser = defineEndpoint({
+  method: "get",
+  path: "/accounts/user/:user_identifier",
+  summary: "Show the wallet of a user",
+  name: "getAccountOfUser",
+  description: "Escape the identifier in the path (percent-encoding).",
+  examples: { answer: walletExample },
+  scope: "read",
+  params: userParams,
+  response: account,
+  errors: ["not_found"],
+  isSmall: true,
+  handle: async ({ lookUps }, { appId, params }) => {
+    const [wallet] = await lookUps.walletsOfUsers([{ appId, userIdentifier: params.user_identifier }]);
+    return presentWallet(found(wallet));
+  },
+});
 
-export function listWalletHistory() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts/:address/history",
-    summary: "List the history of a wallet, newest first",
-    name: "listWalletHistory",
-    description: "Includes transfers made outside the service: their `request_id` is null.",
-    examples: { answer: { history: [historyExample], ...pageExample } },
-    scope: "read",
-    params: addressParams,
-    query: pageQuery,
-    response: historyPage,
-    errors: ["not_found"],
-    handle: async ({ database, lookUps }, { appId, params, query }) => {
-      const wallet = found(await lookUps.wallet(appId, params.address));
-      const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
-      return pageAnswer(page, "wallet_history", "history", page.items.map(presentHistoryEntry));
-    },
-  });
-}
+export const listWalletHistory = defineEndpoint({
+  method: "get",
+  path: "/accounts/:address/history",
+  summary: "List the history of a wallet, newest first",
+  name: "listWalletHistory",
+  description: "Includes transfers made outside the service: their `request_id` is null.",
+  examples: { answer: { history: [historyExample], ...pageExample } },
+  scope: "read",
+  params: addressParams,
+  query: pageQuery,
+  response: historyPage,
+  errors: ["not_found"],
+  handle: async ({ database, lookUps }, { appId, params, query }) => {
+    const wallet = found(await lookUps.wallet(appId, params.address));
+    const page = await list(database.read, appId, wallet.address, readPage(query, "wallet_history"));
+    return pageAnswer(page, "wallet_history", "history", page.items.map(presentHistoryEntry));
+  },
+});
 
-export function listContents() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts/:address",
-    summary: "List the tokens in a wallet",
-    name: "listContents",
-    description:
-      "Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.",
-    examples: { answer: { nfts: [heldNftExample], ...pageExample } },
-    scope: "read",
-    params: addressParams,
-    query: pageQuery,
-    response: heldNftsPage,
-    errors: ["not_found"],
-    handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, query),
-  });
-}
+export const listContents = defineEndpoint({
+  method: "get",
+  path: "/accounts/:address",
+  summary: "List the tokens in a wallet",
+  name: "listContents",
+  description:
+    "Tokens of the service's collections, and of the contracts of others that the app follows: those that it named in a transfer, or in a call for a wallet's tokens with the scope `contracts`.",
+  examples: { answer: { nfts: [heldNftExample], ...pageExample } },
+  scope: "read",
+  params: addressParams,
+  query: pageQuery,
+  response: heldNftsPage,
+  errors: ["not_found"],
+  handle: (deps, { appId, params, query }) => contentsPage(deps, appId, params.address, query),
+});
 
-export function listContentsOfContract() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts/:address/:contract_address",
-    summary: "List a wallet's tokens of one contract",
-    name: "listContentsOfContract",
-    description:
-      "Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.",
-    examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
-    scope: "read",
-    params: contractParams,
-    query: pageQuery,
-    response: contractNftsPage,
-    errors: ["not_found", "contract_not_supported", "too_many_contracts"],
-    handle: (deps, { appId, scopes, params, query }) =>
-      contractContentsPage(
-        deps,
-        { appId, scopes },
-        params.address,
-        { contract: params.contract_address, tokenId: null },
-        query,
-      ),
-  });
-}
+export const listContentsOfContract = defineEndpoint({
+  method: "get",
+  path: "/accounts/:address/:contract_address",
+  summary: "List a wallet's tokens of one contract",
+  name: "listContentsOfContract",
+  description:
+    "Works for any ERC721 or ERC1155 contract. If another party deployed it, a token with the scope `contracts` makes the app follow it from this call on. The call itself reads only the database: the chain is read in the background, and `as_of_block` says as of which block the list is complete. Without the scope the call answers what is stored.",
+  examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
+  scope: "read",
+  params: contractParams,
+  query: pageQuery,
+  response: contractNftsPage,
+  errors: ["not_found", "contract_not_supported", "too_many_contracts"],
+  handle: (deps, { appId, scopes, params, query }) =>
+    contractContentsPage(
+      deps,
+      { appId, scopes },
+      params.address,
+      { contract: params.contract_address, tokenId: null },
+      query,
+    ),
+});
 
-export function listContentsOfToken() {
-  return defineEndpoint({
-    method: "get",
-    path: "/accounts/:address/:contract_address/:token_id",
-    summary: "Show a wallet's holding of one token",
-    name: "listContentsOfToken",
-    description:
-      "The page is empty when the wallet does not hold the token. The contract is followed as in the call above.",
-    examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
-    scope: "read",
-    params: contractTokenParams,
-    query: pageQuery,
-    response: contractNftsPage,
-    errors: ["not_found", "contract_not_supported", "too_many_contracts"],
-    handle: (deps, { appId, scopes, params, query }) => {
-      const filter = { contract: params.contract_address, tokenId: params.token_id.toString() };
-      return contractContentsPage(deps, { appId, scopes }, params.address, filter, query);
-    },
-  });
-}
+export const listContentsOfToken = defineEndpoint({
+  method: "get",
+  path: "/accounts/:address/:contract_address/:token_id",
+  summary: "Show a wallet's holding of one token",
+  name: "listContentsOfToken",
+  description:
+    "The page is empty when the wallet does not hold the token. The contract is followed as in the call above.",
+  examples: { answer: { nfts: [heldNftExample], ...pageExample, as_of_block: 21_000_000 } },
+  scope: "read",
+  params: contractTokenParams,
+  query: pageQuery,
+  response: contractNftsPage,
+  errors: ["not_found", "contract_not_supported", "too_many_contracts"],
+  handle: (deps, { appId, scopes, params, query }) => {
+    const filter = { contract: params.contract_address, tokenId: params.token_id.toString() };
+    return contractContentsPage(deps, { appId, scopes }, params.address, filter, query);
+  },
+});
 
 interface CallerWithScopes {
   appId: string;
@@ -244,12 +237,3 @@ function createAccountBody(limits: Limits) {
     })
     .meta({ id: "CreateWallet" });
 }
-
-const user = z
-  .string()
-  .nullable()
-  .meta({ description: "The app's own name for the user. null for a wallet without one." });
-
-const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet" });
-
-const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
