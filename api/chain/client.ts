@@ -276,7 +276,7 @@ export class ChainClient {
    * @param abort ends the wait for the answer.
    */
   async simulateCalls(
-    calls: ContractCall[],
+    calls: Required<ContractCall>[],
     blockNumber: number,
     maxGas: number,
     abort?: AbortSignal,
@@ -291,7 +291,7 @@ export class ChainClient {
    * Gas of calls as separate transactions, under the rules of the next block where the node can: a hard fork may begin with it.
    * @param most gas limit of each. @returns null for a call that fails.
    */
-  async estimateNext(calls: ContractCall[], most: number): Promise<(bigint | null)[]> {
+  async estimateNext(calls: Required<ContractCall>[], most: number): Promise<(bigint | null)[]> {
     const gas = toQuantity(most);
     const tags = ["pending", "latest"];
     const requests = tags.flatMap((tag) =>

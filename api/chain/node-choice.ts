@@ -29,6 +29,9 @@ export interface NodeVote<T> {
   outvoted: boolean;
 }
 
+/** Who is asked: every node that answers, those but the one that is read, or of these only the ones that work (`up`). */
+export type Voters = "all" | "others" | "working others";
+
 /** What nodes may contradict each other about while the work goes on. */
 export type Difference = "costs" | "fees";
 
@@ -55,8 +58,8 @@ export interface NodeChoice {
   isAnotherAt(height: number): Promise<boolean>;
   /** The node that is read now was outvoted about a block. @throws NodeDisagrees */
   putAside(height: number): never;
-  /** Asks all nodes that work. @param without leaves out the node that is read now. */
-  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]>;
+  /** Asks several nodes at the same time. */
+  vote<T>(work: () => Promise<T | null>, voters: Voters): Promise<NodeVote<T>[]>;
   /** The others outvoted these nodes about a block: they are not read until `reinstate`, and their word does not count. */
   outvote(nodes: readonly number[], height: number): void;
   /** Nodes that were outvoted and have not contradicted for some time, with the lowest block about which they were outvoted. */

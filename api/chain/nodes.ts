@@ -18,7 +18,7 @@ import {
   RateLimited,
   RpcError,
 } from "./errors.ts";
-import type { Difference, NodeChoice, NodeState, NodeVote } from "./node-choice.ts";
+import type { Difference, NodeChoice, NodeState, NodeVote, Voters } from "./node-choice.ts";
 import { monotonic } from "./node-memory.ts";
 import { type RpcBounds, type RpcCall, RpcCalls, type RpcResult } from "./rpc.ts";
 import { hash, hexQuantity } from "./values.ts";
@@ -217,9 +217,9 @@ export class Nodes extends RpcCalls implements NodeChoice {
     throw new NodeDisagrees(`${name} has another block ${height.toString()} than the other nodes`);
   }
 
-  vote<T>(work: () => Promise<T | null>, without: boolean): Promise<NodeVote<T>[]> {
-    const current = this.#read;
-    const asked = this.#nodes.filter((node) => node.answers && !(without && node === current));
+  vote<T>(work: () => Promise<T | null>, voters: Voters): Promise<NodeVote<T>[]> {
+    const among = voters === "all" ? this.#nodes : this.#others();
+    const asked = among.filter((node) => (voters === "working others" ? node.isUp : node.answers));
     return Promise.all(
       asked.map(async (node) => {
         // A node that fails, or does not have the blocks, has no vote. Its state says why.

@@ -40,15 +40,17 @@ export function mediaMove(terminal: Terminal): Command {
           terminal.remark?.(`${plural(blocks, "block")} so far\n`);
         };
         const deps = { database, source: from.blocks, target: into.blocks, progress };
-        const { copied, copiedBytes, present } = await announced(database, () => moveMedia(deps)).finally(async () => {
+        try {
+          const { copied, copiedBytes, present } = await announced(database, () => moveMedia(deps));
+          const text =
+            `copied:  ${plural(copied, "block")} (${plural(copiedBytes, "byte")})\npresent: ${plural(present, "block")}\n` +
+            `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;
+          const result = { from: from.blocks.name, to: into.blocks.name, copied, copied_bytes: copiedBytes, present };
+          printResult(terminal, json, result, text);
+        } finally {
           await from.close();
           await into.close();
-        });
-        const text =
-          `copied:  ${plural(copied, "block")} (${plural(copiedBytes, "byte")})\npresent: ${plural(present, "block")}\n` +
-          `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;
-        const result = { from: from.blocks.name, to: into.blocks.name, copied, copied_bytes: copiedBytes, present };
-        printResult(terminal, json, result, text);
+        }
       });
     });
 }
@@ -89,15 +91,18 @@ export function mediaRemoveOld(terminal: Terminal): Command {
       const place = parseMediaStoreText(terminal.env, from);
       await withDatabase(terminal, async (database) => {
         const { blocks, close } = openBlocks(place, { dataDir, database });
-        const remove = () => removeOldMedia(database, blocks);
-        const { removed, removedBytes, kept } = await announced(database, remove).finally(close);
-        const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
-        if (kept > 0)
-          lines.push(
-            `kept:    ${plural(kept, "block")}, stored in the last minutes. Run the command again in ten minutes.`,
-          );
-        const result = { from: blocks.name, removed, removed_bytes: removedBytes, kept };
-        printResult(terminal, json, result, lines.join("\n"));
+        try {
+          const { removed, removedBytes, kept } = await announced(database, () => removeOldMedia(database, blocks));
+          const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
+          if (kept > 0)
+            lines.push(
+              `kept:    ${plural(kept, "block")}, stored in the last minutes. Run the command again in ten minutes.`,
+            );
+          const result = { from: blocks.name, removed, removed_bytes: removedBytes, kept };
+          printResult(terminal, json, result, lines.join("\n"));
+        } finally {
+          await close();
+        }
       });
     });
 }

@@ -184,6 +184,11 @@ function list(folder: string): Promise<Dirent[]> {
   return unlessAbsent(readdir(folder, { withFileTypes: true }), []);
 }
 
+/** Without a look at each entry, which another process may remove meanwhile. */
+function namesIn(folder: string): Promise<string[]> {
+  return unlessAbsent(readdir(folder), []);
+}
+
 /** Folder inside the block folder. Each garbage collection has its own folder in it. */
 const QUARANTINE = "quarantine";
 /** Suffix of a collection's folder once its removal is confirmed. Any later collection may remove such a folder. */
@@ -207,7 +212,7 @@ class FileQuarantine implements Quarantine {
    */
   static async recover(blocksFolder: string, fileOf: (cid: CID) => string): Promise<number> {
     let count = 0;
-    for (const { name } of await list(join(blocksFolder, QUARANTINE))) {
+    for (const name of await namesIn(join(blocksFolder, QUARANTINE))) {
       const folder = join(blocksFolder, QUARANTINE, name);
       if (name.endsWith(CONFIRMED)) {
         await rm(folder, { recursive: true, force: true });
@@ -268,7 +273,7 @@ class FileQuarantine implements Quarantine {
   }
 
   async all(): Promise<CID[]> {
-    return (await list(this.#folder)).map(({ name }) => parseCid(name)).filter((cid) => cid !== null);
+    return (await namesIn(this.#folder)).map(parseCid).filter((cid) => cid !== null);
   }
 
   async confirm(): Promise<void> {

@@ -147,7 +147,7 @@ export class Agreement {
     // In a dispute it is asked again: it may have found out that it was wrong.
     const counts = isItsWord && this.#dispute.length === 0 && isKnown(told, range);
     const ask = await this.#question(range, told, watched);
-    const { votes, late } = split(await nodes.vote(ask, counts));
+    const { votes, late } = split(await nodes.vote(ask, counts ? "others" : "all"));
     const own = votes.find(({ node }) => node === nodes.number)?.answer ?? null;
     const reference = completed(told, own);
     if (reference === null)
@@ -226,7 +226,7 @@ export class Agreement {
       const told = toldBy(await blocksBetween(database.read, range.from, range.to), range, watched);
       const ask = await this.#question(range, told, watched);
       const { votes } = split(
-        await client.nodes.vote(() => (client.nodes.number === node ? ask() : Promise.resolve(null)), true),
+        await client.nodes.vote(() => (client.nodes.number === node ? ask() : Promise.resolve(null)), "others"),
       );
       const answer = votes.find((vote) => vote.node === node)?.answer ?? null;
       const block = answer === null ? null : difference(told, answer, range);

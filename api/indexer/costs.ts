@@ -36,7 +36,7 @@ export async function agreedReceipts(client: ChainClient, hashes: string[]): Pro
   const other = await client.nodes.second(() => client.receipts(hashes));
   const open = hashes.filter((_, index) => differInCost(own[index], other?.[index]));
   if (open.length === 0) return own;
-  const told = await client.nodes.vote(() => client.receipts(open), false);
+  const told = await client.nodes.vote(() => client.receipts(open), "all");
   const answers = told.flatMap(({ answer, outvoted }) => (answer === null || outvoted ? [] : [answer]));
   const agreed = new Map(open.map((hash, index) => [hash, majority(answers.map((answer) => answer[index] ?? null))]));
   const transactions = open.filter((hash) => agreed.get(hash) === null);

@@ -302,8 +302,9 @@ export class Indexer {
     if (client.nodes.count === 1) return false;
     const stored = await storedBlock(database.read, checkpoint);
     if (stored === undefined) return false;
-    const answers = await client.nodes.vote(async () => (await client.blocks([checkpoint]))[0]?.hash ?? null, true);
-    const votes = answers.filter(({ answer, outvoted }) => answer !== null && !outvoted);
+    const hashAt = async () => (await client.blocks([checkpoint]))[0]?.hash ?? null;
+    const answers = await client.nodes.vote(hashAt, "working others");
+    const votes = answers.filter(({ answer }) => answer !== null);
     const same = votes.filter(({ answer }) => answer === stored.hash).length;
     const other = votes.length - same;
     if (same > other + 1) client.nodes.putAside(checkpoint);

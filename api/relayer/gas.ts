@@ -171,7 +171,7 @@ export function itemGas(
   if (simulated === undefined) {
     return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM + unexpected };
   }
-  // What foreign code may need more than its simulation: half of it, or what others can cause meanwhile.
+  // Foreign code may need half more than its simulation, or what others can cause meanwhile.
   const needed =
     simulated === null ? Infinity : Math.max(Math.ceil(Number(simulated) * 1.5), Number(simulated) + unexpected);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.

@@ -73,7 +73,9 @@ interface InFlightDeps {
 export class InFlight {
   readonly #deps: InFlightDeps;
   /** By open nonce, what was logged about it: it is not logged again. */
-  readonly #logged = new Map<number, Set<BroadcastAnswer | "stuck" | "fees-too-high">>();
+  readonly #logged = new Map<number, Set<"stuck" | "fees-too-high">>();
+  /** By open nonce, the answer to a broadcast that was logged last. */
+  readonly #reported = new Map<number, BroadcastAnswer>();
   /** Until then (monotonic clock) fees count as too high. */
   #tooHighUntil = 0;
 
@@ -86,7 +88,9 @@ export class InFlight {
     const { now, resendPolicy } = this.#deps;
     const passed = (time: number, wait: number) => isDue(time + wait, now(), wait);
     const nonces = new Set(open.map(({ nonce }) => nonce));
-    for (const nonce of this.#logged.keys()) if (!nonces.has(nonce)) this.#logged.delete(nonce);
+    for (const known of [this.#logged, this.#reported]) {
+      for (const nonce of known.keys()) if (!nonces.has(nonce)) known.delete(nonce);
+    }
     for (const batch of open) {
       const latest = batch.attempts.at(-1);
       if (latest === undefined) throw new Error(`batch ${batch.id.toString()} has no attempt`);
@@ -177,13 +181,13 @@ export class InFlight {
       const fees = replacementFees(previous, current, maxFeePerGas);
       return fees === null ? null : { fees, blockGas: block.gasLimit };
     } catch (error) {
-      if (error instanceof CannotSend) return null;
+      if (error instanceof CannotSend && error.code === "fees_too_high") return null;
       throw error;
     }
   }
 
   /** Whether something is to be logged about a nonce: once. */
-  #isNews(nonce: number, what: BroadcastAnswer | "stuck" | "fees-too-high"): boolean {
+  #isNews(nonce: number, what: "stuck" | "fees-too-high"): boolean {
     const logged = this.#logged.get(nonce) ?? new Set();
     if (logged.has(what)) return false;
     this.#logged.set(nonce, logged.add(what));
@@ -231,14 +235,15 @@ export class InFlight {
     return answer;
   }
 
-  /** Logs an answer that an operator must see once for each nonce, however often the transaction is sent again. */
+  /** Logs an answer that an operator must see when it comes for a nonce, not each time that the transaction is sent again. */
   #report(fields: { hash: string; nonce: number; answer: BroadcastAnswer; err: unknown }): void {
     const { logger } = this.#deps;
     const words = REPORTED[fields.answer];
-    if (words === undefined || !this.#isNews(fields.nonce, fields.answer)) {
+    if (words === undefined || this.#reported.get(fields.nonce) === fields.answer) {
       logger.debug(fields, "the node answered a broadcast with an error; it is sent again");
       return;
     }
+    this.#reported.set(fields.nonce, fields.answer);
     logger.error(fields, words);
   }
 }

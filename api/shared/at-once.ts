@@ -25,3 +25,18 @@ export async function forEachAtOnce<Item>(
   }
   if (errors.length > 0) throw errors[0];
 }
+
+/** The items of a list in pages. @param size of each page but the last. */
+export async function* inPages<Item>(
+  items: AsyncIterable<Item> | Iterable<Item>,
+  size: number,
+): AsyncGenerator<Item[]> {
+  let page: Item[] = [];
+  for await (const item of items) {
+    page.push(item);
+    if (page.length < size) continue;
+    yield page;
+    page = [];
+  }
+  if (page.length > 0) yield page;
+}

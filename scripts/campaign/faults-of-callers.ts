@@ -12,6 +12,8 @@ import type { Fault } from "./faults.ts";
 import { OneProcess } from "./one-process.ts";
 import type { World } from "./world.ts";
 
+/** Longest wait for what must happen soon. */
+const SOON = { within: 90_000 };
 const MIB = 2 ** 20;
 /** Loopback addresses of callers that attack: the load has 127.0.0.1. */
 const ATTACKER = "127.0.0.2";
@@ -120,7 +122,7 @@ async function revokeWhileCallsWait(world: World, load: Promise<unknown>): Promi
     revoked = true;
     for (const socket of waiting) socket?.write(body.slice(5));
     await Promise.all([...minting, load]);
-    await until("the late calls are answered", () => late.open === 0 || sum(late.answers) === REVOKED);
+    await until("the late calls are answered", () => late.open === 0 || sum(late.answers) === REVOKED, SOON);
     if (late.answers.has("200")) throw new Error("a call was accepted whose body arrived after its token was revoked");
     return refused + (late.answers.get("401") ?? 0);
   } finally {
@@ -146,20 +148,30 @@ async function failOnRow(world: World, load: Promise<unknown>): Promise<number> 
         });
         if (id === null) throw new Error("the mint was refused");
         attacker.accepted.push({ id, kind: "mint-erc721" });
-        await until("the row is parked", async () => (await count("parked_rows where id = ?", id)) === 1);
+        await until("the row is parked", async () => (await count("parked_rows where id = ?", id)) === 1, SOON);
         await load;
-        await until("all other requests are final", async () => {
-          await world.mine();
-          return (await count("requests where status in ('pending', 'processing')")) === 1;
-        });
+        await until(
+          "all other requests are final",
+          async () => {
+            await world.mine();
+            return (await count("requests where status in ('pending', 'processing')")) === 1;
+          },
+          SOON,
+        );
       } finally {
         await cure();
       }
       await setClocks(world, BEYOND_PARKED);
-      await until("the row is done", async () => {
-        await world.mine();
-        return (await count("parked_rows")) + (await count("requests where status in ('pending', 'processing')")) === 0;
-      });
+      await until(
+        "the row is done",
+        async () => {
+          await world.mine();
+          return (
+            (await count("parked_rows")) + (await count("requests where status in ('pending', 'processing')")) === 0
+          );
+        },
+        SOON,
+      );
     });
     return 1;
   } finally {
@@ -192,11 +204,15 @@ async function refuseForGood(world: World, load: Promise<unknown>): Promise<numb
     const id = await attacker.client.accept("/v1/nfts", { collection_address: attacker.collection, to_address: to });
     await load;
     let request: Record<string, unknown> = {};
-    await until("the refused mint is final", async () => {
-      await world.mine();
-      request = await attacker.client.ok("GET", `/v1/requests/${String(id)}`);
-      return request["status"] === "completed" || request["status"] === "failed";
-    });
+    await until(
+      "the refused mint is final",
+      async () => {
+        await world.mine();
+        request = await attacker.client.ok("GET", `/v1/requests/${String(id)}`);
+        return request["status"] === "completed" || request["status"] === "failed";
+      },
+      SOON,
+    );
     const isTaken = world.nodes.length > 1;
     if (request["error_code"] !== (isTaken ? null : "transaction_refused"))
       throw new Error(`a mint that the node refuses ended otherwise: ${JSON.stringify(request)}`);

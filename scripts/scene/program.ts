@@ -84,7 +84,7 @@ export class Program {
 
   /** Resolves when the output matches. @throws when the process ends, or the time is over, before that. */
   async printed(pattern: RegExp, timeoutMs = 240_000): Promise<RegExpExecArray> {
-    const deadline = AbortSignal.timeout(timeoutMs);
+    const deadline = AbortSignal.timeout(Math.max(0, Math.ceil(timeoutMs)));
     for (;;) {
       const found = pattern.exec(this.#output);
       if (found !== null) return found;

@@ -155,9 +155,13 @@ async function copyMedia({ settings, report }: BackupDeps, db: Db, folder: strin
   const source = new BlockFiles(join(settings.dataDir, BLOCKS));
   const copied = await copyNeededBlocks(db, source, new BlockFiles(target));
   await syncTree(target);
-  const lines = copied.cids.map((cid) => Buffer.from(`${cid}\n`));
-  const list = await writeHashed(join(folder, BLOCK_LIST), Readable.from(lines));
+  const list = await writeHashed(join(folder, BLOCK_LIST), Readable.from(lines(copied.cids)));
   return { store, list: { ...list, blocks: copied.cids.length, block_bytes: copied.bytes }, damaged: copied.damaged };
+}
+
+/** One by one: there may be millions. */
+function* lines(texts: readonly string[]): Generator<Buffer> {
+  for (const text of texts) yield Buffer.from(`${text}\n`);
 }
 
 async function copyDeployment(from: string, file: string, folder: string): Promise<Manifest["deployment"]> {

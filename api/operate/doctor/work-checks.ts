@@ -109,7 +109,7 @@ export const backlog: Check = {
     const words = `${plural(waiting, "request is", "requests are")} waiting to be sent, the oldest for ${duration(now - oldest)}`;
     const advice = "Check that a process with the role relayer runs. Its log shows the cause.";
     if (now - oldest > STUCK) return problem(`${words}. ${advice}`, "backlog_growing");
-    return [now - oldest > BACKLOG_SLOW ? warning(`${words}. ${advice}`, "backlog_growing") : ok(words)];
+    return now - oldest > BACKLOG_SLOW ? warning(`${words}. ${advice}`, "backlog_growing") : ok(words);
   },
 };
 

@@ -10,6 +10,7 @@ import { oldestMediaJob } from "../../store/media/media-jobs.ts";
 import { forgetFile, storedFiles, textsThatNameContent } from "../../store/media/media-roots.ts";
 import { removePin, isHostedSince } from "../../store/media/pins.ts";
 import { OperatorError } from "../operator-error.ts";
+import { inPages } from "../../shared/at-once.ts";
 
 interface Collected {
   /** Blocks that remain. */
@@ -86,21 +87,6 @@ export async function collectMedia(
   result.removedBytes = removed.bytes;
   await blocks.removeUnfinished(limit);
   return result;
-}
-
-/** @param size of each page but the last. */
-export async function* inPages<Item>(
-  items: AsyncIterable<Item> | Iterable<Item>,
-  size: number,
-): AsyncGenerator<Item[]> {
-  let page: Item[] = [];
-  for await (const item of items) {
-    page.push(item);
-    if (page.length < size) continue;
-    yield page;
-    page = [];
-  }
-  if (page.length > 0) yield page;
 }
 
 /** Adds the blocks of all content that rows refer to and that is hosted here. */

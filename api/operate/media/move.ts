@@ -2,11 +2,10 @@ import type { CID } from "multiformats/cid";
 
 import type { BlockStore } from "../../content/block-store.ts";
 import { isDamage } from "../../content/content.ts";
-import { forEachAtOnce } from "../../shared/at-once.ts";
+import { forEachAtOnce, inPages } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { finishMediaMove, readMediaPlace, switchMediaStore } from "../../store/media/media-store.ts";
 import { OperatorError } from "../operator-error.ts";
-import { inPages } from "./collect.ts";
 
 interface Moved {
   /** Blocks that this run copied. */

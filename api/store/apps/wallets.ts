@@ -100,6 +100,7 @@ export async function searchWallets(db: Db, appId: string, search: string, limit
 
 /** Derivation paths (`a/b/c`) by address. Addresses that are not wallets of the service are left out. */
 export async function walletPaths(db: Db, addresses: string[]): Promise<Map<string, string>> {
+  if (addresses.length === 0) return new Map();
   const { rows } = await sql<{ address: string; path: string }>`
     select address, path from wallets where address in ${textSet(db, addresses)}`.execute(db);
   return new Map(rows.map((row) => [row.address, row.path]));

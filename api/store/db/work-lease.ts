@@ -130,7 +130,9 @@ export class WorkLease {
     try {
       await database.write((trx) => update(trx, held, { holder: null, until: 0 }));
     } catch (error) {
-      // The lease expires, or another process has taken it. The caller reports the error that led here.
+      // Another process has taken it.
+      if (error instanceof LeaseLost) return;
+      // The lease expires. The caller reports the error that led here.
       logger.debug({ err: error, lease: this.#name }, "the lease could not be released; it will expire");
     }
   }
@@ -197,7 +199,7 @@ export async function takeNamedLease(
 async function update(
   trx: Trx,
   lease: HeldLease,
-  values: { holder?: string | null; until?: number; done_at?: number },
+  values: { until: number } | { holder: string } | { holder: null; until: 0; done_at?: number },
 ): Promise<void> {
   const updated = await trx
     .updateTable("leases")

@@ -76,5 +76,9 @@ async function* newestFirst(
   query: (below: number) => { execute(): Promise<{ seq: number; id: string; number: string }[]> },
 ): Pages {
   const read = (below: number) => query(below).execute();
-  for await (const page of pagesAfter(Number.MAX_SAFE_INTEGER, read, ({ seq }) => seq)) yield page.map(toNumbered);
+  for await (const page of pagesAfter(Number.MAX_SAFE_INTEGER, read, ({ seq }) => seq)) {
+    yield page.map(toNumbered);
+    // To find that nothing follows can take as long as reading the whole table.
+    if (page.length < PAGE) return;
+  }
 }

@@ -60,6 +60,7 @@ export async function recordReads(
      where failures > 0 and address in ${textSet(trx, reads.answered)}
     returning address`.execute(trx);
   if (healed.length + reads.failed.length > 0) await noteForeignChange(trx);
+  if (reads.failed.length === 0) return [];
   const { rows: failed } = await sql<{ address: string; failures: number }>`
     update foreign_contracts set failures = failures + 1
      where state = 'followed' and address in ${textSet(trx, reads.failed)}

@@ -87,7 +87,9 @@ async function chargeApps(trx: Trx, charges: readonly { app_id: string; day: num
     const key = `${app_id}/${day.toString()}`;
     sums.set(key, { app_id, day, more: more + (sums.get(key)?.more ?? 0) });
   }
-  const rows = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
+  const changed = [...sums].filter(([, { more }]) => more !== 0);
+  if (changed.length === 0) return;
+  const rows = changed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum);
   await sql`
     update gas_usage set used = used + input.more
       from ${rowSet(trx, { app_id: "text", day: "integer", more: "integer" }, rows)} as input

@@ -98,7 +98,7 @@ export function unmintedToken(requestId: string, { collection, tokenId, uri, met
   };
 }
 
-/** With nothing reserved yet. Does nothing where the id has a row. */
+/** Inserts the row of a token, with nothing reserved yet. Does nothing where the id has one. */
 async function insertReservedToken(trx: Trx, requestId: string, command: CreateErc1155): Promise<void> {
   const row = { ...unmintedToken(requestId, command), minted_block: null, minted_at: null };
   await trx

@@ -33,6 +33,7 @@ function prunableById(table: string, ended: RawBuilder<unknown>, bytes: RawBuild
   });
 }
 
+/** `before` keeps the keys of calls that have not finished: it must name each kind that is made of these. */
 const OF_KEYS = {
   table: "idempotency_keys",
   age: sql`created_at`,
@@ -124,7 +125,8 @@ export async function pruneSome(
 
 /**
  * A clock that runs far ahead must not make a repeated call run twice, or lose its answer. So for idempotency keys the time of
- * the newest block counts if it is earlier. No other kind decides how a repeated call is answered.
+ * the newest block counts if it is earlier, and keys of calls that have not finished stay. No other kind decides how a repeated
+ * call is answered.
  */
 async function before(db: Db, kind: PrunedKind, { now, days }: Age): Promise<number> {
   if (kind !== "idempotency_keys" && kind !== "batch_answers") return oldBefore(now, days);

@@ -230,6 +230,7 @@ function batchRows(db: Db, batchId: number): Promise<RequestRow[]> {
 
 /** Batch ids by the hash of any of their signed versions. */
 export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<string, number>> {
+  if (hashes.length === 0) return new Map();
   const { rows } = await sql<{ hash: string; batch_id: number }>`
     select hash, batch_id from attempts where hash in ${textSet(db, hashes)}`.execute(db);
   return new Map(rows.map((row) => [row.hash, row.batch_id]));

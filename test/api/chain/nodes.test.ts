@@ -328,7 +328,7 @@ describe("Nodes", () => {
       expect(nodes.number).to.equal(2);
       expect(nodes.disagreement).to.equal(CHECKPOINT);
       expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
-      const votes = await nodes.vote(() => client.headNumber(), true);
+      const votes = await nodes.vote(() => client.headNumber(), "others");
       expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, outvoted: true }]);
       die(2);
       expect((await failure(client.headNumber())).message).to.match(/^node 2/);
