@@ -83,7 +83,7 @@ export class Overview {
   }
 }
 
-async function readStored(read: Db, now: number, presence: number): Promise<Stored> {
+async function readStored(read: Db, now: number, presence: number) {
   const count = (role: SharedRole) => countProcesses(read, role, { now, lasts: presence, within: presence });
   return {
     ...(await readPipeline(read, now)),

@@ -93,7 +93,7 @@ export class RateLimit {
     clearHeaders(response);
     if (session.app_id !== null) await this.countApp(session.app_id, response);
     else {
-      const counter: Counter = { policy: "operator", key: session.id, limit: this.#limits.perMinute };
+      const counter: Counter = { policy: "operator", key: session.id, limit: this.#limits.ratePerMinute };
       addHeaders(response, await this.#count(counter));
     }
   }

@@ -2,7 +2,7 @@ import type { Signer } from "ethers";
 
 import { findCreate2Deployer } from "../../chain/deployment.ts";
 import { connectRelay } from "../../chain/relay-administration.ts";
-import { costOfSteps, type Say } from "./announce.ts";
+import { costOfSteps, gasPrice, type Say } from "./announce.ts";
 import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import { providerOf, sendOnce } from "./transactions.ts";

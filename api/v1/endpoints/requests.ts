@@ -8,24 +8,21 @@ import { requestParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 import { request, requestsPage, requestsQuery } from "../schemas/requests.ts";
 
-export function getRequest() {
-  return defineEndpoint({
-    method: "get",
-    path: "/requests/:request_id",
-    summary: "Show a request",
-    name: "getRequest",
-    description: "`pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.",
-    examples: { answer: requestExample },
-    scope: "read",
-    params: requestParams,
-    query: noQuery,
-    response: request,
-    errors: ["not_found"],
-    isSmall: true,
-    handle: async ({ lookUps }, { appId, params }) =>
-      presentRequest(found(await lookUps.request(appId, params.request_id))),
-  });
-}
+export const getRequest = defineEndpoint({
+  method: "get",
+  path: "/requests/:request_id",
+  summary: "Show a request",
+  name: "getRequest",
+  description: "`pending`: accepted. `processing`: its transaction was sent. `completed` and `failed` are final.",
+  examples: { answer: requestExample },
+  scope: "read",
+  params: requestParams,
+  response: request,
+  errors: ["not_found"],
+  isSmall: true,
+  handle: async ({ lookUps }, { appId, params }) =>
+    presentRequest(found(await lookUps.request(appId, params.request_id))),
+});
 
 export function listRequests(limits: Limits) {
   return defineEndpoint({
