@@ -67,12 +67,6 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
       )
       .leftJoin("collections", "collections.address", "held.contract")
       .leftJoin("foreign_contracts", "foreign_contracts.address", "held.contract")
-      .leftJoin("uncertain_holdings", (join) =>
-        join
-          .onRef("uncertain_holdings.contract", "=", "held.contract")
-          .onRef("uncertain_holdings.owner", "=", "held.owner")
-          .onRef("uncertain_holdings.token_id", "=", "held.token_id"),
-      )
       .select((eb) => [
         "held.seq as seq",
         "held.contract as contract",
@@ -90,7 +84,20 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "requests.id as requestId",
         "foreign_contracts.address as foreign",
         "foreign_contracts.as_of as stoppedAt",
-        "uncertain_holdings.block as uncertainAt",
+        // Only holdings of contracts of others can be uncertain.
+        eb
+          .case()
+          .when("foreign_contracts.address", "is not", null)
+          .then(
+            eb
+              .selectFrom("uncertain_holdings")
+              .select("block")
+              .whereRef("uncertain_holdings.contract", "=", "held.contract")
+              .whereRef("uncertain_holdings.owner", "=", "held.owner")
+              .whereRef("uncertain_holdings.token_id", "=", "held.token_id"),
+          )
+          .end()
+          .as("uncertainAt"),
         metaValue("checkpoint").as("checkpoint"),
         metaValue("confirmed_block").as("confirmed"),
       ])
