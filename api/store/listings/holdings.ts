@@ -5,7 +5,6 @@ import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
 import { METADATA, type NftView, toTokenMetadata, withLargeMetadata } from "./nfts.ts";
-import type { MetaKey } from "../db/meta.ts";
 import {
   type Page,
   type PageQuery,
@@ -21,7 +20,6 @@ import { storedHoldings } from "./stored-holdings.ts";
 /** One token in a wallet. */
 export interface HeldNft extends NftView {
   quantity: string;
-  sinceBlock: number;
   /** Encrypted content that the holder of the token may see; null until the block in which it got the token is final. */
   unlockable: string | null;
   /** The request that has the unlockable content; null without content. */
@@ -72,7 +70,6 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "held.contract as contract",
         "held.token_id as tokenId",
         "held.quantity as quantity",
-        "held.since_block as sinceBlock",
         eb.fn.coalesce("collections.type", "foreign_contracts.type").as("type"),
         eb.fn.coalesce("collections.name", "foreign_contracts.name").as("collectionName"),
         "collections.hosting as hosting",
@@ -80,26 +77,20 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         "nfts.token_uri as tokenUri",
         ...METADATA,
         "nfts.minted_at as mintedAt",
-        "requests.unlockable as unlockable",
+        // The holder may read the content once the block of the transfer is final.
+        sql<string | null>`case when held.since_block <= ${blockOf("confirmed_block")} then requests.unlockable end`.as(
+          "unlockable",
+        ),
         "requests.id as requestId",
-        "foreign_contracts.address as foreign",
-        "foreign_contracts.as_of as stoppedAt",
-        // Only holdings of contracts of others can be uncertain.
-        eb
-          .case()
-          .when("foreign_contracts.address", "is not", null)
-          .then(
-            eb
-              .selectFrom("uncertain_holdings")
-              .select("block")
-              .whereRef("uncertain_holdings.contract", "=", "held.contract")
-              .whereRef("uncertain_holdings.owner", "=", "held.owner")
-              .whereRef("uncertain_holdings.token_id", "=", "held.token_id"),
-          )
-          .end()
-          .as("uncertainAt"),
-        metaValue("checkpoint").as("checkpoint"),
-        metaValue("confirmed_block").as("confirmed"),
+        // The last block whose logs of the contract are stored; null for the service's own contracts, which are never uncertain.
+        sql<number | null>`
+          case when foreign_contracts.as_of < ${blockOf("checkpoint")} then foreign_contracts.as_of
+               when foreign_contracts.address is not null then coalesce(${blockOf("checkpoint")}, 0) end`.as("asOf"),
+        sql<number | null>`
+          case when foreign_contracts.address is not null then
+            (select block from uncertain_holdings as marked
+              where marked.contract = held.contract and marked.owner = held.owner and marked.token_id = held.token_id)
+          end`.as("uncertainAt"),
       ])
       // Every contract with a holding is a collection or a followed contract, so the type is never null.
       .$narrowType<{ type: CollectionType }>()
@@ -128,34 +119,17 @@ export async function listContents(
   return pageOf(rows.map(toHeld), total, fitting, (row) => row.seq);
 }
 
-/** A fact about the database, as a column. */
-function metaValue(key: MetaKey) {
-  return sql<string | null>`(select value from meta where key = ${sql.lit(key)})`;
+/** A block that is a fact about the database. */
+function blockOf(key: "checkpoint" | "confirmed_block") {
+  return sql<number | null>`(select cast(value as bigint) from meta where key = ${sql.lit(key)})`;
 }
 
-interface HeldRow {
-  metadata: string | null;
-  unlockable: string | null;
-  sinceBlock: number;
-  foreign: string | null;
-  stoppedAt: number | null;
-  uncertainAt: number | null;
-  /** The last block whose logs are stored. */
-  checkpoint: string | null;
-  confirmed: string | null;
-}
-
-function toHeld<Row extends HeldRow>(row: Row) {
-  const { foreign, stoppedAt, uncertainAt } = row;
-  const checkpoint = Number(row.checkpoint ?? 0);
-  const known = Math.min(stoppedAt ?? checkpoint, uncertainAt === null ? checkpoint : Math.max(0, uncertainAt - 1));
-  // The holder may read the content once the block of the transfer is final.
-  const mayRead = row.sinceBlock <= Number(row.confirmed ?? -1);
+function toHeld<Row extends { metadata: string | null; asOf: number | null; uncertainAt: number | null }>(row: Row) {
+  const { asOf, uncertainAt } = row;
   return {
     ...row,
     metadata: toTokenMetadata(row.metadata),
-    unlockable: mayRead ? row.unlockable : null,
-    asOf: foreign === null ? null : known,
+    asOf: asOf === null || uncertainAt === null ? asOf : Math.min(asOf, Math.max(0, uncertainAt - 1)),
   };
 }
 
