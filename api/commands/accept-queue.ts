@@ -89,7 +89,7 @@ export class AcceptQueue {
       queue: new FairQueue(),
       most: 1,
       running: 0,
-      // The second turn gives the calls of the first one time for their look-ups, so that they share the commit.
+      // Two turns: calls that arrived together with this one need the second for their look-ups. Then all share a commit.
       start: (work) => setImmediate(() => setImmediate(work)),
       decide: (queue) => this.#decideGroup(queue),
     };

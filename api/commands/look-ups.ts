@@ -56,7 +56,7 @@ export class LookUps {
       return credentials.map(({ hash }) => valid.has(hash));
     }, nextTick);
     this.#apps = gatherCalls((ids) => findAppsById(db, ids), nextTick);
-    // Calls that were looked up together by token also continue together.
+    // `nextTick`: calls whose tokens were looked up together continue together, so no further turn is needed to gather them.
     this.#answers = gatherCalls(async (calls) => {
       const found = await findStoredAnswers(db, calls);
       return calls.map(({ appId, key }) => found.get(answerKey(appId, key)));

@@ -83,8 +83,9 @@ function settingsOf(reader: Reader) {
     rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
     replaceSeconds: reader.read("REPLACE_SECONDS"),
     maxFeeGwei: reader.read("MAX_FEE_GWEI"),
-    /** null: the default depends on the chain, as that of `confirmations` (`api/context/chain-defaults.ts`). */
+    /** null: the default depends on the chain (`api/context/chain-defaults.ts`). */
     blockPollSeconds: reader.optional("BLOCK_POLL_SECONDS"),
+    /** null: the default depends on the chain, too. */
     confirmations: reader.optional("CONFIRMATIONS"),
     /** null: no limit. */
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),

@@ -160,7 +160,10 @@ export class Indexer {
     return more;
   }
 
-  /** @param next the block after the checkpoint. @param more whether more stored blocks can be compared now. */
+  /**
+   * @param at.final the newest block that is deep enough. `agreed`: up to where the nodes agree. What may become final, `confirmed`
+   *   below, is both. `next`: the block after the checkpoint. `more`: whether more stored blocks can be compared now.
+   */
   async #readOn(at: {
     checkpoint: number;
     head: number;
@@ -194,8 +197,8 @@ export class Indexer {
     // Far behind the head nothing is kept to undo blocks, so blocks without agreement are not stored.
     if (verdict?.kind !== "agreed" && range.from < range.remember)
       throw new ChainUnavailable(this.#agreement.reason ?? "the nodes have not agreed yet");
-    const deepest = range.head - this.#deps.confirmations + 1;
-    const confirmed = isBehind || verdict?.kind === "waits" ? agreed : deepest;
+    const finalWhenRead = range.head - this.#deps.confirmations + 1;
+    const confirmed = isBehind || verdict?.kind === "waits" ? agreed : finalWhenRead;
     this.#ahead.begin(range, { head, remember });
     const stored = await this.#stored(range, Math.max(0, confirmed));
     if (stored !== true) {

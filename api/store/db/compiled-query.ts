@@ -36,7 +36,7 @@ export function compiledQuery<V extends Values, Row>(
   };
 }
 
-/** The values of a query whose only parameter is a set. `many` is null for few rows: their statement is another one. */
+/** The values of a query whose only parameter is a set. `many` is null for few rows, so few and many have a statement each. */
 interface SetValues {
   [name: string]: string | number | null;
   json: string;

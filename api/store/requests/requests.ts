@@ -300,7 +300,7 @@ async function countMatching(db: Db, appId: string, filter: RequestFilter): Prom
   return [...totals.values()].reduce((sum, total) => sum + total, 0);
 }
 
-/** A request as everybody outside this wing sees it: its row, with the texts of the row parsed once. */
+/** A request as everybody outside the store sees it: its row, with the texts of the row parsed once. */
 export interface StoredRequest extends Omit<RequestRow, "command" | "number" | "outcome" | "error_code" | "errors"> {
   command: Command;
   /** The number that the relay runs at most once; null until the first claim. */

@@ -33,7 +33,7 @@ function prunableById(table: string, ended: RawBuilder<unknown>, bytes: RawBuild
   });
 }
 
-/** `before` keeps the keys of calls that have not finished: it must name each kind that is made of these. */
+/** `limitOf` keeps the keys of calls that have not finished: it must name each kind that is made of these. */
 const OF_KEYS = {
   table: "idempotency_keys",
   age: sql`created_at`,
@@ -102,7 +102,7 @@ interface Age {
 
 /** Counts what is old, and changes nothing. */
 export async function countOld(db: Db, kind: PrunedKind, age: Age): Promise<Removed> {
-  return PRUNABLE[kind].count(db, await before(db, kind, age));
+  return PRUNABLE[kind].count(db, await limitOf(db, kind, age));
 }
 
 /** Most rows of a kind that one step removes. */
@@ -120,7 +120,7 @@ export async function pruneSome(
   age: Age,
   { most = largestStep(kind), without = [] }: Partial<PruneLimits> = {},
 ): Promise<PruneStep> {
-  return PRUNABLE[kind].prune(trx, await before(trx, kind, age), { most, without });
+  return PRUNABLE[kind].prune(trx, await limitOf(trx, kind, age), { most, without });
 }
 
 /**
@@ -128,7 +128,7 @@ export async function pruneSome(
  * the newest block counts if it is earlier, and keys of calls that have not finished stay. No other kind decides how a repeated
  * call is answered.
  */
-async function before(db: Db, kind: PrunedKind, { now, days }: Age): Promise<number> {
+async function limitOf(db: Db, kind: PrunedKind, { now, days }: Age): Promise<number> {
   if (kind !== "idempotency_keys" && kind !== "batch_answers") return oldBefore(now, days);
   const newest = await db
     .selectFrom("blocks")
