@@ -73,6 +73,7 @@ export interface Item {
   type?: string;
   state?: string;
   token_id?: number | string;
+  as_of_block?: number | null;
   nft_token_id?: number | string | null;
   nft_collection?: string | null;
   contract_address?: string;

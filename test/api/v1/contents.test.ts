@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import { issueToken } from "../../../api/commands/api-tokens.ts";
+import { writeMeta } from "../../../api/store/db/meta.ts";
 import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
 import { recordForeignHoldings } from "../../../api/store/ledger/follow.ts";
 import { type TestApi, startApi } from "../support/api.ts";
@@ -167,6 +168,33 @@ describe("contents of a wallet", () => {
         unlockable_content: null,
         as_of_block: 0,
       });
+    });
+
+    it("say for each token as of which block its balance is known", async () => {
+      const contract = await follow(api.database, { app: api.app.id });
+      const held = ["1", "2"].map((tokenId) => ({ contract, tokenId, owner: wallet, quantity: "1" }));
+      await api.database.write(async (trx) => {
+        await recordForeignHoldings(trx, held, 1);
+        await writeMeta(trx, "checkpoint", "90");
+      });
+      const knownAsOf = async () => {
+        const { nfts } = await contents(`/${contract}`);
+        return nfts?.map((nft) => nft.as_of_block);
+      };
+      expect(await knownAsOf()).to.deep.equal([90, 90]);
+      // A transfer in block 70 was seen, and the balance after it is not read yet.
+      const marked = { contract, token_id: "2", owner: wallet, block: 70 };
+      await api.database.write((trx) => trx.insertInto("uncertain_holdings").values(marked).execute());
+      expect(await knownAsOf()).to.deep.equal([90, 69]);
+      // Its events are read no further than to this block.
+      const stopAt = (block: number) =>
+        api.database.write((trx) =>
+          trx.updateTable("foreign_contracts").set({ as_of: block }).where("address", "=", contract).execute(),
+        );
+      await stopAt(80);
+      expect(await knownAsOf()).to.deep.equal([80, 69]);
+      await stopAt(60);
+      expect(await knownAsOf()).to.deep.equal([60, 60]);
     });
 
     it("are refused when the service knows that the address is no token contract", async () => {
