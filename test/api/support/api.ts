@@ -54,7 +54,6 @@ export interface Body extends Item {
   nfts?: Item[];
   collections?: Item[];
   contracts?: Item[];
-  as_of_block?: number | null;
   history?: Item[];
   requests?: Item[];
   owners?: Item[];
