@@ -330,6 +330,8 @@ describe("Nodes", () => {
       expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
       const votes = await nodes.vote(() => client.headNumber(), "others");
       expect(votes).to.deep.equal([{ node: 1, answer: CHECKPOINT, outvoted: true }]);
+      // About a reorg only nodes that work are asked.
+      expect(await nodes.vote(() => client.headNumber(), "working others")).to.deep.equal([]);
       die(2);
       expect((await failure(client.headNumber())).message).to.match(/^node 2/);
       nodes.reinstate([1]);

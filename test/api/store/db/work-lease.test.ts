@@ -1,11 +1,42 @@
 import { expect } from "chai";
 import type { KyselyPlugin } from "kysely";
+import { pino } from "pino";
 
-import { takeNamedLease } from "../../../../api/store/db/work-lease.ts";
+import { LeaseLost } from "../../../../api/shared/lease.ts";
+import { writeMeta } from "../../../../api/store/db/meta.ts";
+import { takeNamedLease, WorkLease } from "../../../../api/store/db/work-lease.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 
 const TIME = { now: 1_000_000, lasts: 15_000 };
+
+describe("WorkLease", () => {
+  let database: TestDatabase;
+  beforeEach(async () => {
+    database = await openTestDatabase();
+  });
+  afterEach(() => database.remove());
+
+  it("lets a process that was replaced write nothing", async () => {
+    let now = TIME.now;
+    const times = { lasts: TIME.lasts, renewEvery: 5_000 };
+    const deps = { database, logger: pino({ level: "silent" }), now: () => now, times };
+    const [first, second] = [new WorkLease("indexer", deps), new WorkLease("indexer", deps)];
+    const { signal } = new AbortController();
+    const work = () => Promise.resolve("done");
+    const count = async () =>
+      (await database.read.selectFrom("meta").selectAll().where("key", "=", "checkpoint").execute()).length;
+    const write = (lease: WorkLease) => lease.fenced.write((trx) => writeMeta(trx, "checkpoint", "1"));
+    expect(await first.step(signal, work)).to.equal("done");
+    now += 2 * TIME.lasts;
+    expect(await second.step(signal, work)).to.equal("done");
+    const refused: unknown = await write(first).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(LeaseLost);
+    expect(await count()).to.equal(0);
+    await write(second);
+    expect(await count()).to.equal(1);
+  });
+});
 
 // SQLite has one writer at a time.
 describeOn("postgres", "takeNamedLease", () => {
