@@ -36,7 +36,7 @@ export class LookUps {
   readonly #tokens: Gather<string, StoredToken | undefined>;
   readonly #sessions: Gather<string, StoredConsoleSession | undefined>;
   readonly #valid: Gather<Credential, boolean>;
-  /** Whether they are valid, by hash: what was asked in this turn of the event loop. */
+  /** Whether credentials are valid, by their hashes: what was asked in this turn of the event loop. */
   readonly #asked = new Map<string, Promise<boolean>>();
   readonly #apps: Gather<string, AppRow | undefined>;
   readonly #answers: Gather<{ appId: string; key: string }, StoredAnswer | undefined>;

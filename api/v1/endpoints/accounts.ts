@@ -8,7 +8,7 @@ import { sealedPlace } from "../../keys/sealer.ts";
 import { listWallets, searchWallets } from "../../store/apps/wallets.ts";
 import { acceptsUnboundValues } from "../../store/db/meta.ts";
 import { listWalletHistory as list } from "../../store/listings/history.ts";
-import { type ContentsFilter, type HeldNft, listContents as storedContents } from "../../store/listings/holdings.ts";
+import { type ContentsFilter, listContents as storedContents } from "../../store/listings/holdings.ts";
 import type { HttpDeps } from "../deps.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { heldNftExample, historyExample, pageExample, walletExample } from "../examples.ts";
@@ -213,18 +213,20 @@ async function tokensPage<R extends object>(
 ) {
   const page = await storedContents(deps.database.read, wallet, filter, readPage(query, listing));
   const place = placeOf(deps);
+  let accepts: Promise<boolean> | null = null;
+  // Read once for the page, and only if a value of it needs that.
+  const acceptsUnbound = () => (accepts ??= acceptsUnboundValues(deps.database.read));
   const nfts = [];
   for (const nft of page.items) {
-    // Awaiting nothing for each token would cost more than making the token.
-    nfts.push(presentHeldNft(place, nft, nft.unlockable === null ? null : await openUnlockable(deps, nft)));
+    const { unlockable, requestId } = nft;
+    // Most tokens have no content, and an `await` for each of them would cost more than all else.
+    const content =
+      unlockable === null || requestId === null
+        ? null
+        : await deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
+    nfts.push(presentHeldNft(place, nft, content));
   }
   return pageAnswer(page, listing, "nfts", nfts, rest);
-}
-
-async function openUnlockable(deps: HttpDeps, { unlockable, requestId }: HeldNft): Promise<string | null> {
-  if (unlockable === null || requestId === null) return null;
-  const acceptsUnbound = () => acceptsUnboundValues(deps.database.read);
-  return deps.sealer.open(unlockable, sealedPlace("unlockable", requestId), acceptsUnbound);
 }
 
 function createAccountBody(limits: Limits) {
