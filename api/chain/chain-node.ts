@@ -245,7 +245,7 @@ export class ChainNode {
     this.#logger.info({ node: this.number, host: this.host }, "a node of the chain is used again");
   }
 
-  /** Not each time that a node fails which keeps failing and recovering. */
+  /** A node that keeps failing and recovering is not logged each time. */
   #logPutAside(): void {
     const { number: node, host, word, problem } = this.state();
     const now = monotonic();

@@ -45,7 +45,7 @@ export class NodeHealth {
     this.#memory = memory;
   }
 
-  /** @returns `problem`: empty: none. */
+  /** `problem` says what is wrong with the node; it is empty when nothing is. */
   read(): Health & { problem: string } {
     return this.#memory.locked(() => ({ ...this.#numbers(), problem: this.#memory.text }));
   }

@@ -186,7 +186,7 @@ export class InFlight {
     }
   }
 
-  /** Whether something is to be logged about a nonce: once. */
+  /** Whether this is to be logged about a nonce now: the first time. */
   #isNews(nonce: number, what: "stuck" | "fees-too-high"): boolean {
     const logged = this.#logged.get(nonce) ?? new Set();
     if (logged.has(what)) return false;

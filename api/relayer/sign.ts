@@ -43,7 +43,7 @@ export async function signDelegations(
     const wallet = wallets.get(address);
     const nonce = nonces[index];
     if (wallet === undefined || nonce === undefined) continue;
-    // For one chain, and never for all.
+    // With the number of the chain: with 0 the authorization would hold on every chain.
     const fields = { chainId: delegation.chainId, address: delegation.delegate, nonce: BigInt(nonce) };
     signed.set(address, { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) });
   }

@@ -18,7 +18,7 @@ export interface Finding {
 
 /** Milliseconds after which what is waited for does not come any more. */
 const LONGEST_WAIT = 300_000;
-/** For `waitFor`. */
+/** How long a rehearsal waits for a program, and how often it looks. */
 export const PATIENCE = { within: LONGEST_WAIT, every: 100 };
 
 /** An address that no wallet of the service has. */

@@ -18,7 +18,7 @@ export interface Row {
   note?: string;
 }
 
-/** NaN of none. */
+/** @returns NaN for an empty list. */
 export function median(values: readonly number[]): number {
   return values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? NaN;
 }
