@@ -1,8 +1,9 @@
-import type { Request, RequestHandler } from "express";
+import type { RequestHandler, Response } from "express";
 
 import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
 import { type Credential, isValid } from "../commands/credential.ts";
 import { ApiError, forbidden } from "../domain/error-codes.ts";
+import { CallValue } from "./call-value.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Endpoint, Exchange } from "./endpoint.ts";
 import { identityBySession } from "./console-session.ts";
@@ -27,7 +28,7 @@ export interface Identity {
   session: SessionIdentity | null;
 }
 
-const identities = new WeakMap<Request, Identity>();
+const identities = new CallValue<Identity>();
 
 /** Passes calls with a valid token or session, within the rate limit. Both are looked up at each call: a revocation works at once. */
 export function authenticate(deps: HttpDeps): RequestHandler {
@@ -41,8 +42,8 @@ export function authenticate(deps: HttpDeps): RequestHandler {
       await deps.rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
-    if (identity.appId !== null) deps.unread.addApp(request, identity.appId);
-    identities.set(request, identity);
+    if (identity.appId !== null) deps.unread.addApp(response, identity.appId);
+    identities.set(response, identity);
     next();
   };
 }
@@ -75,11 +76,11 @@ export async function requireStillValid({ lookUps }: Pick<HttpDeps, "lookUps">, 
 
 /** @throws ApiError `forbidden` when the endpoint is not for such callers, or the token or session lacks the scope. */
 export function identityFor(
-  request: Request,
+  response: Response,
   { caller = "any", scope }: Pick<Endpoint, "caller" | "scope">,
   deps: Pick<HttpDeps, "localCli">,
 ): Identity {
-  const identity = caller === "public" ? NOBODY : identities.get(request);
+  const identity = caller === "public" ? NOBODY : identities.get(response);
   if (identity === undefined) throw new ApiError("unauthorized");
   const { session } = identity;
   if (caller === "session" && session === null) throw forbidden(`${NEEDS_SESSION} ${newLink(deps)}`);

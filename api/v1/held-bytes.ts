@@ -1,7 +1,10 @@
+import { ServerResponse } from "node:http";
+
 import type { Request, RequestHandler, Response } from "express";
 
 import { ANSWER_PACE, type AnswerPace, type Limits } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
+import { CallValue } from "./call-value.ts";
 import { callerAddress } from "./rate-limit.ts";
 
 /** `Retry-After` in seconds while a caller holds too much. */
@@ -37,7 +40,7 @@ const SMALL = 4_096;
 
 /** An answer that was given to a connection. */
 interface Answer {
-  request: Request;
+  response: Response;
   /** Its address, and its app once that is known. */
   holders: string[];
   /** Bytes that the operating system has not taken yet. */
@@ -58,7 +61,7 @@ export class UnreadAnswers {
   readonly #limits: Pick<Limits, "unreadBytes" | "callerUnreadBytes">;
   readonly #pace: AnswerPace;
   readonly #account = new Account();
-  readonly #answers = new WeakMap<Request, Answer>();
+  readonly #answers = new CallValue<Answer>();
   /** Answers with unread bytes, in the order of their last progress: the first has waited longest. */
   readonly #waiting = new Set<Answer>();
   #sweeping: NodeJS.Timeout | null = null;
@@ -71,16 +74,20 @@ export class UnreadAnswers {
 
   /** Counts the answer of each call for its address. */
   watch(): RequestHandler {
+    // All answers share them. With functions of its own, a call would stay in the memory for longer, as `CallValue` explains.
+    const write = methodOf(this.#write.bind(this)) as Response["write"];
+    const end = methodOf(this.#end.bind(this)) as Response["end"];
     return (request, response, next) => {
       const answer: Answer = {
-        request,
+        response,
         holders: [`address ${callerAddress(request)}`],
         bytes: 0,
         isWatched: false,
         due: 0,
       };
-      this.#answers.set(request, answer);
-      this.#count(answer, response);
+      this.#answers.set(response, answer);
+      response.write = write;
+      response.end = end;
       next();
     };
   }
@@ -97,10 +104,10 @@ export class UnreadAnswers {
    * Counts the answer for the app that makes the call, too. Nothing of it is written yet.
    * @throws ApiError `unavailable` when the app has too many bytes of unread answers.
    */
-  addApp(request: Request, appId: string): void {
+  addApp(response: Response, appId: string): void {
     const holder = `app ${appId}`;
     this.#refuse(holder);
-    this.#answers.get(request)?.holders.push(holder);
+    this.#answers.get(response)?.holders.push(holder);
   }
 
   #refuse(holder: string): void {
@@ -110,43 +117,44 @@ export class UnreadAnswers {
     throw new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
   }
 
-  #count(answer: Answer, response: Response): void {
-    const write = response.write.bind(response) as Method;
-    const end = response.end.bind(response) as Method;
-    response.write = ((...args: unknown[]) => {
-      const bytes = sizeOf(args);
-      const done = args.find((arg) => typeof arg === "function") as Sent | undefined;
-      this.#add(answer, response, bytes);
-      return write(...args.filter((arg) => arg !== done), (error?: Error | null) => {
-        this.#sent(answer, bytes);
-        done?.(error);
-      });
-    }) as Response["write"];
-    response.end = ((...args: unknown[]) => {
-      end(...args);
-      // The operating system takes most answers at once.
-      if (response.writableLength > 0) this.#add(answer, response, sizeOf(args));
-      return response;
-    }) as Response["end"];
+  #write(response: Response, args: unknown[]): unknown {
+    const answer = this.#answers.get(response);
+    if (answer === undefined) return NODE.write.apply(response, args);
+    const bytes = sizeOf(args);
+    const done = args.find((arg) => typeof arg === "function") as Sent | undefined;
+    this.#add(answer, bytes);
+    return NODE.write.call(response, ...args.filter((arg) => arg !== done), (error?: Error | null) => {
+      this.#sent(answer, bytes);
+      done?.(error);
+    });
+  }
+
+  #end(response: Response, args: unknown[]): unknown {
+    NODE.end.apply(response, args);
+    const answer = this.#answers.get(response);
+    // The operating system takes most answers at once.
+    if (answer !== undefined && response.writableLength > 0) this.#add(answer, sizeOf(args));
+    return response;
   }
 
   /** Counts an answer no longer when it is complete, or its connection is closed. */
-  #watchEnd(answer: Answer, response: Response): void {
+  #watchEnd(answer: Answer): void {
+    const { response } = answer;
     const over = () => {
       this.#sent(answer, answer.bytes);
     };
     response.once("finish", over).once("close", over);
     // An answer that still waits for an earlier one on its connection may have no `close` of its own.
-    const { socket } = answer.request;
+    const { socket } = response.req;
     // As many calls may wait on a connection as their caller sends at once.
     socket.setMaxListeners(0);
     socket.once("close", over);
     response.once("close", () => socket.off("close", over));
   }
 
-  #add(answer: Answer, response: Response, bytes: number): void {
-    if (bytes === 0 || answer.request.socket.destroyed) return;
-    if (!answer.isWatched) this.#watchEnd(answer, response);
+  #add(answer: Answer, bytes: number): void {
+    if (bytes === 0 || answer.response.req.socket.destroyed) return;
+    if (!answer.isWatched) this.#watchEnd(answer);
     answer.isWatched = true;
     const now = performance.now();
     if (answer.bytes === 0) answer.due = now + this.#pace.stall * 1_000;
@@ -198,12 +206,21 @@ export class UnreadAnswers {
   }
 
   #close(answer: Answer): void {
-    answer.request.socket.destroy();
+    answer.response.req.socket.destroy();
     this.#sent(answer, answer.bytes);
   }
 }
 
-type Method = (...args: unknown[]) => unknown;
+type Method = (this: Response, ...args: unknown[]) => unknown;
+/** Node's own methods of an answer. */
+const NODE = ServerResponse.prototype as unknown as { write: Method; end: Method };
+
+function methodOf(work: (response: Response, args: unknown[]) => unknown): Method {
+  return function (...args) {
+    return work(this, args);
+  };
+}
+
 type Sent = (error?: Error | null) => void;
 
 /** Bytes of the chunk in the arguments of `write` or `end`. */

@@ -1,11 +1,12 @@
 import type { Request, RequestHandler, Response } from "express";
 
 import { type CallTrace, type Metrics, secondsSince } from "../shared/metrics.ts";
+import { CallValue } from "./call-value.ts";
 
 /** The template of each answer's route. A path is never a label: callers could make as many as they like. */
-const ROUTES = new WeakMap<Response, string>();
+const ROUTES = new CallValue<string>();
 /** Reports the measurement of each answer. */
-const REPORTS = new WeakMap<Response, () => void>();
+const REPORTS = new CallValue<() => void>();
 
 /** Methods that the service knows. All others share one label. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -121,7 +121,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
   const readBody = endpoint.batch === true ? read.batch : read.single;
   return async (request, response) => {
     nameRoute(response, `/v1${endpoint.path}`);
-    const identity = identityFor(request, endpoint, deps);
+    const identity = identityFor(response, endpoint, deps);
     const { credential, scopes, session } = identity;
     const appId = endpoint.withoutApp === true ? NO_APP : appOf(identity);
     if (endpoint.method !== "get" && endpoint.withoutApp !== true) refuseOnWrongChain(deps);

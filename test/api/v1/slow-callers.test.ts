@@ -123,7 +123,7 @@ describe("slow callers", () => {
       });
       app.use((request, response) => {
         const name = request.get("app");
-        if (name !== undefined) unread.addApp(request, name);
+        if (name !== undefined) unread.addApp(response, name);
         response.end(Buffer.alloc(LARGE, "x"));
       });
       app.use(errorHandler);
