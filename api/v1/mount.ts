@@ -185,9 +185,9 @@ function send(response: Response, answer: unknown): void {
   if (answer instanceof Verbatim && answer.retryAfter !== null) {
     response.setHeader("Retry-After", answer.retryAfter.toString());
   }
-  const body = answer instanceof Verbatim ? answer.json : answerBody(answer);
+  const body = answer instanceof Verbatim ? Buffer.from(answer.json) : answerBody(answer);
   // Express's `send` would parse the content type of each answer and write it again.
-  response.setHeader("Content-Length", Buffer.byteLength(body));
+  response.setHeader("Content-Length", body.length);
   response.end(body);
 }
 
