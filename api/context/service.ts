@@ -169,7 +169,7 @@ async function startWork({ settings, logger, shared, code, now, opened }: Setup,
   const signing =
     code.relayer === null || found.signing === null
       ? null
-      : await code.relayer.withRelayers(settings, found.signing, { identity, client, ...present }, opened);
+      : await code.relayer.openSigning(settings, found.signing, { identity, client, ...present }, opened);
   if (shared === null && signing === null && !settings.roles.includes("api"))
     await joinProcesses("other", settings, present, opened);
   const working = { database, client, content, signals, logger, metrics, now };

@@ -149,8 +149,12 @@ export class Dispatcher {
         throw error;
       }
       // A row is the cause. What was to be given back or renewed is due again when its lease expires.
-      if (results.length > 0) await this.#isolate();
-      else if (!(takes && (await this.#takeOthers())) && unsent.length + renewed.length === 0) throw error;
+      if (results.length > 0) {
+        await this.#isolate();
+        return true;
+      }
+      const hasTaken = takes && (await this.#takeOthers());
+      if (!hasTaken && unsent.length + renewed.length === 0) throw error;
       return true;
     }
   }

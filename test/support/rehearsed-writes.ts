@@ -11,7 +11,7 @@ import { GroupCommit } from "../../api/store/db/sqlite/group-commit.ts";
  */
 
 type Operation = (trx: Trx) => Promise<unknown>;
-type Write = (operation: Operation, ...options: unknown[]) => Promise<unknown>;
+type Write = (operation: Operation) => Promise<unknown>;
 
 function rehearsed(operation: Operation): Operation {
   return async (trx) => {
@@ -24,13 +24,13 @@ function rehearsed(operation: Operation): Operation {
   };
 }
 
-function rehearse(writes: object, methods: readonly string[]): void {
+function rehearse(writes: object): void {
   const prototype = writes as Record<string, Write>;
-  for (const method of methods) {
+  for (const method of ["run", "runGroup"]) {
     const write = prototype[method];
     if (write === undefined) throw new Error(`there is no method ${method}`);
-    prototype[method] = function (operation, ...options) {
-      return write.call(this, rehearsed(operation), ...options);
+    prototype[method] = function (operation) {
+      return write.call(this, rehearsed(operation));
     };
   }
 }
@@ -39,6 +39,6 @@ function rehearse(writes: object, methods: readonly string[]): void {
 const WRITES_TWICE = process.env["TEST_WRITES"] === "twice";
 
 if (WRITES_TWICE) {
-  rehearse(ConcurrentWrites.prototype, ["run", "runAlone"]);
-  rehearse(GroupCommit.prototype, ["run"]);
+  rehearse(ConcurrentWrites.prototype);
+  rehearse(GroupCommit.prototype);
 }

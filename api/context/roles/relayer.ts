@@ -23,8 +23,8 @@ export interface Signing {
   relayers: Relayers;
 }
 
-/** Adds the other relayers, and the meter that knows what calls cost. It measures once before the lanes start. */
-export async function withRelayers(
+/** Opens the meter, which measures once before the lanes start, and joins the other relayers. */
+export async function openSigning(
   settings: Settings,
   signing: NonNullable<CheckedKeys["signing"]>,
   deps: PresenceParts & { identity: ChainIdentity; client: ChainClient },

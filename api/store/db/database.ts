@@ -70,7 +70,7 @@ async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: Dat
   return {
     read: read.db,
     write: (operation) => commits.run(operation),
-    writeGroup: (operation) => commits.run(operation, true),
+    writeGroup: (operation) => commits.runGroup(operation),
     close: async () => {
       await commits.drained();
       await read.close();
@@ -88,7 +88,7 @@ async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOpti
   return {
     read: db,
     write: (operation) => writes.run(operation),
-    writeGroup: (operation) => writes.runAlone(operation),
+    writeGroup: (operation) => writes.runGroup(operation),
     close: async () => {
       await writes.drained();
       await db.destroy();

@@ -54,8 +54,8 @@ export class ConcurrentWrites {
     });
   }
 
-  /** Runs an operation in a transaction of its own. */
-  runAlone<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+  /** For an operation that stands for a group already: it has a transaction of its own. */
+  runGroup<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       this.#groups.push([memberOf(operation, resolve, reject)]);
       this.#start();

@@ -41,8 +41,16 @@ export class GroupCommit {
     this.#checkpoints = checkpoints;
   }
 
-  /** @param gathered whether the operation stands for a group already. Such a one does not wait for others. */
-  run<T>(operation: (trx: Trx) => Promise<T>, gathered = false): Promise<T> {
+  run<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+    return this.#add(operation, true);
+  }
+
+  /** For an operation that stands for a group already: it does not wait for others. */
+  runGroup<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+    return this.#add(operation, false);
+  }
+
+  #add<T>(operation: (trx: Trx) => Promise<T>, waits: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       let result: T;
       this.#waiting.push({
@@ -54,7 +62,7 @@ export class GroupCommit {
         },
         failed: reject,
       });
-      this.#running ??= this.#drain(gathered);
+      this.#running ??= this.#drain(waits);
     });
   }
 
@@ -63,9 +71,9 @@ export class GroupCommit {
     while (this.#running !== null) await this.#running;
   }
 
-  async #drain(gathered: boolean): Promise<void> {
+  async #drain(waits: boolean): Promise<void> {
     // Let the other operations of this tick join the group.
-    if (!gathered) await nextTurn();
+    if (waits) await nextTurn();
     while (this.#waiting.length > 0) {
       const commit = async () => {
         await this.#commit(this.#waiting.splice(0, MAX_GROUP));
