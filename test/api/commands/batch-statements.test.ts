@@ -16,8 +16,9 @@ import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
-import { RELAY, startApi, type TestApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
 import { randomAddress } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 /** The same database, which counts the statements of reads and writes. */
 function counting(database: Database): { database: Database; taken: () => number } {
@@ -49,13 +50,11 @@ function counting(database: Database): { database: Database; taken: () => number
 const DERIVER = createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey);
 
 describe("the SQL statements of a batch", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   /** Statements for batches of 1, 100 and 1,000 items. */
   async function statements(kind: "mint" | "transfer", item: (index: number) => object): Promise<number[]> {

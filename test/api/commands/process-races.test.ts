@@ -11,12 +11,12 @@ import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
 import { acceptEach, callsOf } from "../support/candidates.ts";
 import { addApp, addCollection, APP, creation, randomAddress } from "../support/rows.ts";
+import { useTestDatabase } from "../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
 const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
@@ -28,12 +28,7 @@ function candidateOf(id: string, appId = APP): Candidate {
 }
 
 describe("two calls with the same Idempotency-Key in one group", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ prepare: addApp, per: "block" });
 
   it("are one: the second gets the answer of the first", async () => {
     const key = { key: "same", fingerprint: "of the body" };
@@ -61,12 +56,7 @@ function usersOf(database: Database): Promise<(string | null)[]> {
 }
 
 describe("a group with new users that is rolled back", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ prepare: addApp, per: "block" });
 
   it("leaves neither requests nor wallets, and counts nothing", async () => {
     const collection = await addCollection(database);
@@ -88,12 +78,7 @@ describe("a group with new users that is rolled back", () => {
 });
 
 describe("a call of an app that was removed after its token was looked up", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ prepare: addApp, per: "block" });
 
   it("is refused, and the other calls of its group are accepted", async () => {
     const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];

@@ -20,7 +20,7 @@ import { countCopied } from "../../../api/store/media/media.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
-import { type TestApi, type Tenant, startApi } from "../support/api.ts";
+import type { Tenant } from "../support/api.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { acceptEach } from "../support/candidates.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
@@ -33,6 +33,7 @@ import {
   randomAddress,
   requestRow,
 } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 const MEDIA = { image: "https://example.com/cat.png", copy_media: true };
 
@@ -43,13 +44,11 @@ function set(database: Database, app: string, quotas: Partial<Quotas>): Promise<
 }
 
 describe("quotas of an app", () => {
-  let api: TestApi;
+  const api = useApi();
   let collection: string;
   beforeEach(async () => {
-    api = await startApi();
     collection = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const account = (user: string | null, { token }: Tenant = api.app, headers: Record<string, string> = {}) =>
     api.post("/v1/accounts", user === null ? {} : { user_identifier: user }, { token, headers });

@@ -1,17 +1,15 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("concurrent calls", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   /** Sends all calls at once. @returns how many were accepted, and the error codes of the others. */
   async function race(path: string, bodies: object[]): Promise<{ accepted: number; refused: string[] }> {

@@ -2,8 +2,8 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { compiledQuery, compiledSetQuery } from "../../../../api/store/db/compiled-query.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 interface Wanted {
   [name: string]: string | null;
@@ -12,12 +12,10 @@ interface Wanted {
 }
 
 describe("a compiled query", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase({ per: "block" });
   before(async () => {
-    database = await openTestDatabase();
     for (const id of ["one", "two"]) await addApp(database, id);
   });
-  after(() => database.remove());
 
   it("is built once for each set of values that are null, and runs with the values of each call", async () => {
     let built = 0;

@@ -14,7 +14,7 @@ import {
 
 import { type Db, inParts, rowSet, type SetValue } from "../../../../api/store/db/sql.ts";
 import type { Tables } from "../../../../api/store/db/schema.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 type Row = Record<"a" | "n", SetValue>;
 
@@ -45,11 +45,7 @@ function postgres(): Db {
 }
 
 describe("rowSet", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ per: "block" });
 
   const select = (db: Db, rows: Row[]) =>
     sql<Row & { ord: number }>`select a, n, ord from ${rowSet(db, COLUMNS, rows)} as input order by ord`;

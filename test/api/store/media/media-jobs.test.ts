@@ -16,10 +16,10 @@ import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { failWithoutEffect } from "../../../../api/store/requests/request-state.ts";
 import { toCommand, toRequest } from "../../../../api/store/requests/requests.ts";
-import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";
 import { randomAddress } from "../../support/rows.ts";
+import { useApi } from "../../support/use-api.ts";
 
 const IMAGE = "https://example.com/cat.png";
 
@@ -28,11 +28,7 @@ function one(): FairSlots {
 }
 
 describe("media jobs", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   const mint = async (fields: object) =>
     expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));

@@ -6,8 +6,8 @@ import { findDelivery, recordTries, redeliver, type TryResult } from "../../../.
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, insertWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addRequest, addTestEvents, APP, creation } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
 const URL = "https://app.example/";
@@ -16,13 +16,11 @@ const CHUNK = 1_000;
 const OK = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
 
 describe("abandoned deliveries", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     await register();
   });
-  afterEach(() => database.remove());
 
   const register = () =>
     database.write((trx) =>

@@ -11,18 +11,16 @@ import {
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, APP, addTestEvents } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
 
 describe("takeDueDeliveries", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addWebhook(APP);
   });
-  afterEach(() => database.remove());
 
   async function addWebhook(app: string): Promise<void> {
     await addApp(database, app);
@@ -99,12 +97,10 @@ describe("takeDueDeliveries", () => {
 });
 
 describe("redeliverFailed", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     for (const app of [APP, "other"]) await addApp(database, app);
   });
-  afterEach(() => database.remove());
 
   it("sends the events again in parts, oldest first, each once, and none of another app", async () => {
     const [count, part] = [1_200, 1_000];

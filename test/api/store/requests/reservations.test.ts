@@ -5,10 +5,10 @@ import type { CollectionType, Transfer } from "../../../../api/domain/command.ts
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { setHoldings } from "../../../../api/store/ledger/holding-set.ts";
 import { releaseReservations, reserveAgain } from "../../../../api/store/requests/reservations.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
 import { contents } from "../../support/contents.ts";
 import { addApp, addCollection, addRequest, randomAddress, reserve } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 function transferOf(contract: string, from: string, quantity: bigint, contractType: CollectionType): Transfer {
   const ends = { from, to: randomAddress(), tokenId: "1", quantity: quantity.toString() };
@@ -16,13 +16,7 @@ function transferOf(contract: string, from: string, quantity: bigint, contractTy
 }
 
 describe("reservations", () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: addApp });
 
   const hold = (contract: string, tokenId: string, owner: string, quantity: bigint) =>
     database.write(async (trx) => {

@@ -4,17 +4,12 @@ import { insertApiToken } from "../../../../api/store/apps/api-tokens.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 import { DAY, fillBasics, NOW } from "./support.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("pruning idempotency keys", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   const add = (key: string, age: number, appId = APP, response = "{}") =>
     database.write((trx) => insertAnswers(trx, [{ appId, key, fingerprint: "f", response }], NOW - age * DAY));
@@ -105,12 +100,7 @@ describe("pruning idempotency keys", () => {
 });
 
 describe("pruning API tokens", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   it("deletes those that were revoked or expired long ago, whichever came first, and none that works", async () => {
     const old = NOW - 31 * DAY;

@@ -8,18 +8,13 @@ import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { poison } from "../../../../scripts/scene/poison.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { parkedIds } from "../../../support/poison.ts";
 import { APP } from "../../support/rows.ts";
 import { addTestDelivery, DAY, fillBasics, NOW } from "./support.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("pruning the outbox", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   const prune = (kind: PrunedKind, days: number, now = NOW) =>
     database.write((trx) => pruneSome(trx, kind, { now, days }));

@@ -11,17 +11,15 @@ import {
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("batches of a lane", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let lease: Lease;
   let collection: string;
   let numbers = 0n;
-
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     collection = await addCollection(database);
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
@@ -29,7 +27,6 @@ describe("batches of a lane", () => {
     if (taken === null) throw new Error("the lane is free");
     lease = taken;
   });
-  afterEach(() => database.remove());
 
   const attemptOf = (hash: string): SignedAttempt => {
     const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };

@@ -9,28 +9,25 @@ import {
   returnClaims,
 } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
 import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 10_000_000;
 /** Later than any wait: stored by a clock that has been set back since. */
 const FAR_AHEAD = NOW + LONGEST_WAIT + 1;
 
 describe("claimRequests", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase({ per: "block" });
   let lease: Lease;
   let numbers = 0n;
   let prefix = 0;
-
   before(async () => {
-    database = await openTestDatabase();
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 0));
     const taken = await database.write((trx) => takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true));
     if (taken === null) throw new Error("the lane is free");
     lease = taken;
   });
-  after(() => database.remove());
   beforeEach(() => emptyQueue());
 
   const emptyQueue = () =>

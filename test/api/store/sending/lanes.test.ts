@@ -13,10 +13,10 @@ import {
   renewLease,
   takeLease,
 } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { batchOf } from "../../support/blocks.ts";
 import { countedTotals } from "../../support/contents.ts";
 import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 function because(message: string) {
   const errorCode = "execution_reverted" as const;
@@ -24,14 +24,11 @@ function because(message: string) {
 }
 
 describe("leases of a lane", () => {
-  let database: TestDatabase;
-
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
   });
-  afterEach(() => database.remove());
 
   const take = (holder: string, now: number, isGone = false) =>
     database.write((trx) => takeLease(trx, 0, holder, { now, lasts: 10 }, () => isGone));
