@@ -1,8 +1,8 @@
 interface Resource<T> {
-  open(): Promise<T>;
+  open: () => Promise<T>;
   /** Runs after `open`. If it fails, the resource is closed all the same. */
-  prepare?(opened: T): Promise<unknown>;
-  close(opened: T): Promise<unknown>;
+  prepare?: (opened: T) => Promise<unknown>;
+  close: (opened: T) => Promise<unknown>;
   /** "test": each test gets a new one. "block": all tests of the `describe` block use one. Default "test". */
   per?: Lifetime;
 }

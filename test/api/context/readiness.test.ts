@@ -15,7 +15,7 @@ describe("readiness", () => {
   let workers: WorkerHealth[];
   let lines: LogLine[];
   let readiness: ReturnType<typeof createReadiness>;
-  beforeEach(async () => {
+  beforeEach(() => {
     [now, looks] = [0, 0];
     answer = () => Promise.resolve(7);
     workers = [];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../../../api/keys/seed-file.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 function failure(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
@@ -15,14 +15,12 @@ function failure(promise: Promise<unknown>): Promise<unknown> {
 
 describe("the seed file", () => {
   // Key derivation is slow on purpose, so that a passphrase is hard to guess.
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let file: string;
 
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, "deep", "seed.jwe");
   });
-  afterEach(() => folder.remove());
 
   it("returns the phrase only with the right passphrase, and does not contain it in plain text", async () => {
     const phrase = newSeedPhrase();

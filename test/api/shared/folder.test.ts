@@ -4,14 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { explainFileError, FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 describe("folder", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = useFolder();
 
   describe("makeFolder", () => {
     it("creates the folder and its parents for this user only", async () => {

@@ -17,6 +17,11 @@ describe("a compiled query", () => {
     for (const id of ["one", "two"]) await addApp(database, id);
   });
 
+  async function expectError(find: ReturnType<typeof compiledQuery<Wanted, unknown>>, message: RegExp): Promise<void> {
+    const error: unknown = await find(database.read, { id: "one", name: null }).catch((reason: unknown) => reason);
+    expect(error).to.be.instanceOf(TypeError).with.property("message").that.matches(message);
+  }
+
   it("is built once for each set of values that are null, and runs with the values of each call", async () => {
     let built = 0;
     const find = compiledQuery((db, wanted: Wanted) => {
@@ -39,7 +44,7 @@ describe("a compiled query", () => {
     const find = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", "one"),
     );
-    await expectError(find(database.read, { id: "one", name: null }), /has a constant parameter/);
+    await expectError(find, /has a constant parameter/);
     const literal = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", sql.lit("one")),
     );
@@ -74,15 +79,6 @@ describe("a compiled query", () => {
     const find = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", `${wanted.id}!`),
     );
-    await expectError(find(database.read, { id: "one", name: null }), /the value of id is not known/);
+    await expectError(find, /the value of id is not known/);
   });
 });
-
-async function expectError(promise: Promise<unknown>, message: RegExp): Promise<void> {
-  const error: unknown = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).to.be.instanceOf(TypeError);
-  expect((error as TypeError).message).to.match(message);
-}

@@ -8,18 +8,16 @@ import { openDatabase, openExistingDatabase } from "../../../../api/store/db/dat
 import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../../../../api/store/db/errors.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 
 type Pragma = BetterSqlite3.Database["pragma"];
 
 describeOn("sqlite", "opening the database", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let file: string;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, "data", "local", "moneta.sqlite");
   });
-  afterEach(() => folder.remove());
 
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 

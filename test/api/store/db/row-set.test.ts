@@ -1,11 +1,12 @@
 import { expect } from "chai";
 import fc from "fast-check";
 import {
+  type DialectAdapter,
   DummyDriver,
   Kysely,
   PostgresAdapter,
-  PostgresIntrospector,
   PostgresQueryCompiler,
+  type QueryCompiler,
   sql,
   SqliteAdapter,
   SqliteIntrospector,
@@ -20,26 +21,17 @@ type Row = Record<"a" | "n", SetValue>;
 
 const COLUMNS = { a: "text", n: "integer" } as const;
 
-/** Compiles statements for SQLite. It has no database. */
-function sqlite(): Db {
+/** Compile statements for an engine. They have no database. */
+const SQLITE = compilerOf(new SqliteAdapter(), new SqliteQueryCompiler());
+const POSTGRES = compilerOf(new PostgresAdapter(), new PostgresQueryCompiler());
+
+function compilerOf(adapter: DialectAdapter, compiler: QueryCompiler): Db {
   return new Kysely<Tables>({
     dialect: {
-      createAdapter: () => new SqliteAdapter(),
+      createAdapter: () => adapter,
       createDriver: () => new DummyDriver(),
       createIntrospector: (db) => new SqliteIntrospector(db),
-      createQueryCompiler: () => new SqliteQueryCompiler(),
-    },
-  });
-}
-
-/** Compiles statements for PostgreSQL. It has no server. */
-function postgres(): Db {
-  return new Kysely<Tables>({
-    dialect: {
-      createAdapter: () => new PostgresAdapter(),
-      createDriver: () => new DummyDriver(),
-      createIntrospector: (db) => new PostgresIntrospector(db),
-      createQueryCompiler: () => new PostgresQueryCompiler(),
+      createQueryCompiler: () => compiler,
     },
   });
 }
@@ -110,10 +102,10 @@ describe("rowSet", () => {
 
   // PostgreSQL plans few rows and many rows differently.
   for (const [engine, db, texts] of [
-    ["SQLite", sqlite, [[0, 1, 30, 31, 1_000]]],
+    ["SQLite", SQLITE, [[0, 1, 30, 31, 1_000]]],
     [
       "PostgreSQL",
-      postgres,
+      POSTGRES,
       [
         [0, 1, 30],
         [31, 1_000],
@@ -123,9 +115,9 @@ describe("rowSet", () => {
     it(`has ${texts.length === 1 ? "one text" : "two texts"} and one parameter for any number of rows on ${engine}`, () => {
       const statements = texts.flat().map((count) =>
         select(
-          db(),
+          db,
           Array.from({ length: count }, (_, index) => ({ a: index.toString(), n: index })),
-        ).compile(db()),
+        ).compile(db),
       );
       const found = Map.groupBy(statements.keys(), (index) => statements[index]?.sql);
       expect([...found.values()].map((indexes) => indexes.map((index) => texts.flat()[index]))).to.deep.equal(texts);
@@ -134,7 +126,7 @@ describe("rowSet", () => {
   }
 
   it("converts each column to its type on PostgreSQL, and numbers the rows from 0", () => {
-    const { sql: text } = select(postgres(), []).compile(postgres());
+    const { sql: text } = select(POSTGRES, []).compile(POSTGRES);
     expect(text).to.contain('(item.value ->> 0)::text as "a"').and.to.contain('(item.value ->> 1)::bigint as "n"');
     expect(text).to.contain("with ordinality").and.to.contain("item.ord - 1 as ord");
   });
