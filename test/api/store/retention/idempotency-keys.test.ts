@@ -32,11 +32,9 @@ describe("pruning idempotency keys", () => {
       it(`keeps the keys from its time on (${status})`, async () => {
         await add("a", 50);
         await add("b", 40);
-        const request = await addRequest(database, creation(), { now: NOW - 40 * DAY });
-        const change = (to: "pending" | "processing" | "completed") =>
-          database.write((trx) =>
-            trx.updateTable("requests").set({ status: to }).where("id", "=", request.id).execute(),
-          );
+        await addRequest(database, creation(), { now: NOW - 40 * DAY });
+        const change = (to: typeof status | "completed") =>
+          database.write((trx) => trx.updateTable("requests").set({ status: to }).execute());
         await change(status);
         await prune();
         expect(await keys()).to.deep.equal(["b"]);
@@ -119,17 +117,8 @@ describe("pruning API tokens", () => {
     ];
     await database.write(async (trx) => {
       for (const [id, expires_at, revoked_at] of tokens) {
-        await insertApiToken(trx, {
-          id,
-          app_id: APP,
-          name: id,
-          hash: id,
-          scopes: [],
-          rate_limit_per_minute: null,
-          expires_at,
-          revoked_at,
-          created_at: 1,
-        });
+        const token = { id, app_id: APP, name: id, hash: id, scopes: [], rate_limit_per_minute: null, created_at: 1 };
+        await insertApiToken(trx, { ...token, expires_at, revoked_at });
       }
     });
     const prune = () => database.write((trx) => pruneSome(trx, "api_tokens", { now: NOW, days: 30 }));
