@@ -8,8 +8,9 @@ import {
   returnAbandonedClaims,
   returnClaims,
 } from "../../../../api/store/sending/claims.ts";
-import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { ensureLane, type Lease } from "../../../../api/store/sending/lanes.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
+import { leaseOf } from "../../support/blocks.ts";
 import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
@@ -24,9 +25,7 @@ describe("claimRequests", () => {
   let prefix = 0;
   before(async () => {
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 0));
-    const taken = await database.write((trx) => takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true));
-    if (taken === null) throw new Error("the lane is free");
-    lease = taken;
+    lease = await leaseOf(database);
   });
   beforeEach(() => emptyQueue());
 
@@ -90,7 +89,7 @@ describe("claimRequests", () => {
       await appWith([1, 2]);
       const paused = lease;
       const claimed = (await claim(2)).map(({ id }) => id);
-      lease = (await database.write((trx) => takeLease(trx, 0, "next", { now: 3, lasts: 1 }, () => true))) ?? paused;
+      lease = await leaseOf(database, "next", 3);
       expect(await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE))).to.equal(2);
       expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed);
       const late = await database.write((trx) => returnClaims(trx, paused, claimed, AT_ONCE)).catch(String);
