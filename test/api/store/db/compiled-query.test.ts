@@ -3,6 +3,7 @@ import { sql } from "kysely";
 
 import { compiledQuery, compiledSetQuery } from "../../../../api/store/db/compiled-query.ts";
 import { addApp } from "../../support/rows.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
 interface Wanted {
@@ -18,7 +19,7 @@ describe("a compiled query", () => {
   });
 
   async function expectError(find: ReturnType<typeof compiledQuery<Wanted, unknown>>, message: RegExp): Promise<void> {
-    const error: unknown = await find(database.read, { id: "one", name: null }).catch((reason: unknown) => reason);
+    const error = await rejectionOf(find(database.read, { id: "one", name: null }));
     expect(error).to.be.instanceOf(TypeError).with.property("message").that.matches(message);
   }
 

@@ -9,6 +9,7 @@ import { SchemaError } from "../../../../api/store/db/migrate.ts";
 import { recordProcess, removeProcess } from "../../../../api/store/db/presence.ts";
 import { TestProcess } from "../../../support/process.ts";
 import { rawSql, tablesOf } from "../../../support/raw-sql.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useDatabasePlace } from "../../../support/use-database.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { openLater } from "../support/later-version.ts";
@@ -16,9 +17,9 @@ import { openLater } from "../support/later-version.ts";
 const PROCESSES = 3;
 
 async function refusal(opening: Promise<unknown>): Promise<string> {
-  const refused = await opening.catch((error: unknown) => error);
+  const refused = await rejectionOf(opening);
   expect(refused).to.be.instanceOf(SchemaError);
-  return (refused as Error).message;
+  return refused.message;
 }
 
 describe("migrate", () => {

@@ -6,16 +6,14 @@ import type { MovedTable, MoveProgress } from "../../../../api/store/move/move.t
 import { useDatabasePlace } from "../../../support/use-database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 const silent: MoveProgress = () => undefined;
 
 /** @returns the message of the error that the work ends with. */
-function rejection(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => "it succeeded",
-    (error: unknown) => (error as Error).message,
-  );
+async function rejection(work: Promise<unknown>): Promise<string> {
+  return (await rejectionOf(work)).message;
 }
 
 const QUOTAS = {
