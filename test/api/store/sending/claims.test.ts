@@ -97,13 +97,4 @@ describe("claimRequests", () => {
       expect(await countReady(database.read, NOW, 10)).to.equal(0);
     });
   });
-
-  describe("given a request that came back", () => {
-    it("takes it before the other requests of its app", async () => {
-      const { due } = await appWith([7, 8, AT_ONCE]);
-      expect(due[0]).not.to.equal(undefined);
-      expect((await claim(1)).map(({ id }) => id)).to.deep.equal([due[0]]);
-      expect((await claim(5)).map(({ id }) => id)).to.deep.equal(due.slice(1));
-    });
-  });
 });
