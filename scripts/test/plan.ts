@@ -61,7 +61,7 @@ export const PIPELINE_ON_BOTH = [
  * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
  */
 const SAME_ON_BOTH = [
-  /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|prepare-chain|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
+  /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|prepare-chain|run|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
   /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
   /^cli\/(?:announced|cli|console|deploy|doctor-disk|drop(?:-\w+)*|init\.long|keys|listen|media|quota|relay|top-up)\./,
   /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,

@@ -47,7 +47,8 @@ export interface OpenApiDocument {
   >;
 }
 
-/** The error codes outside of any operation, as the document's description lists them. */
+/* The error codes outside of any operation, as the document's description lists them. */
+
 /** What any call with a session may be answered: its page or its app is wrong. */
 const OF_SESSIONS = ["forbidden", "validation_failed"];
 const NO_SUCH_PATH = [...OF_SESSIONS, "not_found", "unauthorized", "rate_limited", "payload_too_large"];

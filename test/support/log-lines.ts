@@ -1,5 +1,3 @@
-import { Writable } from "node:stream";
-
 import { type Logger, pino } from "pino";
 
 export interface LogLine {
@@ -11,11 +9,6 @@ export interface LogLine {
 /** A logger that keeps its lines. */
 export function logLines(level = "info"): { logger: Logger; lines: LogLine[] } {
   const lines: LogLine[] = [];
-  const sink = new Writable({
-    write: (chunk: Buffer, _encoding, done) => {
-      lines.push(JSON.parse(chunk.toString()) as LogLine);
-      done();
-    },
-  });
+  const sink = { write: (line: string) => void lines.push(JSON.parse(line) as LogLine) };
   return { logger: pino({ level }, sink), lines };
 }

@@ -3,7 +3,7 @@ import { Program, ROOT } from "../../scripts/scene/program.ts";
 export { ROOT };
 
 /** Settings of the service: tests make far more calls than an app, and a slow machine must not give up a simulation. */
-const FOR_TESTS = {
+export const FOR_TESTS = {
   RATE_LIMIT_PER_MINUTE: "1000000",
   PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
   BATCH_ITEMS_PER_MINUTE: "1000000",

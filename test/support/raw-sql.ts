@@ -6,14 +6,21 @@ import { fileOf } from "./database.ts";
 /** Runs one statement past the service: without migrations, and without the settings of its connections. */
 export async function rawSql(url: string, text: string): Promise<Record<string, unknown>[]> {
   if (url.startsWith("file:")) return onSqlite(fileOf(url), text);
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
+  return withClient(url, async (client) => {
     // A single statement must not fail because the service changes the same rows.
     await client.query("begin isolation level read committed");
     const { rows } = await client.query<Record<string, unknown>>(text);
     await client.query("commit");
     return rows;
+  });
+}
+
+/** Connects to PostgreSQL past the service. */
+export async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    return await work(client);
   } finally {
     await client.end();
   }

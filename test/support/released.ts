@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 
 import BetterSqlite3 from "better-sqlite3";
-import pg from "pg";
 
 import type { Manifest } from "../../scripts/upgrade/make-fixtures.ts";
 import { createTestDatabase, type DatabasePlace, fileOf } from "./database.ts";
 import { TEST_ENGINE } from "./engine.ts";
 import { ROOT } from "./process.ts";
+import { withClient } from "./raw-sql.ts";
 
 /** What moves with the origin. Other URLs of the origin are on the chain, as base URIs. */
 const MOVED = ["/hook/", "/media/"];
@@ -75,14 +75,8 @@ export class Released {
   }
 
   async #loadDump(url: string, origin: string): Promise<void> {
-    const client = new pg.Client({ connectionString: url });
-    await client.connect();
-    try {
-      let text = (await this.unpacked("moneta.sql.br")).toString();
-      for (const path of MOVED) text = text.replaceAll(this.manifest.origin + path, origin + path);
-      await client.query(text);
-    } finally {
-      await client.end();
-    }
+    let text = (await this.unpacked("moneta.sql.br")).toString();
+    for (const path of MOVED) text = text.replaceAll(this.manifest.origin + path, origin + path);
+    await withClient(url, (client) => client.query(text));
   }
 }

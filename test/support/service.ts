@@ -3,6 +3,7 @@ import { type Logger, pino } from "pino";
 import { createApp } from "../../api/operate/apps.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
+import { FOR_TESTS } from "./process.ts";
 import { openDatabase } from "../../api/store/db/database.ts";
 
 /** The whole service in this process, against a real node and a real database file. */
@@ -19,12 +20,7 @@ export async function startTestService(options: {
     BLOCK_POLL_SECONDS: "1",
     RPC_URL: options.rpcUrl,
     DATA_DIR: options.dataDir,
-    // Tests make far more calls than an app.
-    RATE_LIMIT_PER_MINUTE: "1000000",
-    PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
-    BATCH_ITEMS_PER_MINUTE: "1000000",
-    // On a slow machine, a simulation must not be given up.
-    SIMULATION_SECONDS: "20",
+    ...FOR_TESTS,
     ...options.env,
   });
   const service = await startService(settings, options.logger ?? pino({ level: process.env["TEST_LOG"] ?? "silent" }));

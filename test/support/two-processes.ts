@@ -1,35 +1,26 @@
 import { type Database, openDatabase } from "../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "./database.ts";
+import { useResource } from "./use-resource.ts";
 
-/** A new database for each test, opened twice, as by two processes. */
+/** A database, opened twice, as by two processes. */
 interface TwoProcesses {
   readonly one: TestDatabase;
   readonly other: Database;
 }
 
-/** Registers the hooks. @param prepare fills the database before each test. */
-export function useTwoProcesses(prepare: (one: TestDatabase) => Promise<void> = () => Promise.resolve()): TwoProcesses {
-  const opened: { one?: TestDatabase; other?: Database } = {};
-  beforeEach(async () => {
-    opened.one = await openTestDatabase();
-    opened.other = await openDatabase(opened.one.url);
-    await prepare(opened.one);
-  });
-  afterEach(async () => {
-    await opened.other?.close();
-    await opened.one?.remove();
-  });
-  return {
-    get one() {
-      return present(opened.one);
+/** Gives each test of the `describe` block a new one. @param prepare fills the database. */
+export function useTwoProcesses(
+  prepare: (one: TestDatabase) => Promise<unknown> = () => Promise.resolve(),
+): TwoProcesses {
+  return useResource<TwoProcesses>({
+    open: async () => {
+      const one = await openTestDatabase();
+      return { one, other: await openDatabase(one.url) };
     },
-    get other() {
-      return present(opened.other);
+    prepare: ({ one }) => prepare(one),
+    close: async ({ one, other }) => {
+      await other.close();
+      await one.remove();
     },
-  };
-}
-
-function present<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error("the databases are open only during a test");
-  return value;
+  });
 }

@@ -14,7 +14,6 @@ import { FakeKubo } from "./kubo.ts";
 import { rawSql } from "./raw-sql.ts";
 import type { Released } from "./released.ts";
 import { startTestService } from "./service.ts";
-import { shiftClock } from "./shifted-clock.ts";
 
 /**
  * Milliseconds after the end of the old version at which the new one starts: every wait is over, and nothing is old enough
@@ -123,4 +122,19 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
   const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
   return { node, outside, url: database.url, env, shop };
+}
+
+/** Sets this process's clock to a time, from which it goes on. @returns a function that sets it right again. */
+function shiftClock(to: number): () => void {
+  const RealDate = Date;
+  const offset = to - RealDate.now();
+  const now = () => RealDate.now() + offset;
+  globalThis.Date = new Proxy(RealDate, {
+    construct: (target, args: unknown[], self) =>
+      Reflect.construct(target, args.length === 0 ? [now()] : args, self) as Date,
+    get: (target, key, self) => (key === "now" ? now : (Reflect.get(target, key, self) as unknown)),
+  });
+  return () => {
+    globalThis.Date = RealDate;
+  };
 }

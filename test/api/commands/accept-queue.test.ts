@@ -6,8 +6,8 @@ import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
 import { DatabaseUnavailable } from "../../../api/store/db/errors.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { useTestDatabase } from "../../support/use-database.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { type Answer, startApi, type TestApi } from "../support/api.ts";
 import { callsOf } from "../support/candidates.ts";
@@ -127,12 +127,10 @@ describe("AcceptQueue", () => {
   });
 
   describe("given calls of a database", () => {
-    let database: TestDatabase;
+    const database = useTestDatabase({ per: "block" });
     before(async () => {
-      database = await openTestDatabase();
       for (const app of ["busy", "quiet"]) await addApp(database, app);
     });
-    after(() => database.remove());
 
     let ids = 0;
     function callOf(appId: string): CandidateCall {

@@ -16,21 +16,15 @@ import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
-import { RELAY, startApi, type TestApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
 import { randomAddress } from "../support/rows.ts";
+import { statementCounter } from "../support/statement-counter.ts";
+import { useApi } from "../support/use-api.ts";
 
 /** The same database, which counts the statements of reads and writes. */
 function counting(database: Database): { database: Database; taken: () => number } {
-  let count = 0;
-  const counted = <T extends Db | Trx>(db: T): T =>
-    db.withPlugin({
-      transformQuery: ({ node }) => node,
-      // A statement that is compiled once is still run each time.
-      transformResult: ({ result }) => {
-        count++;
-        return Promise.resolve(result);
-      },
-    }) as T;
+  const { plugin, taken } = statementCounter();
+  const counted = <T extends Db | Trx>(db: T): T => db.withPlugin(plugin) as T;
   return {
     database: {
       read: counted(database.read),
@@ -38,24 +32,18 @@ function counting(database: Database): { database: Database; taken: () => number
       writeGroup: (operation) => database.writeGroup((trx) => operation(counted(trx))),
       close: () => database.close(),
     },
-    taken: () => {
-      const before = count;
-      count = 0;
-      return before;
-    },
+    taken,
   };
 }
 
 const DERIVER = createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey);
 
 describe("the SQL statements of a batch", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   /** Statements for batches of 1, 100 and 1,000 items. */
   async function statements(kind: "mint" | "transfer", item: (index: number) => object): Promise<number[]> {

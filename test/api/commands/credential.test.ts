@@ -3,14 +3,10 @@ import { createHash } from "node:crypto";
 import { expect } from "chai";
 
 import { databaseFor } from "../../../api/commands/credential.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("the database for the handler of a call", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   it("writes nothing, alone or in a group, once the caller's token is revoked", async () => {
     const hash = createHash("sha256").update(api.app.token).digest("hex");

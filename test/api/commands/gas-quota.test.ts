@@ -5,20 +5,18 @@ import { estimateGas, measurementFromSlotPrice, UNMEASURED_GAS } from "../../../
 import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { chargeAgain } from "../../../api/store/requests/gas-usage.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
-import { creation, randomAddress } from "../support/rows.ts";
+import { creation, randomAddress, requestRow } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 const MINT = estimateGas({ kind: "mint-erc721", collection: "", to: "", metadata: null });
 
 describe("gas budget of an app per day", () => {
-  let api: TestApi;
+  const api = useApi({ appGasPerDay: 3 * MINT });
   let collection: string;
   beforeEach(async () => {
-    api = await startApi({ appGasPerDay: 3 * MINT });
     collection = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const mint = (headers: Record<string, string> = {}) =>
     api.post("/v1/nfts", { collection_address: collection, to_address: randomAddress() }, { headers });
@@ -112,20 +110,18 @@ describe("gas budget of an app per day", () => {
     expectAccepted(await mint());
     expect((await used()).sort((a, b) => a - b)).to.deep.equal([MINT, 3 * MINT]);
   });
+});
 
-  it("is not counted without a limit", async () => {
-    const free = await startApi();
-    const contract = await addCollection(free);
-    const body = { collection_address: contract, to_address: randomAddress() };
-    const id = expectAccepted(await free.post("/v1/nfts", body));
-    expect(await free.database.read.selectFrom("gas_usage").selectAll().execute()).to.deep.equal([]);
-    const { gas_charged: charged } = await free.database.read
-      .selectFrom("requests")
-      .select("gas_charged")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    expect(charged).to.equal(null);
-    await free.close();
+describe("gas of an app without a budget", () => {
+  const api = useApi();
+
+  it("is not counted", async () => {
+    const collection = await addCollection(api);
+    const id = expectAccepted(
+      await api.post("/v1/nfts", { collection_address: collection, to_address: randomAddress() }),
+    );
+    expect(await api.database.read.selectFrom("gas_usage").selectAll().execute()).to.deep.equal([]);
+    expect(await requestRow(api.database, id)).to.include({ gas_charged: null });
   });
 });
 

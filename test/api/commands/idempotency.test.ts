@@ -1,18 +1,15 @@
 import { expect } from "chai";
 
 import { pruneSome } from "../../../api/store/retention/kinds.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("Idempotency-Key", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let keys = 0;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
 
   const newKey = () => `key-${(keys += 1).toString()}`;
   const post = (path: string, body: unknown, key: string) =>

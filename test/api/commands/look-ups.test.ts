@@ -6,38 +6,19 @@ import { hashOfToken, issueToken } from "../../../api/commands/api-tokens.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
-import type { Db } from "../../../api/store/db/sql.ts";
 import { addCollection, addWallet } from "../support/api-rows.ts";
-import { startApi, type TestApi } from "../support/api.ts";
 import { randomAddress } from "../support/rows.ts";
-
-/** The same database, which counts the statements. */
-function counting(db: Db): { db: Db; statements: () => number } {
-  let count = 0;
-  const counted = db.withPlugin({
-    transformQuery: ({ node }) => node,
-    // A statement that is compiled once is still run each time.
-    transformResult: ({ result }) => {
-      count++;
-      return Promise.resolve(result);
-    },
-  });
-  return { db: counted, statements: () => count };
-}
+import { statementCounter } from "../support/statement-counter.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("look-ups of calls that arrive together", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
+  const { plugin, taken: statements } = statementCounter();
   let lookUps: LookUps;
-  let statements: () => number;
-  before(async () => {
-    api = await startApi();
-  });
   beforeEach(() => {
-    const counted = counting(api.database.read);
-    lookUps = new LookUps(counted.db);
-    ({ statements } = counted);
+    lookUps = new LookUps(api.database.read.withPlugin(plugin));
+    statements();
   });
-  after(() => api.close());
 
   it("find the wallets of their app only, in one statement", async () => {
     const [mine, theirs] = [await addWallet(api), await addWallet(api, api.other.token)];
@@ -76,7 +57,7 @@ describe("look-ups of calls that arrive together", () => {
     await setImmediate();
     await api.database.write((trx) => revokeApiToken(trx, id, 1_000));
     expect(await lookUps.isValid(credential)).to.equal(false);
-    expect(statements()).to.equal(2);
+    expect(statements()).to.equal(1);
   });
 
   it("find the sources of transfers in their order, in one statement", async () => {

@@ -11,12 +11,12 @@ import { deleteApp, lockApp } from "../../../api/store/apps/apps.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { compareCounters } from "../../../api/store/reconcile/compare.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
 import { acceptEach, callsOf } from "../support/candidates.ts";
-import { addApp, addCollection, APP, creation, randomAddress } from "../support/rows.ts";
+import { addApp, addCollection, APP, creation, mintOf, randomAddress } from "../support/rows.ts";
+import { useTestDatabase } from "../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
 const NO_LIMITS: AcceptLimits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
@@ -27,28 +27,13 @@ function candidateOf(id: string, appId = APP): Candidate {
   return { id, appId, type: "collection", command, ...nothing };
 }
 
-describe("two calls with the same Idempotency-Key in one group", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
-
-  it("are one: the second gets the answer of the first", async () => {
-    const key = { key: "same", fingerprint: "of the body" };
-    const calls = callsOf([candidateOf("first"), candidateOf("second")]).map((call) => ({ ...call, key }));
-    const decisions = await database.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW));
-    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["decided", "repeated"]);
-    const stored = await database.read.selectFrom("requests").select("id").execute();
-    expect(stored).to.deep.equal([{ id: "first" }]);
-  });
-});
+function mintCandidate(id: string, collection: string, to = randomAddress()): Candidate {
+  return { ...candidateOf(id), type: "mint", command: mintOf(collection, to), collection };
+}
 
 /** A mint to a user who had no wallet when the call was checked. */
 function mintToUser(id: string, collection: string, wallet: NewWallet): Candidate {
-  const command = { kind: "mint-erc721", collection, to: wallet.address, metadata: null } as const;
-  return { ...candidateOf(id), type: "mint", command, collection, newWallet: wallet };
+  return { ...mintCandidate(id, collection, wallet.address), newWallet: wallet };
 }
 
 function newWallet(user: string): NewWallet {
@@ -60,15 +45,19 @@ function usersOf(database: Database): Promise<(string | null)[]> {
   return query.then((rows) => rows.map((row) => row.user_identifier));
 }
 
-describe("a group with new users that is rolled back", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
+describe("calls in one group", () => {
+  const database = useTestDatabase({ prepare: addApp });
 
-  it("leaves neither requests nor wallets, and counts nothing", async () => {
+  it("are one when they have the same Idempotency-Key: the second gets the answer of the first", async () => {
+    const key = { key: "same", fingerprint: "of the body" };
+    const calls = callsOf([candidateOf("first"), candidateOf("second")]).map((call) => ({ ...call, key }));
+    const decisions = await database.write((trx) => acceptGroup(trx, calls, NO_LIMITS, NOW));
+    expect(decisions.map(({ kind }) => kind)).to.deep.equal(["decided", "repeated"]);
+    const stored = await database.read.selectFrom("requests").select("id").execute();
+    expect(stored).to.deep.equal([{ id: "first" }]);
+  });
+
+  it("leave neither requests nor the wallets of new users when they are rolled back, and count nothing", async () => {
     const collection = await addCollection(database);
     const group = [mintToUser("one", collection, newWallet("ana")), mintToUser("two", collection, newWallet("ben"))];
     const counters = () => database.read.selectFrom("counters").selectAll().orderBy("key").execute();
@@ -85,17 +74,8 @@ describe("a group with new users that is rolled back", () => {
     const requests = await database.read.selectFrom("requests").select("id").where("type", "=", "mint").execute();
     expect(requests).to.deep.equal([]);
   });
-});
 
-describe("a call of an app that was removed after its token was looked up", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  after(() => database.remove());
-
-  it("is refused, and the other calls of its group are accepted", async () => {
+  it("are accepted although the app of another one was removed after its token was looked up", async () => {
     const group = [candidateOf("first"), candidateOf("removed", "app-2"), candidateOf("last")];
     const decisions = await database.write((trx) => acceptEach(trx, group, NO_LIMITS, NOW));
     expect(decisions.map(({ kind }) => kind)).to.deep.equal(["accepted", "unauthorized", "accepted"]);
@@ -105,9 +85,7 @@ describe("a call of an app that was removed after its token was looked up", () =
 });
 
 describeOn("postgres", "two processes that decide at the same time", () => {
-  const two = useTwoProcesses(async (one) => {
-    await addApp(one);
-  });
+  const two = useTwoProcesses(addApp);
 
   const accept = (limits = NO_LIMITS) =>
     two.other.write((trx) => acceptEach(trx, [candidateOf("second")], limits, NOW));
@@ -147,8 +125,7 @@ describeOn("postgres", "two processes that decide at the same time", () => {
 
   it("take the last place under a supply cap once", async () => {
     const collection = await addCollection(two.one, { maxSupply: 1 });
-    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
-    const mint = (id: string): Candidate => ({ ...candidateOf(id), type: "mint", command, collection });
+    const mint = (id: string) => mintCandidate(id, collection);
     const { first, second } = await overlap(
       two.one,
       (trx) => acceptEach(trx, [mint("first")], NO_LIMITS, NOW),

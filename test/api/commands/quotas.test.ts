@@ -20,7 +20,7 @@ import { countCopied } from "../../../api/store/media/media.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { useTwoProcesses } from "../../support/two-processes.ts";
-import { type TestApi, type Tenant, startApi } from "../support/api.ts";
+import type { Answer, Tenant } from "../support/api.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { acceptEach } from "../support/candidates.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
@@ -33,6 +33,7 @@ import {
   randomAddress,
   requestRow,
 } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 const MEDIA = { image: "https://example.com/cat.png", copy_media: true };
 
@@ -43,13 +44,11 @@ function set(database: Database, app: string, quotas: Partial<Quotas>): Promise<
 }
 
 describe("quotas of an app", () => {
-  let api: TestApi;
+  const api = useApi();
   let collection: string;
   beforeEach(async () => {
-    api = await startApi();
     collection = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const account = (user: string | null, { token }: Tenant = api.app, headers: Record<string, string> = {}) =>
     api.post("/v1/accounts", user === null ? {} : { user_identifier: user }, { token, headers });
@@ -58,16 +57,21 @@ describe("quotas of an app", () => {
   const quotas = async () => ((await api.get("/v1/usage")).body as unknown as Shape<"Usage">).quotas;
   const messageOf = ({ text }: { text: string }) => (JSON.parse(text) as { message: string }).message;
 
+  /** So many of the answers refuse, each with this message. */
+  function expectOverQuota(answers: readonly Answer[], count: number, message: string, retryAfter: string): void {
+    const refused = answers.filter(({ status }) => status !== 200);
+    expect(refused).to.have.length(count);
+    for (const answer of refused) {
+      expectRefusal(answer, 429, "quota_exceeded");
+      expect(messageOf(answer)).to.contain(message);
+      expect(answer.headers.get("retry-after")).to.equal(retryAfter);
+    }
+  }
+
   it("create exactly as many wallets as the quota allows, also within a group of calls", async () => {
     await set(api.database, api.app.id, { wallets: 3 });
     const answers = await Promise.all(Array.from({ length: 8 }, () => account(null)));
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused).to.have.length(5);
-    for (const answer of refused) {
-      expectRefusal(answer, 429, "quota_exceeded");
-      expect(messageOf(answer)).to.contain("quota `wallets`, which is 3");
-      expect(answer.headers.get("retry-after")).to.equal("3600");
-    }
+    expectOverQuota(answers, 5, "quota `wallets`, which is 3", "3600");
     expect((await quotas()).wallets).to.deep.equal({ used: 3, limit: 3 });
     expect((await account(null, api.other)).status).to.equal(200);
     await set(api.database, api.app.id, { wallets: null });
@@ -91,13 +95,7 @@ describe("quotas of an app", () => {
   it("accept exactly as many requests that wait for media as the quota allows", async () => {
     await set(api.database, api.app.id, { media_requests: 2 });
     const answers = await Promise.all(Array.from({ length: 6 }, () => mint()));
-    const refused = answers.filter(({ status }) => status !== 200);
-    expect(refused).to.have.length(4);
-    for (const answer of refused) {
-      expectRefusal(answer, 429, "quota_exceeded");
-      expect(messageOf(answer)).to.contain("quota `media_requests`, which is 2");
-      expect(answer.headers.get("retry-after")).to.equal("30");
-    }
+    expectOverQuota(answers, 4, "quota `media_requests`, which is 2", "30");
     expect((await quotas()).media_requests).to.deep.equal({ used: 2, limit: 2 });
     expectAccepted(await mint({}));
     expectRefusal(await api.post(`/v1/collections/${collection}/freeze`, {}), 429, "quota_exceeded");
@@ -143,13 +141,7 @@ describe("quotas of an app", () => {
       expect(bytesOf(CAT)).to.equal(21);
       await set(api.database, api.app.id, { stored_bytes: OF_COLLECTION + 3 * 21 + 20 });
       const answers = await Promise.all(Array.from({ length: 6 }, () => mint(CAT)));
-      const refused = answers.filter(({ status }) => status !== 200);
-      expect(refused).to.have.length(3);
-      for (const answer of refused) {
-        expectRefusal(answer, 429, "quota_exceeded");
-        expect(messageOf(answer)).to.contain("no room left for this in its quota `stored_bytes`, which is 85");
-        expect(answer.headers.get("retry-after")).to.equal("3600");
-      }
+      expectOverQuota(answers, 3, "no room left for this in its quota `stored_bytes`, which is 85", "3600");
       expect((await quotas()).stored_bytes).to.deep.equal({ used: 65, limit: 85 });
       expectAccepted(await mint({ name: "123456789" }));
       expect((await quotas()).stored_bytes.used).to.equal(85);
@@ -274,9 +266,7 @@ function inTransaction(database: Database, trx: Trx): Database {
 
 describeOn("postgres", "quotas under calls of two processes", () => {
   const limits = { backlog: 1_000, mediaBacklog: 1_000, appGasPerDay: null };
-  const two = useTwoProcesses(async (one) => {
-    await addApp(one);
-  });
+  const two = useTwoProcesses(addApp);
   const accept = (id: string) => two.other.write((trx) => acceptEach(trx, [waiting(id)], limits, 1));
 
   it("are spent once", async () => {

@@ -1,95 +1,85 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
+
+/** Calls to the same path that meet, and how many of them are accepted. */
+interface Race {
+  path: string;
+  calls: number;
+  accepted: number;
+  refusal: string;
+  /** Prepares the race. @returns the body of a call. */
+  prepare: () => Promise<() => object>;
+}
 
 describe("concurrent calls", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
-  /** Sends all calls at once. @returns how many were accepted, and the error codes of the others. */
-  async function race(path: string, bodies: object[]): Promise<{ accepted: number; refused: string[] }> {
-    const answers = await Promise.all(bodies.map((body) => api.post(path, body)));
-    const refused = answers.filter((answer) => answer.status !== 200);
-    return { accepted: answers.length - refused.length, refused: refused.map(({ body }) => body.error_code ?? "") };
+  const held = async (type: "ERC721" | "ERC1155", quantity: number) => {
+    const contract = await addCollection(api, { type });
+    await addMint(api, { contract, to: wallet, tokenId: 1, quantity, type });
+    return { from_address: wallet, contract_address: contract, token_id: 1 };
+  };
+
+  const races: Record<string, Race> = {
+    "mint exactly the tokens that are left of a supply cap": {
+      ...{ path: "/v1/nfts", calls: 20, accepted: 3, refusal: "supply_exceeded" },
+      prepare: async () => {
+        const contract = await addCollection(api, { cap: 3 });
+        return () => ({ collection_address: contract, to_address: wallet });
+      },
+    },
+    "create an ERC1155 id once": {
+      ...{ path: "/v1/nfts", calls: 10, accepted: 1, refusal: "token_already_exists" },
+      prepare: async () => {
+        const contract = await addCollection(api, { type: "ERC1155" });
+        return () => ({ collection_address: contract, token_id: 1, initial_supply: 1, initial_owner: wallet });
+      },
+    },
+    "transfer a token once": {
+      ...{ path: "/v1/transfers", calls: 10, accepted: 1, refusal: "token_busy" },
+      prepare: async () => {
+        const token = await held("ERC721", 1);
+        return () => ({ ...token, to_address: randomAddress() });
+      },
+    },
+    "spend a balance only once": {
+      ...{ path: "/v1/transfers", calls: 12, accepted: 3, refusal: "insufficient_balance" },
+      prepare: async () => {
+        const token = await held("ERC1155", 10);
+        return () => ({ ...token, to_address: randomAddress(), amount: 3 });
+      },
+    },
+    "create one wallet for a user": {
+      ...{ path: "/v1/accounts", calls: 10, accepted: 1, refusal: "user_identifier_taken" },
+      prepare: () => Promise.resolve(() => ({ user_identifier: "wanted" })),
+    },
+  };
+  for (const [what, { path, calls, accepted, refusal, prepare }] of Object.entries(races)) {
+    it(`${what}, and store nothing of the refused calls`, async () => {
+      const bodyOf = await prepare();
+      const before = await stored();
+      const answers = await Promise.all(Array.from({ length: calls }, () => api.post(path, bodyOf())));
+      const refused = answers.filter(({ status }) => status !== 200);
+      expect(refused.map(({ body }) => body.error_code)).to.deep.equal(Array(calls - accepted).fill(refusal));
+      expect(await stored()).to.deep.equal(before.map((count) => count + accepted));
+    });
   }
 
-  const times = <T>(count: number, make: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => make(n));
-
-  it("mint exactly the tokens that are left of a supply cap", async () => {
-    const contract = await addCollection(api, { cap: 3 });
-    const result = await race(
-      "/v1/nfts",
-      times(20, () => ({ collection_address: contract, to_address: wallet })),
-    );
-    expect(result).to.deep.equal({ accepted: 3, refused: times(17, () => "supply_exceeded") });
-  });
-
-  it("create an ERC1155 id once", async () => {
-    const contract = await addCollection(api, { type: "ERC1155" });
-    const body = { collection_address: contract, token_id: 1, initial_supply: 1, initial_owner: wallet };
-    const result = await race(
-      "/v1/nfts",
-      times(10, () => body),
-    );
-    expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "token_already_exists") });
-  });
-
-  it("transfer a token once", async () => {
-    const contract = await addCollection(api);
-    await addMint(api, { contract, to: wallet, tokenId: 1 });
-    const result = await race(
-      "/v1/transfers",
-      times(10, () => ({
-        from_address: wallet,
-        to_address: randomAddress(),
-        contract_address: contract,
-        token_id: 1,
-      })),
-    );
-    expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "token_busy") });
-  });
-
-  it("spend a balance only once", async () => {
-    const contract = await addCollection(api, { type: "ERC1155" });
-    await addMint(api, { contract, to: wallet, tokenId: 1, quantity: 10, type: "ERC1155" });
-    const result = await race(
-      "/v1/transfers",
-      times(12, () => ({
-        from_address: wallet,
-        to_address: randomAddress(),
-        contract_address: contract,
-        token_id: 1,
-        amount: 3,
-      })),
-    );
-    expect(result).to.deep.equal({ accepted: 3, refused: times(9, () => "insufficient_balance") });
-  });
-
-  it("create one wallet for a user", async () => {
-    const result = await race(
-      "/v1/accounts",
-      times(10, () => ({ user_identifier: "wanted" })),
-    );
-    expect(result).to.deep.equal({ accepted: 1, refused: times(9, () => "user_identifier_taken") });
-  });
-
-  it("store nothing of the refused calls", async () => {
-    const before = (await api.get("/v1/requests")).body.total ?? 0;
-    const contract = await addCollection(api, { cap: 1 });
-    await race(
-      "/v1/nfts",
-      times(5, () => ({ collection_address: contract, to_address: wallet })),
-    );
-    // The collection's own request, and one mint.
-    expect((await api.get("/v1/requests")).body.total).to.equal(before + 2);
-    const rows = await api.database.read.selectFrom("requests").select("id").where("app_id", "=", api.app.id).execute();
-    expect(rows).to.have.length(before + 2);
-  });
+  /** The app's requests and wallets, as they are listed, and the rows that it has. */
+  async function stored(): Promise<[listed: number, rows: number]> {
+    const lists = [await api.get("/v1/requests"), await api.get("/v1/accounts")];
+    let rows = 0;
+    for (const table of ["requests", "wallets"] as const) {
+      const own = api.database.read.selectFrom(table).select("app_id").where("app_id", "=", api.app.id);
+      rows += (await own.execute()).length;
+    }
+    return [lists.reduce((sum, { body }) => sum + (body.total ?? 0), 0), rows];
+  }
 });

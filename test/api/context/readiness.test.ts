@@ -4,19 +4,18 @@ import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
 import { createReadiness } from "../../../api/context/roles/api.ts";
 import type { WorkerHealth } from "../../../api/context/workers.ts";
-import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
+import { useTestDatabase } from "../../support/use-database.ts";
 
 describe("readiness", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let now: number;
   let looks: number;
   let answer: () => Promise<number>;
   let workers: WorkerHealth[];
   let lines: LogLine[];
   let readiness: ReturnType<typeof createReadiness>;
-  beforeEach(async () => {
-    database = await openTestDatabase();
+  beforeEach(() => {
     [now, looks] = [0, 0];
     answer = () => Promise.resolve(7);
     workers = [];
@@ -31,7 +30,6 @@ describe("readiness", () => {
     const health = () => Promise.resolve(workers);
     readiness = createReadiness({ database, client, health, logger: log.logger }, () => now);
   });
-  afterEach(() => database.remove());
 
   it("looks once a second at most, however many ask", async () => {
     const first = await Promise.all(Array.from({ length: 50 }, () => readiness()));

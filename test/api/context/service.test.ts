@@ -1,65 +1,37 @@
-import { type AddressInfo, createServer, type Server } from "node:net";
+import { createServer } from "node:net";
 
 import { expect } from "chai";
 
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
-import { Cleanups } from "../../../scripts/scene/scene.ts";
-import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import type { TestNode } from "../../support/node.ts";
-import { startTestService } from "../../support/service.ts";
-import { borrowNode } from "../../support/shared-node.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
+import { useService } from "../../support/use-service.ts";
 
 describe("startService", () => {
-  const cleanups = new Cleanups();
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  let place: DatabasePlace;
-
-  beforeEach(async () => {
-    // The service starts as for the first time.
-    node = await borrowNode("empty");
-    cleanups.add(() => node.stop());
-    folder = await temporaryFolder();
-    cleanups.add(() => folder.remove());
-    place = await createTestDatabase({ folder: folder.path });
-    cleanups.add(() => place.remove());
-  });
-  // Also after a failed test: a service that keeps running keeps Mocha running.
-  afterEach(() => cleanups.run());
-
-  const start = async (env: Record<string, string> = {}) => {
-    const settings = { DATABASE_URL: place.url, ...env };
-    const service = await startTestService({ rpcUrl: node.url, dataDir: folder.path, env: settings });
-    cleanups.add(() => service.stop());
-    return service;
-  };
+  // It starts as for the first time, and the tests stop it.
+  const moneta = useService({ node: "empty", per: "test", start: false });
 
   it("has closed everything when any call of stop returns", async () => {
-    const service = await start();
-    expect(await place.isOpen()).to.equal(true);
-    const first = service.stop();
-    await service.stop();
-    expect(await place.isOpen()).to.equal(false);
+    await moneta.start();
+    expect(await moneta.database.isOpen()).to.equal(true);
+    const first = moneta.service.stop();
+    await moneta.service.stop();
+    expect(await moneta.database.isOpen()).to.equal(false);
     await first;
   });
 
   describe("given a port that is in use", () => {
-    let other: Server;
-
+    let other: Listening;
     beforeEach(async () => {
-      other = createServer();
-      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+      other = await listenOnLoopback(createServer());
     });
-    afterEach(() => new Promise((resolve) => other.close(resolve)));
+    afterEach(() => other.stop());
 
     it("fails, stops the workers that run, and closes the database", async () => {
-      const { port } = other.address() as AddressInfo;
-      const error: unknown = await start({ PORT: port.toString() }).catch((thrown: unknown) => thrown);
+      const error: unknown = await moneta.start({ PORT: other.port.toString() }).catch((thrown: unknown) => thrown);
       expect(error).to.include({ code: "EADDRINUSE" });
-      expect(await place.isOpen()).to.equal(false);
-      const database = await openDatabase(place.url);
+      expect(await moneta.database.isOpen()).to.equal(false);
+      const database = await openDatabase(moneta.databaseUrl);
       const holders = (await allLanes(database.read)).map(({ lease_holder: holder }) => holder);
       await database.close();
       expect(holders.every((holder) => holder === null)).to.equal(true);

@@ -1,7 +1,8 @@
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 
 import { expect } from "chai";
 
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("a process with all roles", () => {
@@ -47,13 +48,11 @@ describe("a process with all roles", () => {
 
   describe("given workers that cannot start", () => {
     it("ends with the reason, although HTTP could start", async () => {
-      const other = createServer();
-      await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-      const { port } = other.address() as AddressInfo;
-      const process = moneta.spawn({ PORT: "0", IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${port.toString()}` });
+      const other = await listenOnLoopback(createServer());
+      const process = moneta.spawn({ PORT: "0", IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${other.port.toString()}` });
       expect(await process.gone()).to.equal(1);
       expect(process.output).to.match(/IPFS/);
-      await new Promise((resolve) => other.close(resolve));
+      await other.stop();
     });
   });
 });

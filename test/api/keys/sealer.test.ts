@@ -3,17 +3,11 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 
 import { createSealer, SealError, type SecretKey, sealedPlace } from "../../../api/keys/sealer.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { sealWithoutPlace } from "../../support/test-keys.ts";
 
 function key(id: string): SecretKey {
   return { id, bytes: randomBytes(32) };
-}
-
-function failure(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => expect.fail("it opened"),
-    (error: unknown) => error,
-  );
 }
 
 const HERE = sealedPlace("webhook", "app");
@@ -40,8 +34,8 @@ describe("createSealer", () => {
     const sealed = await before.seal("x", HERE);
     expect(await rotated.open(sealed, HERE, refuse)).to.equal("x");
     const later = await rotated.seal("y", HERE);
-    expect(await failure(before.open(later, HERE, refuse))).to.be.instanceOf(SealError);
-    expect(await failure(createSealer([young]).open(sealed, HERE, refuse))).to.be.instanceOf(SealError);
+    expect(await rejectionOf(before.open(later, HERE, refuse))).to.be.instanceOf(SealError);
+    expect(await rejectionOf(createSealer([young]).open(sealed, HERE, refuse))).to.be.instanceOf(SealError);
   });
 
   it("refuses changed text, another key with the same id, and text that is not encrypted", async () => {
@@ -51,21 +45,22 @@ describe("createSealer", () => {
       const part = parts[index] ?? "";
       const changed = [...parts];
       changed[index] = `${part.startsWith("A") ? "B" : "A"}${part.slice(1)}`;
-      expect(await failure(before.open(changed.join("."), HERE, refuse)), `part ${index.toString()}`).to.be.instanceOf(
-        SealError,
-      );
+      expect(
+        await rejectionOf(before.open(changed.join("."), HERE, refuse)),
+        `part ${index.toString()}`,
+      ).to.be.instanceOf(SealError);
     }
     expect(
-      await failure(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed, HERE, refuse)),
+      await rejectionOf(createSealer([{ id: "old", bytes: randomBytes(32) }]).open(sealed, HERE, refuse)),
     ).to.be.instanceOf(SealError);
     for (const text of ["", "x", "a.b.c.d.e", "{}"])
-      expect(await failure(before.open(text, HERE, refuse)), text).to.be.instanceOf(SealError);
+      expect(await rejectionOf(before.open(text, HERE, refuse)), text).to.be.instanceOf(SealError);
   });
 
   it("refuses a value that was moved to another place, also when its header is changed to name that place", async () => {
     const sealed = await before.seal("x", sealedPlace("webhook", "one"));
     for (const place of [sealedPlace("webhook", "two"), sealedPlace("unlockable", "one")])
-      expect(await failure(before.open(sealed, place, () => Promise.resolve(true)))).to.have.property(
+      expect(await rejectionOf(before.open(sealed, place, () => Promise.resolve(true)))).to.have.property(
         "message",
         "the value was encrypted for another row: somebody has moved it within the database",
       );
@@ -73,14 +68,14 @@ describe("createSealer", () => {
     const named = JSON.parse(Buffer.from(header, "base64url").toString()) as object;
     const forged = JSON.stringify({ ...named, place: sealedPlace("webhook", "two") });
     const moved = [Buffer.from(forged).toString("base64url"), ...rest].join(".");
-    expect(await failure(before.open(moved, sealedPlace("webhook", "two"), refuse))).to.be.instanceOf(SealError);
+    expect(await rejectionOf(before.open(moved, sealedPlace("webhook", "two"), refuse))).to.be.instanceOf(SealError);
     expect(await before.open(sealed, sealedPlace("webhook", "one"), refuse)).to.equal("x");
   });
 
   it("opens a value that names no place only while those are accepted", async () => {
     const sealed = await sealWithoutPlace(old, "from an earlier version");
     expect(await before.open(sealed, HERE, () => Promise.resolve(true))).to.equal("from an earlier version");
-    expect(await failure(before.open(sealed, HERE, refuse)))
+    expect(await rejectionOf(before.open(sealed, HERE, refuse)))
       .to.have.property("message")
       .that.matches(/names no row/);
     expect([before.isCurrent(sealed), before.isCurrent(await before.seal("x", HERE))]).to.deep.equal([false, true]);

@@ -4,25 +4,17 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { newSeedPhrase, readSeedFile, SeedFileError, weaknessOf, writeSeedFile } from "../../../api/keys/seed-file.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-
-function failure(promise: Promise<unknown>): Promise<unknown> {
-  return promise.then(
-    () => expect.fail("it succeeded"),
-    (error: unknown) => error,
-  );
-}
+import { rejectionOf } from "../../support/rejection.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 describe("the seed file", () => {
   // Key derivation is slow on purpose, so that a passphrase is hard to guess.
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let file: string;
 
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, "deep", "seed.jwe");
   });
-  afterEach(() => folder.remove());
 
   it("returns the phrase only with the right passphrase, and does not contain it in plain text", async () => {
     const phrase = newSeedPhrase();
@@ -31,11 +23,9 @@ describe("the seed file", () => {
     expect(await readSeedFile(file, "passphräse")).to.equal(phrase);
     for (const word of phrase.split(" ").filter((one) => one.length > 5))
       expect(await readFile(file, "utf8")).to.not.include(word);
-    const error = await failure(readSeedFile(file, "wrong"));
+    const error = await rejectionOf(readSeedFile(file, "wrong"));
     expect(error).to.be.instanceOf(SeedFileError);
-    expect((error as Error).message)
-      .to.include("passphrase")
-      .and.not.include("wrong");
+    expect(error.message).to.include("passphrase").and.not.include("wrong");
   });
 
   it("is readable by its owner only, and leaves no temporary file", async () => {
@@ -50,17 +40,17 @@ describe("the seed file", () => {
     const winners = phrases.filter((_, index) => results[index]?.status === "fulfilled");
     expect(winners).to.have.length(1);
     expect(await readSeedFile(file, "p")).to.equal(winners[0]);
-    expect(await failure(writeSeedFile(file, newSeedPhrase(), "p"))).to.be.instanceOf(SeedFileError);
+    expect(await rejectionOf(writeSeedFile(file, newSeedPhrase(), "p"))).to.be.instanceOf(SeedFileError);
     expect(await readSeedFile(file, "p")).to.equal(winners[0]);
     expect(await readdir(join(folder.path, "deep"))).to.deep.equal(["seed.jwe"]);
   });
 
   it("is refused with a clear error when it is missing or is another file", async () => {
-    expect(await failure(readSeedFile(file, "p"))).to.be.instanceOf(SeedFileError);
+    expect(await rejectionOf(readSeedFile(file, "p"))).to.be.instanceOf(SeedFileError);
     const other = join(folder.path, "other");
     for (const text of ["", "hello", "a.b.c.d.e", "{}"]) {
       await writeFile(other, text);
-      expect(await failure(readSeedFile(other, "p")), text).to.be.instanceOf(SeedFileError);
+      expect(await rejectionOf(readSeedFile(other, "p")), text).to.be.instanceOf(SeedFileError);
     }
   });
 });

@@ -1,18 +1,18 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 
 import { expect } from "chai";
 
 import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { download, DownloadError } from "../../../api/outbound/download.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { collect } from "../../support/collect.ts";
 
 const LIMIT = 1_000_000;
 type Handler = (response: ServerResponse, request: IncomingMessage) => void;
 
 describe("download", () => {
-  let server: Server;
+  let listening: Listening;
   let base: string;
   let port: string;
   let handlers: Record<string, Handler>;
@@ -21,18 +21,16 @@ describe("download", () => {
   const agent = createOutboundAgent({ allowedHosts: new Set(["127.0.0.1"]), allowLoopback: false });
 
   before(async () => {
-    server = createServer((request, response) => {
+    const server = createServer((request, response) => {
       const path = request.url ?? "";
       seen.push(path);
       const handler = handlers[path];
       if (handler === undefined) response.writeHead(404).end();
       else handler(response, request);
     });
-    // Packing a bomb can keep this process busy for longer than a server keeps an idle connection, which is then lost.
-    server.keepAliveTimeout = 0;
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    port = (server.address() as AddressInfo).port.toString();
-    base = `http://127.0.0.1:${port}`;
+    listening = await listenOnLoopback(server);
+    port = listening.port.toString();
+    base = listening.url;
   });
   beforeEach(() => {
     handlers = {};
@@ -40,8 +38,7 @@ describe("download", () => {
   });
   after(async () => {
     await agent.destroy();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await listening.stop();
   });
 
   // By default long enough for a busy machine.

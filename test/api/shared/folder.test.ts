@@ -4,14 +4,10 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { explainFileError, FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 describe("folder", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
+  const folder = useFolder();
 
   describe("makeFolder", () => {
     it("creates the folder and its parents for this user only", async () => {
@@ -28,20 +24,16 @@ describe("folder", () => {
       expect(await readdir(folder.path)).to.deep.equal([]);
     });
 
-    it("names the setting when the path is a file", async () => {
+    it("names the setting when the path or a parent is a file", async () => {
       const file = join(folder.path, "file");
       await writeFile(file, "");
-      expect(() => {
-        requireWritableFolder(file, "DATA_DIR");
-      }).to.throw(FolderError, `DATA_DIR: cannot write to the folder ${file}: it is a file, not a folder.`);
-    });
-
-    it("names the setting when a parent is a file", async () => {
-      const file = join(folder.path, "file");
-      await writeFile(file, "");
-      expect(() => {
-        requireWritableFolder(join(file, "below"), "DATA_DIR");
-      }).to.throw(FolderError, "part of the path is a file, not a folder (ENOTDIR). Set DATA_DIR to");
+      for (const [path, message] of [
+        [file, `DATA_DIR: cannot write to the folder ${file}: it is a file, not a folder.`],
+        [join(file, "below"), "part of the path is a file, not a folder (ENOTDIR). Set DATA_DIR to"],
+      ] as const)
+        expect(() => {
+          requireWritableFolder(path, "DATA_DIR");
+        }).to.throw(FolderError, message);
     });
 
     // Root may write to read-only modes, but nobody may write to /proc.

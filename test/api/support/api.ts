@@ -17,14 +17,14 @@ import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
+import { Signal } from "../../../api/shared/signal.ts";
 import { parseExact } from "../../../api/shared/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createExpressApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";
-import type { StreamTimes } from "../../../api/v1/streams/event-streams.ts";
+import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../api/v1/streams/event-streams.ts";
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
-import { runStreams, signalsOf, sinkOf } from "./api-parts.ts";
 import { FakeForeign } from "./fake-foreign.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 
@@ -165,7 +165,7 @@ export class TestApi {
   }
 }
 
-interface ApiOptions {
+export interface ApiOptions {
   publicUrl?: string;
   /** The beginning of a command line, as on a local chain. */
   localCli?: string;
@@ -191,8 +191,8 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const sealer = createSealer([{ id: "test", bytes: randomBytes(32) }]);
   const log: string[] = [];
   // Assigned before the first call: the app reads it only while it answers.
-  const state: { api?: TestApi } = {};
-  const logger = pino({ level: "info" }, sinkOf(log));
+  const state: State = {};
+  const logger = pino({ level: "info" }, { write: (line) => void log.push(line) });
   const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, batchItemsPerMinute: 1_000_000, ...options.limits };
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
@@ -244,4 +244,42 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
 export async function addApp(api: TestApi, name: string): Promise<Tenant> {
   const { appId, token } = await createTenant(api, name);
   return { id: appId, token };
+}
+
+/** What the parts of a `TestApi` report to. It is set before the first call. */
+interface State {
+  api?: TestApi;
+}
+
+/** Serves the event streams. Only polling finds events, as it finds those of other processes. */
+function runStreams(state: State, deps: Omit<EventStreamsDeps, "stored" | "metrics">) {
+  const streamed = (events: number) => {
+    if (state.api !== undefined) state.api.streamed += events;
+  };
+  const streams = new EventStreams({ ...deps, stored: new Signal(), metrics: { ...NO_METRICS, streamed } });
+  const stopping = new AbortController();
+  const running = streams.run(stopping.signal);
+  const stop = () => {
+    stopping.abort();
+    return running;
+  };
+  return { streams, stop };
+}
+
+/** What the app notifies, counted and passed on by the `TestApi`. */
+function signalsOf(state: State) {
+  return {
+    requests: {
+      notify: () => {
+        if (state.api !== undefined) state.api.notified += 1;
+      },
+    },
+    deliveries: {
+      notify: () => {
+        state.api?.deliveriesDue();
+      },
+    },
+    media: { notify: () => undefined },
+    contracts: { notify: () => undefined },
+  };
 }

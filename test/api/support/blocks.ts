@@ -1,10 +1,11 @@
 import type { CollectionKind } from "../../../api/domain/command.ts";
+import type { ChainOutcome } from "../../../api/domain/request.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
-import { applyRange } from "../../../api/store/ledger/apply-range.ts";
+import { applyRange, type BlockRange } from "../../../api/store/ledger/apply-range.ts";
 import { recordBatch } from "../../../api/store/sending/batches.ts";
 import { claimRequests } from "../../../api/store/sending/claims.ts";
-import { ensureLane, takeLease } from "../../../api/store/sending/lanes.ts";
+import { ensureLane, type Lease, takeLease } from "../../../api/store/sending/lanes.ts";
 import { type RangeFields, rangeOf } from "./ranges.ts";
 import { hashOf, requestRow } from "./rows.ts";
 import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
@@ -20,19 +21,30 @@ export async function startAtBlock(database: Database, block: number): Promise<v
   await database.write((trx) => writeMeta(trx, "confirmed_block", "0"));
 }
 
+/** The lease of a lane that nobody holds any more. */
+export async function leaseOf(database: Database, holder = "test", now = 1): Promise<Lease> {
+  const lease = await database.write((trx) => takeLease(trx, 0, holder, { now, lasts: 1 }, () => true));
+  if (lease === null) throw new Error("the lane is free");
+  return lease;
+}
+
 let numbers = 0n;
+
+interface SignedBatch {
+  batchId: number;
+  requests: NumberedRequest[];
+}
 
 /** Claims what is ready, and puts the named requests into a batch, as lane 0 would. */
 export async function batchOf(
   database: Database,
   ids: string[],
   weights: readonly number[] = ids.map(() => 1),
-): Promise<{ batchId: number; requests: NumberedRequest[] }> {
+): Promise<SignedBatch> {
   const address = hashOf("lane").slice(0, 42);
   await database.write((trx) => ensureLane(trx, 0, address, 0));
+  const lease = await leaseOf(database);
   const batchId = await database.write(async (trx) => {
-    const lease = await takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true);
-    if (lease === null) throw new Error("the lane is free");
     const { claimed } = await claimRequests(trx, lease, {
       limit: 500,
       now: Number.MAX_SAFE_INTEGER,
@@ -56,4 +68,22 @@ export async function batchOf(
     }),
   );
   return { batchId, requests };
+}
+
+/** A batch as a block contains it. @param outcomeOf of each call; null: the gas was used up before it. */
+export function minedBatch(
+  { batchId, requests }: SignedBatch,
+  blockNumber: number,
+  outcomeOf: (request: NumberedRequest) => ChainOutcome | null,
+  transactionHash = `0x0${blockNumber.toString()}`,
+): BlockRange["batches"][number] {
+  const results = requests.map((request) => ({ request, outcome: outcomeOf(request) }));
+  return {
+    batchId,
+    transactionHash,
+    blockNumber,
+    timestamp: blockNumber * 1_000,
+    outcomes: results.flatMap(({ request, outcome }) => (outcome === null ? [] : [{ request, outcome }])),
+    untouched: results.flatMap(({ request, outcome }) => (outcome === null ? [request] : [])),
+  };
 }

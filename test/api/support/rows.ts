@@ -3,14 +3,16 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { getAddress, hexlify } from "ethers";
 
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
-import type { Command, CreateCollection } from "../../../api/domain/command.ts";
+import type { CollectionType, Command, CreateCollection, MintErc721 } from "../../../api/domain/command.ts";
 import type { RequestType } from "../../../api/domain/request.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { insertCollection } from "../../../api/store/listings/collections.ts";
+import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
+import { insertWebhook } from "../../../api/store/outbox/webhooks.ts";
 import {
   type ReservationRefusal,
   ReservationSet,
@@ -19,6 +21,7 @@ import {
 import { findRequest, insertRequest, type StoredRequest } from "../../../api/store/requests/requests.ts";
 
 export const APP = "app-1";
+export const WEBHOOK_URL = "https://app.example/";
 
 export function randomContracts(): ContractAddresses {
   const factories = [{ storage: "compact", signedBurns: true, address: randomAddress() }] as const;
@@ -85,6 +88,11 @@ export function creation(fields: Partial<CreateCollection> = {}): CreateCollecti
   };
 }
 
+/** A mint of an ERC721 token, by default to a stranger. */
+export function mintOf(collection: string, to = randomAddress()): MintErc721 {
+  return { kind: "mint-erc721", collection, to, metadata: null };
+}
+
 interface CollectionState {
   app?: string;
   listed?: boolean;
@@ -146,6 +154,15 @@ export function moveOf(
   };
 }
 
+/** A move as a block range contains it. By default it is of a collection of the service, and no request made it. */
+export function entryOf(
+  type: CollectionType,
+  fields: Parameters<typeof moveOf>[0],
+  more: { foreign?: boolean; mintedBy?: StoredRequest | null } = {},
+): BlockRange["moves"][number] {
+  return { move: moveOf(fields), type, foreign: false, mintedBy: null, ...more };
+}
+
 /** Reserves what one request needs, as a group of one. */
 export async function reserve(
   trx: Trx,
@@ -156,6 +173,19 @@ export async function reserve(
   const result = set.take(requestId, command);
   await set.store(trx);
   return result;
+}
+
+/** A request with its reservation. */
+export async function addReserved(database: Database, command: Command & ReservingCommand): Promise<StoredRequest> {
+  const request = await addRequest(database, command);
+  await database.write((trx) => reserve(trx, request.id, command));
+  return request;
+}
+
+/** The webhook of an app, which gets all events. */
+export function addWebhook(database: Database, app: string, now: number): Promise<unknown> {
+  const webhook = { app_id: app, url: WEBHOOK_URL, secrets: "sealed", events: null, disabled_at: null };
+  return database.write((trx) => insertWebhook(trx, { ...webhook, created_at: now, updated_at: now }));
 }
 
 /** Adds test events of an app, each with a delivery that is due, as the service adds one. */

@@ -2,8 +2,9 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { compiledQuery, compiledSetQuery } from "../../../../api/store/db/compiled-query.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp } from "../../support/rows.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 interface Wanted {
   [name: string]: string | null;
@@ -12,12 +13,15 @@ interface Wanted {
 }
 
 describe("a compiled query", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase({ per: "block" });
   before(async () => {
-    database = await openTestDatabase();
     for (const id of ["one", "two"]) await addApp(database, id);
   });
-  after(() => database.remove());
+
+  async function expectError(find: ReturnType<typeof compiledQuery<Wanted, unknown>>, message: RegExp): Promise<void> {
+    const error = await rejectionOf(find(database.read, { id: "one", name: null }));
+    expect(error).to.be.instanceOf(TypeError).with.property("message").that.matches(message);
+  }
 
   it("is built once for each set of values that are null, and runs with the values of each call", async () => {
     let built = 0;
@@ -41,7 +45,7 @@ describe("a compiled query", () => {
     const find = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", "one"),
     );
-    await expectError(find(database.read, { id: "one", name: null }), /has a constant parameter/);
+    await expectError(find, /has a constant parameter/);
     const literal = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", wanted.id).where("name", "=", sql.lit("one")),
     );
@@ -76,15 +80,6 @@ describe("a compiled query", () => {
     const find = compiledQuery((db, wanted: Wanted) =>
       db.selectFrom("apps").select("id").where("id", "=", `${wanted.id}!`),
     );
-    await expectError(find(database.read, { id: "one", name: null }), /the value of id is not known/);
+    await expectError(find, /the value of id is not known/);
   });
 });
-
-async function expectError(promise: Promise<unknown>, message: RegExp): Promise<void> {
-  const error: unknown = await promise.then(
-    () => null,
-    (reason: unknown) => reason,
-  );
-  expect(error).to.be.instanceOf(TypeError);
-  expect((error as TypeError).message).to.match(message);
-}

@@ -10,15 +10,10 @@ import {
   readCounters,
 } from "../../../../api/store/db/counters.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("counters", () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   const addToSlots = (key: string, values: number[]) =>
     database.write(async (trx) => {

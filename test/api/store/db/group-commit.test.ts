@@ -7,15 +7,10 @@ import { openDatabase, pathOf } from "../../../../api/store/db/database.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { WriteTurns } from "../../../../api/store/db/sqlite/write-turns.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("GroupCommit", () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   const add = (key: string) => (trx: Trx) => trx.insertInto("counters").values({ key, slot: 0, value: 1 }).execute();
   const keys = async () =>

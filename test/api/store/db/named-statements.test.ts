@@ -1,9 +1,9 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import { openDatabase } from "../../../../api/store/db/database.ts";
 import { isStatementLost, NamedStatements, Session } from "../../../../api/store/db/postgres/driver.ts";
-import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
+import { useDatabasePlace, useTestDatabase } from "../../../support/use-database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";
 import { rawSql } from "../../../support/raw-sql.ts";
@@ -52,18 +52,7 @@ describe("plans of prepared statements", () => {
 });
 
 describeOn("postgres", "prepared statements", () => {
-  let place: DatabasePlace;
-  let database: Database;
-
-  beforeEach(async () => {
-    place = await createTestDatabase();
-    database = await openDatabase(place.url);
-    await rawSql(place.url, "create table t (x integer primary key)");
-  });
-  afterEach(async () => {
-    await database.close();
-    await place.remove();
-  });
+  const database = useTestDatabase({ prepare: ({ url }) => rawSql(url, "create table t (x integer primary key)") });
 
   /** In a transaction, all on the same connection. */
   const prepared = () =>
@@ -108,10 +97,10 @@ describeOn("postgres", "prepared statements", () => {
   describe("given a table whose columns changed", () => {
     const OFTEN_ON_EACH = 4 * OFTEN;
     beforeEach(async () => {
-      await rawSql(place.url, "insert into t values (1)");
+      await rawSql(database.url, "insert into t values (1)");
       await Promise.all(Array.from({ length: OFTEN_ON_EACH }, () => select()));
       await times(OFTEN, () => database.write((trx) => select(trx)));
-      await rawSql(place.url, "alter table t add column y integer default 5");
+      await rawSql(database.url, "alter table t add column y integer default 5");
     });
 
     it("answers a read with the new columns", async () => {
@@ -143,12 +132,8 @@ describeOn("postgres", "prepared statements", () => {
 });
 
 describeOn("postgres", "prepared statements behind a pooler in transaction mode", () => {
-  let place: DatabasePlace;
-  beforeEach(async () => {
-    place = await createTestDatabase();
-    await rawSql(place.url, "create table t (x integer)");
-  });
-  afterEach(() => place.remove());
+  const place = useDatabasePlace();
+  beforeEach(() => rawSql(place.url, "create table t (x integer)"));
 
   for (const [what, processes, names] of [
     ["are not used", "own", "none"],

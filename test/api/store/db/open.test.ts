@@ -8,30 +8,22 @@ import { openDatabase, openExistingDatabase } from "../../../../api/store/db/dat
 import { DatabaseError, DatabaseMissing, DatabaseUnavailable } from "../../../../api/store/db/errors.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 
 type Pragma = BetterSqlite3.Database["pragma"];
 
 describeOn("sqlite", "opening the database", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let file: string;
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     file = join(folder.path, "data", "local", "moneta.sqlite");
   });
-  afterEach(() => folder.remove());
 
   const modeOf = async (path: string) => ((await stat(path)).mode & 0o777).toString(8);
 
-  /** @returns what was thrown. */
-  async function failure(url: string, open = openDatabase): Promise<unknown> {
-    try {
-      await (await open(url)).close();
-    } catch (error) {
-      return error;
-    }
-    throw new Error(`${url} was opened`);
-  }
+  /** @returns why the database was not opened. */
+  const failure = (url: string, open = openDatabase) => rejectionOf(open(url).then((database) => database.close()));
 
   describe("given no database", () => {
     it("creates its files and folders for this user only", async () => {
@@ -45,7 +37,7 @@ describeOn("sqlite", "opening the database", () => {
     it("fails where one must exist, and creates nothing", async () => {
       const error = await failure(`file:${file}`, openExistingDatabase);
       expect(error).to.be.instanceOf(DatabaseMissing);
-      expect((error as Error).message).to.equal(
+      expect(error.message).to.equal(
         `There is no database at ${file}. Set DATA_DIR (or DATABASE_URL) to that of the service, or start the service ` +
           "once: it creates the database.",
       );
@@ -115,7 +107,7 @@ describeOn("sqlite", "opening the database", () => {
         const path = await make();
         const error = await failure(`file:${path}`);
         expect(error).to.be.instanceOf(DatabaseError);
-        expect((error as Error).message).to.equal(
+        expect(error.message).to.equal(
           `Cannot open the database ${path}: ${reason}. Set DATA_DIR (or DATABASE_URL) to a place that this user may write to.`,
         );
       });
@@ -144,7 +136,7 @@ describeOn("sqlite", "opening the database", () => {
       const error = await failure(`file:${file}`).finally(() => other.close());
       expect(new Set(timeouts)).to.deep.equal(new Set(["busy_timeout = 10000"]));
       expect(error).to.be.instanceOf(DatabaseUnavailable);
-      expect((error as Error).message).to.equal(
+      expect(error.message).to.equal(
         `Another process has held the write lock of the database ${file} for more than 10 seconds. It may be paused, or ` +
           "a program such as the sqlite3 shell may have left a transaction open. Stop that process or wait until it " +
           "ends, then try again.",

@@ -5,8 +5,7 @@ import { type Database, openDatabase } from "../../../../api/store/db/database.t
 import { abandonDeliveries } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { SLOTS } from "../plans/tour.ts";
-import { cpuTime } from "../support/cpu-time.ts";
+import { cpuTime, SLOTS } from "../plans/tour.ts";
 import { BUSY } from "../support/large-database.ts";
 import { isExcepted, tour, type Toured } from "../support/toured.ts";
 

@@ -2,16 +2,12 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { roundRobin } from "../../../../api/store/db/round-robin.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { addApp, addRequest, creation } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describeOn("sqlite", "roundRobin", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   for (const queue of [
     { table: "requests", at: "ready_at" },
@@ -33,11 +29,7 @@ describeOn("sqlite", "roundRobin", () => {
 });
 
 describe("roundRobin", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   it("lets the apps take turns, in each turn the longest due first, and stops at the limit", async () => {
     const [now, longestWait] = [10, 1_000];

@@ -3,10 +3,10 @@ import { sql } from "kysely";
 
 import { forKeyShare, forShare, forUpdate, forUpdateSkipLocked, type Trx } from "../../../../api/store/db/sql.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const LOCKS = {
   "for update": forUpdate,
@@ -17,11 +17,7 @@ const LOCKS = {
 type Lock = keyof typeof LOCKS;
 
 describeOn("sqlite", "row locks on SQLite", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ per: "block" });
 
   for (const [name, lock] of Object.entries(LOCKS)) {
     it(`leave out "${name}"`, async () => {

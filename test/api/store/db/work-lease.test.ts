@@ -5,17 +5,13 @@ import { pino } from "pino";
 import { LeaseLost } from "../../../../api/shared/lease.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
 import { takeNamedLease, WorkLease } from "../../../../api/store/db/work-lease.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { describeOn } from "../../../support/engine.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const TIME = { now: 1_000_000, lasts: 15_000 };
 
 describe("WorkLease", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   it("lets a process that was replaced write nothing", async () => {
     let now = TIME.now;
@@ -40,11 +36,7 @@ describe("WorkLease", () => {
 
 // SQLite has one writer at a time.
 describeOn("postgres", "takeNamedLease", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   it("leaves a lease to the process that has taken it since the look whether it is free", async () => {
     const take = (holder: string, plugin?: KyselyPlugin) =>

@@ -1,33 +1,27 @@
 import { expect } from "chai";
 
 import type { CreateErc1155 } from "../../../../api/domain/command.ts";
-import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/requests.ts";
-import type { TestDatabase } from "../../../support/database.ts";
-import { apply, batchOf } from "../../support/blocks.ts";
+import { apply, batchOf, minedBatch } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { follow } from "../../support/follow.ts";
-import { openLedger } from "../../support/ledger.ts";
+import { useLedger } from "../../support/ledger.ts";
 import {
   addCollection,
   addRequest,
+  addReserved,
   APP,
   creation,
-  moveOf,
+  entryOf,
   randomAddress,
   requestRow,
   reserve,
 } from "../../support/rows.ts";
 
 describe("applyRange", () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await openLedger();
-  });
-  afterEach(() => database.remove());
+  const database = useLedger();
 
   async function reservedCreate(
     collection: string,
@@ -42,10 +36,14 @@ describe("applyRange", () => {
       uri: null,
       metadata: { name: "of the request" },
     };
-    const request = await addRequest(database, command);
-    await database.write((trx) => reserve(trx, request.id, command));
-    return { request, command };
+    return { request: await addReserved(database, command), command };
   }
+
+  /** The creation of id 5 in a block. */
+  const creationOf = (contract: string, quantity: string, mintedBy: StoredRequest | null = null) => {
+    const move = { contract, tokenId: "5", from: null, to: randomAddress(), quantity };
+    return entryOf("ERC1155", { ...move, requestId: mintedBy?.id ?? null }, { mintedBy });
+  };
 
   const token = (collection: string) =>
     database.read
@@ -59,14 +57,7 @@ describe("applyRange", () => {
     it("gives the token nothing from the request, and releases the reservation when the request fails", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request } = await reservedCreate(collection, "10");
-      const [outsider] = [randomAddress()];
-      const outside: BlockRange["moves"][number] = {
-        move: moveOf({ contract: collection, tokenId: "5", from: null, to: outsider, quantity: "2" }),
-        type: "ERC1155",
-        foreign: false,
-        mintedBy: null,
-      };
-      await apply(database, { block: 1, moves: [outside] });
+      await apply(database, { block: 1, moves: [creationOf(collection, "2")] });
       expect(await token(collection)).to.deep.equal({
         request_id: null,
         metadata: null,
@@ -75,20 +66,9 @@ describe("applyRange", () => {
         reserved: "10",
         minted_block: 1,
       });
-      const { batchId, requests } = await batchOf(database, [request.id]);
       const failure = { ok: false, errorCode: "token_already_exists", errors: null } as const;
-      await apply(database, {
-        block: 2,
-        confirmed: 2,
-        batches: requests.map((one) => ({
-          batchId,
-          transactionHash: "0x02",
-          blockNumber: 2,
-          timestamp: 2_000,
-          untouched: [],
-          outcomes: [{ request: one, outcome: failure }],
-        })),
-      });
+      const batch = minedBatch(await batchOf(database, [request.id]), 2, () => failure);
+      await apply(database, { block: 2, confirmed: 2, batches: [batch] });
       expect(await requestRow(database, request.id)).to.include({
         status: "failed",
         error_code: "token_already_exists",
@@ -103,24 +83,11 @@ describe("applyRange", () => {
     it("keeps the reservation when a reorg drops that creation", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
       const { request, command } = await reservedCreate(collection, "10");
-      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: randomAddress(), quantity: "2" });
-      await apply(database, { block: 1, moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }] });
+      await apply(database, { block: 1, moves: [creationOf(collection, "2")] });
       await database.write((trx) => rollback(trx, 0));
       expect(await token(collection)).to.include({ supply: "0", reserved: "10", minted_block: null });
       expect(await database.write((trx) => reserve(trx, request.id, command))).to.equal("token_already_exists");
-      const minted = moveOf({
-        contract: collection,
-        tokenId: "5",
-        from: null,
-        to: randomAddress(),
-        quantity: "10",
-        requestId: request.id,
-      });
-      await apply(database, {
-        block: 1,
-        fork: "other",
-        moves: [{ move: minted, type: "ERC1155", foreign: false, mintedBy: request }],
-      });
+      await apply(database, { block: 1, fork: "other", moves: [creationOf(collection, "10", request)] });
       expect(await token(collection)).to.include({
         request_id: request.id,
         metadata: '{"name":"of the request"}',
@@ -132,47 +99,22 @@ describe("applyRange", () => {
   describe("given a collection that was followed as a foreign contract before its block was stored", () => {
     it("forgets the foreign contract, and counts each copy once", async () => {
       const request = await addRequest(database, creation({ type: "ERC1155" }));
-      const { batchId, requests } = await batchOf(database, [request.id]);
-      const [created] = requests;
-      if (created === undefined) throw new Error("one request");
+      const batch = await batchOf(database, [request.id]);
       const owner = randomAddress();
       const contract = await follow(database, { app: APP, type: "ERC1155" });
-      await database.write(async (trx) => {
-        await recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "3" }], 1);
-      });
-      const where = { blockNumber: 1, transactionHash: "0x01" };
+      await database.write((trx) => recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "3" }], 1));
       await apply(database, {
         block: 1,
-        batches: [
-          {
-            batchId,
-            ...where,
-            timestamp: 1_000,
-            untouched: [],
-            outcomes: [{ request: created, outcome: { ok: true, collection: contract, tokenId: null } }],
-          },
-        ],
-        moves: [
-          {
-            move: moveOf({ contract, tokenId: "1", from: null, to: owner, quantity: "3", ...where }),
-            type: "ERC1155",
-            foreign: false,
-            mintedBy: null,
-          },
-        ],
+        batches: [minedBatch(batch, 1, () => ({ ok: true, collection: contract, tokenId: null }))],
+        moves: [entryOf("ERC1155", { contract, tokenId: "1", from: null, to: owner, quantity: "3" })],
       });
       const { holdings } = await contents(database);
       expect(holdings).to.deep.equal([{ contract, token_id: "1", owner, quantity: "3", reserved: "0" }]);
       expect(await database.read.selectFrom("foreign_contracts").selectAll().execute()).to.deep.equal([]);
       // A call that read the contract earlier and stores the result only now.
       await database.write(async (trx) => {
-        await followContract(trx, {
-          appId: APP,
-          address: contract,
-          known: { type: "ERC1155", name: "?" },
-          quota: 1,
-          now: 1,
-        });
+        const known = { type: "ERC1155", name: "?" } as const;
+        await followContract(trx, { appId: APP, address: contract, known, quota: 1, now: 1 });
         await recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "9" }], 1);
       });
       expect((await contents(database)).holdings).to.deep.equal(holdings);
@@ -196,8 +138,8 @@ describe("applyRange", () => {
   describe("given the same blocks twice, as two indexers store them", () => {
     it("stores them once", async () => {
       const collection = await addCollection(database);
-      const move = moveOf({ contract: collection, tokenId: "1", from: null, to: randomAddress() });
-      const fields = { block: 1, moves: [{ move, type: "ERC721" as const, foreign: false, mintedBy: null }] };
+      const minted = { contract: collection, tokenId: "1", from: null, to: randomAddress() };
+      const fields = { block: 1, moves: [entryOf("ERC721", minted)] };
       expect(await Promise.all([apply(database, fields), apply(database, fields)])).to.deep.equal([true, false]);
       expect((await contents(database)).transfers).to.have.length(1);
     });
@@ -206,11 +148,10 @@ describe("applyRange", () => {
   describe("given a token URI that an owner replaced", () => {
     it("stores it, and deletes the previous value once no reorg can drop the block", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
-      const move = moveOf({ contract: collection, tokenId: "5", from: null, to: randomAddress(), quantity: "2" });
       const edit = { contract: collection, tokenId: "5", column: "token_uri" as const };
       await apply(database, {
         block: 1,
-        moves: [{ move, type: "ERC1155", foreign: false, mintedBy: null }],
+        moves: [creationOf(collection, "2")],
         changes: [{ ...edit, value: "ipfs://first", blockNumber: 1 }],
       });
       await apply(database, { block: 2, changes: [{ ...edit, value: "ipfs://second", blockNumber: 2 }] });

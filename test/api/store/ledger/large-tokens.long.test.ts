@@ -2,19 +2,15 @@ import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { TokenSet } from "../../../../api/store/ledger/token-set.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, moveOf } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 /** Tokens of one block that an older version accepted: each with 8 MiB of JSON, which become 16 MiB inside of other JSON. */
 const TOKENS = 36;
 const QUOTES = 4 * 1024 * 1024 - 100;
 
 describe("tokens with the largest metadata that an older version accepted", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ per: "block" });
 
   it("are stored when one block has many of them", async () => {
     await addApp(database);

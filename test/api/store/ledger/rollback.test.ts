@@ -1,19 +1,28 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
+import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
-import type { TestDatabase } from "../../../support/database.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
-import { apply, startAtBlock } from "../../support/blocks.ts";
+import { apply, batchOf, minedBatch, startAtBlock } from "../../support/blocks.ts";
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
-import { openLedger } from "../../support/ledger.ts";
-import { addCollection, APP, moveOf, randomAddress } from "../../support/rows.ts";
+import { openLedger, useLedger } from "../../support/ledger.ts";
+import {
+  addCollection,
+  addReserved,
+  APP,
+  entryOf,
+  mintOf,
+  randomAddress,
+  requestRow,
+  reserve,
+} from "../../support/rows.ts";
 
 const WALLETS = [randomAddress(), randomAddress(), randomAddress()];
 type Entry = BlockRange["moves"][number];
@@ -38,15 +47,9 @@ class Ledger {
         const key = `${id.toString()}/${receiver}`;
         this.balances.set(key, (this.balances.get(key) ?? 0n) + moved);
       }
-      const move = moveOf({
-        contract,
-        tokenId: id.toString(),
-        from: sender,
-        to: receiver,
-        quantity: moved.toString(),
-        blockNumber: block,
-      });
-      return [{ move, type: "ERC1155", foreign: false, mintedBy: null }];
+      const ends = { from: sender, to: receiver };
+      const move = { contract, tokenId: id.toString(), ...ends, quantity: moved.toString(), blockNumber: block };
+      return [entryOf("ERC1155", move)];
     });
   }
 }
@@ -63,37 +66,83 @@ const steps = fc.array(
 );
 
 describe("rollback", () => {
-  let database: TestDatabase;
-
-  beforeEach(async () => {
-    database = await openLedger();
-  });
-  afterEach(() => database.remove());
+  const database = useLedger();
 
   describe("given random mints, transfers and burns", () => {
     it("is the inverse of applying them, and totals always equal the real counts", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4 }), fc.nat({ max: 3 }), async (blocks, keep) => {
-          await database.remove();
-          database = await openLedger();
-          const contract = await addCollection(database, { type: "ERC1155" });
+          const own = await openLedger();
+          const contract = await addCollection(own, { type: "ERC1155" });
           const ledger = new Ledger();
-          const states = [await contents(database)];
+          const states = [await contents(own)];
           for (const [index, block] of blocks.entries()) {
             const moves = ledger.entries(contract, block, index + 1);
-            expect(await apply(database, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
-            states.push(await contents(database));
-            expect(await countedTotals(database)).to.deep.equal([]);
+            expect(await apply(own, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
+            states.push(await contents(own));
+            expect(await countedTotals(own)).to.deep.equal([]);
             const held = [...ledger.balances.values()].reduce((sum, quantity) => sum + quantity, 0n);
             expect(states.at(-1)?.collections[0]?.copies).to.equal(held.toString());
           }
           const fork = Math.min(keep, blocks.length);
-          await database.write((trx) => rollback(trx, fork));
-          expect(await contents(database)).to.deep.equal(states[fork]);
-          expect(await countedTotals(database)).to.deep.equal([]);
+          await own.write((trx) => rollback(trx, fork));
+          expect(await contents(own)).to.deep.equal(states[fork]);
+          expect(await countedTotals(own)).to.deep.equal([]);
+          await own.remove();
         }),
         { numRuns: triesOnEngine(40) },
       );
+    });
+  });
+
+  describe("given mints that succeeded and failed in a dropped block", () => {
+    it("restores every reservation exactly", async () => {
+      const to = randomAddress();
+      const erc721 = await addCollection(database, { maxSupply: 2 });
+      const erc1155 = await addCollection(database, { type: "ERC1155" });
+      const create = { kind: "create-erc1155", collection: erc1155, to } as const;
+      const [mint, seven, eight] = [
+        await addReserved(database, { ...mintOf(erc721, to), metadata: { name: "one" } }),
+        await addReserved(database, {
+          ...create,
+          tokenId: "7",
+          quantity: "10",
+          uri: null,
+          metadata: { name: "seven" },
+        }),
+        await addReserved(database, { ...create, tokenId: "8", quantity: "3", uri: "ipfs://8", metadata: null }),
+      ];
+      const batch = await batchOf(database, [mint.id, seven.id, eight.id]);
+      const before = await contents(database);
+      const ofMint = { contract: erc721, tokenId: "1", from: null, to, requestId: mint.id };
+      const ofSeven = { contract: erc1155, tokenId: "7", from: null, to, quantity: "10", requestId: seven.id };
+      const outcomes: Record<string, ChainOutcome> = {
+        [mint.id]: { ok: true, collection: erc721, tokenId: "1" },
+        [seven.id]: { ok: true, collection: erc1155, tokenId: "7" },
+        [eight.id]: { ok: false, errorCode: "receiver_rejected", errors: null },
+      };
+      await apply(database, {
+        block: 1,
+        batches: [minedBatch(batch, 1, ({ id }) => outcomes[id] ?? null)],
+        moves: [entryOf("ERC721", ofMint, { mintedBy: mint }), entryOf("ERC1155", ofSeven, { mintedBy: seven })],
+      });
+      const columns = ["contract", "token_id", "supply", "reserved"] as const;
+      const tokens = await database.read.selectFrom("nfts").select(columns).orderBy("token_id").execute();
+      // The failed create has freed its id; the other one has copies instead of a reservation.
+      expect(tokens).to.deep.equal([
+        { contract: erc721, token_id: "1", supply: "1", reserved: "0" },
+        { contract: erc1155, token_id: "7", supply: "10", reserved: "0" },
+      ]);
+      const quantity = (2n ** 128n - 10n).toString();
+      const tooMany = { kind: "mint-erc1155", collection: erc1155, to, tokenId: "7", quantity } as const;
+      expect(await database.write((trx) => reserve(trx, "more", tooMany))).to.equal("supply_exceeded");
+
+      await database.write((trx) => rollback(trx, 0));
+      expect(await contents(database)).to.deep.equal(before);
+      const request = await requestRow(database, mint.id);
+      expect(request).to.include({ status: "processing", outcome: null, nft_token_id: null });
+      const batches = await database.read.selectFrom("batches").select("status").execute();
+      expect(batches).to.deep.equal([{ status: "open" }]);
     });
   });
 

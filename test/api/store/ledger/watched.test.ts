@@ -3,21 +3,18 @@ import { expect } from "chai";
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { followsSince, forgetForeign, unfollowContract, WatchedCache } from "../../../../api/store/ledger/watched.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { startAtBlock } from "../../support/blocks.ts";
 import { follow as followIn } from "../../support/follow.ts";
 import { addApp, addCollection, APP, randomAddress } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("WatchedCache", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let cache: WatchedCache;
-
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     cache = new WatchedCache();
   });
-  afterEach(() => database.remove());
 
   const read = () => cache.read(database.read);
   const collections = async () => [...(await read()).collections.keys()];

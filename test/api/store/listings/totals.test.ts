@@ -3,17 +3,15 @@ import type { KyselyPlugin } from "kysely";
 
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { insertWallets, listWallets } from "../../../../api/store/apps/wallets.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const APP = "app-1";
 
 describe("the total of a list", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await database.write((trx) => insertApp(trx, { id: APP, name: APP, created_at: 1 }));
   });
-  afterEach(() => database.remove());
 
   it("counts no row that the page does not show, while rows arrive", async () => {
     let arrived = 0;

@@ -1,16 +1,12 @@
 import { expect } from "chai";
 
 import { storeTraits } from "../../../../api/store/listings/search.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const CATS = "0x00000000000000000000000000000000000000C1";
 
 describe("storeTraits", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
 
   it("is not stopped by damaged metadata, and stores the traits of the other tokens", async () => {
     const texts = [

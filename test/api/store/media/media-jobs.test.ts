@@ -16,26 +16,29 @@ import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import { failWithoutEffect } from "../../../../api/store/requests/request-state.ts";
 import { toCommand, toRequest } from "../../../../api/store/requests/requests.ts";
-import { type TestApi, startApi } from "../../support/api.ts";
 import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";
 import { randomAddress } from "../../support/rows.ts";
+import { useApi } from "../../support/use-api.ts";
 
 const IMAGE = "https://example.com/cat.png";
+const MEDIA = { image: IMAGE, copy_media: true };
 
 function one(): FairSlots {
   return new FairSlots({ shared: 2, ofApp: 1, most: 1 });
 }
 
 describe("media jobs", () => {
-  let api: TestApi;
+  const api = useApi();
+  let collection: string;
   beforeEach(async () => {
-    api = await startApi();
+    collection = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const mint = async (fields: object) =>
-    expectAccepted(await api.post("/v1/nfts", { to_address: randomAddress(), ...fields }));
+    expectAccepted(
+      await api.post("/v1/nfts", { collection_address: collection, to_address: randomAddress(), ...fields }),
+    );
   const take = async (now: number, options: { holder?: string; slots?: FairSlots } = {}) => {
     const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
     const lease = { now, leaseUntil: now + 100, holder: "a", slots, ...options };
@@ -43,18 +46,20 @@ describe("media jobs", () => {
   };
   const row = (id: string) =>
     api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-  const withMedia = (job: MediaJob) => {
+  /** Stores the request of a job with its image copied. @returns whether the job was still the process's own. */
+  const finish = (job: MediaJob | undefined, now = 2) => {
+    if (job === undefined) throw new Error("no job is due");
     const command = job.request.command as Extract<Mint, { metadata: unknown }>;
-    return { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
+    const copied = { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
+    return api.database.write((trx) => finishMediaJob(trx, job, copied, now));
   };
 
   it("hide a request from the relayers until its media are there", async () => {
-    const collection = await addCollection(api);
-    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    const id = await mint(MEDIA);
     expect((await row(id)).ready_at).to.equal(null);
     const [job] = await take(1_000);
     expect(job?.request.id).to.equal(id);
-    expect(await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2))).to.equal(true);
+    expect(await finish(job)).to.equal(true);
     const done = await row(id);
     expect(done.ready_at).to.not.equal(null);
     expect(toCommand(done.command)).to.have.nested.property("metadata.image", "ipfs://cid");
@@ -62,13 +67,12 @@ describe("media jobs", () => {
   });
 
   it("count the metadata as they are with the copied media in them", async () => {
-    const collection = await addCollection(api);
     const storedBytes = () => readCounter(api.database.read, counterKeys.storedBytes(api.app.id));
     const before = await storedBytes();
-    await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    await mint(MEDIA);
     expect(await storedBytes()).to.equal(before + JSON.stringify({ image: IMAGE }).length);
     const [job] = await take(1_000);
-    await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2));
+    await finish(job);
     expect(await storedBytes()).to.equal(before + JSON.stringify({ image: "ipfs://cid" }).length);
     const done = toRequest(await row(job!.request.id));
     const failure = { ok: false, errorCode: "receiver_rejected", errors: null } as const;
@@ -77,25 +81,19 @@ describe("media jobs", () => {
   });
 
   it("end with requests that fail while reconcile adopts an old backup, and the totals stay exact", async () => {
-    const collection = await addCollection(api);
-    const ids = [
-      await mint({ collection_address: collection, image: IMAGE, copy_media: true }),
-      await mint({ collection_address: collection }),
-    ];
+    const ids = [await mint(MEDIA), await mint({})];
     const [job] = await take(1_000);
     const requests = await Promise.all(ids.map(async (id) => toRequest(await row(id))));
     await api.database.write((trx) => failUncertain(trx, requests, 1_001));
     expect((await row(ids[0]!)).status).to.equal("failed");
     expect(await take(10_000)).to.deep.equal([]);
-    expect(await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 1_002))).to.equal(false);
+    expect(await finish(job, 1_002)).to.equal(false);
     const totals = await api.database.write((trx) => compareCounters(trx, false));
     expect(totals.filter(({ what }) => what.includes("backlog"))).to.deep.equal([]);
   });
 
   it("are due at once when their process has ended, and only then", async () => {
-    const collection = await addCollection(api);
-    const fields = { collection_address: collection, image: IMAGE, copy_media: true };
-    for (let count = 0; count < 3; count++) await mint(fields);
+    for (let count = 0; count < 3; count++) await mint(MEDIA);
     const [first] = await take(1_000, { holder: "gone", slots: one() });
     const [second] = await take(1_000, { holder: "alive", slots: one() });
     const [third] = await take(1_000, { holder: "gone", slots: one() });
@@ -105,25 +103,24 @@ describe("media jobs", () => {
     expect(await taken()).to.equal(0);
     const again = await take(1_000);
     expect(again.map(({ request }) => request.id)).to.deep.equal([first?.request.id]);
-    expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);
-    expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
+    expect(await finish(first)).to.equal(false);
+    expect(await finish(second)).to.equal(true);
   });
 
   it("exist only for requests with media to copy", async () => {
-    const collection = await addCollection(api);
     for (const fields of [{ image: IMAGE }, { image: IMAGE, copy_media: false }, { name: "x", copy_media: true }]) {
-      const id = await mint({ collection_address: collection, ...fields });
+      const id = await mint(fields);
       expect((await row(id)).ready_at, JSON.stringify(fields)).to.not.equal(null);
     }
     expect(await take(1_000)).to.deep.equal([]);
   });
 
   it("change the row of a reserved id", async () => {
-    const collection = await addCollection(api, { type: "ERC1155" });
-    const fields = { to_address: undefined, initial_owner: randomAddress(), token_id: 7, initial_supply: 1 };
-    const id = await mint({ collection_address: collection, ...fields, animation_url: IMAGE, copy_media: true });
+    const erc1155 = { collection_address: await addCollection(api, { type: "ERC1155" }), to_address: undefined };
+    const fields = { initial_owner: randomAddress(), token_id: 7, initial_supply: 1 };
+    const id = await mint({ ...erc1155, ...fields, animation_url: IMAGE, copy_media: true });
     const [job] = await take(1_000);
-    await api.database.write((trx) => finishMediaJob(trx, job!, withMedia(job!), 2));
+    await finish(job);
     const nft = await api.database.read
       .selectFrom("nfts")
       .selectAll()
@@ -133,8 +130,7 @@ describe("media jobs", () => {
   });
 
   it("are taken by one process at a time, and by another when that one has ended", async () => {
-    const collection = await addCollection(api);
-    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
+    const id = await mint(MEDIA);
     const [first] = await take(1_000);
     expect(await take(1_099)).to.deep.equal([]);
     expect(await api.database.write((trx) => renewMediaJob(trx, first!, 1_300))).to.equal(true);
@@ -144,18 +140,17 @@ describe("media jobs", () => {
     // The first process wakes up again. It can no longer change anything.
     const failure = { ok: false as const, errorCode: "media_unavailable" as const, errors: null };
     expect(await api.database.write((trx) => renewMediaJob(trx, first!, 9_000))).to.equal(false);
-    expect(await api.database.write((trx) => finishMediaJob(trx, first!, withMedia(first!), 2))).to.equal(false);
+    expect(await finish(first)).to.equal(false);
     expect(await api.database.write((trx) => failMediaJob(trx, first!, failure, 2))).to.equal(false);
     await api.database.write((trx) => returnMediaJob(trx, first!, 0, true));
     expect(await take(1_350)).to.deep.equal([]);
     expect(await row(id)).to.include({ status: "pending", ready_at: null });
-    expect(await api.database.write((trx) => finishMediaJob(trx, second!, withMedia(second!), 2))).to.equal(true);
+    expect(await finish(second)).to.equal(true);
   });
 
   it("release the reservation when the media cannot be fetched", async () => {
-    const collection = await addCollection(api, { cap: 1 });
-    const id = await mint({ collection_address: collection, image: IMAGE, copy_media: true });
-    const body = { collection_address: collection, to_address: randomAddress() };
+    const body = { collection_address: await addCollection(api, { cap: 1 }), to_address: randomAddress() };
+    const id = await mint({ ...body, ...MEDIA });
     expectRefusal(await api.post("/v1/nfts", body), 422, "supply_exceeded");
     const [job] = await take(1_000);
     const errors = [{ field: "image", code: "media_blocked", message: "no" }];
@@ -169,9 +164,9 @@ describe("media jobs", () => {
   });
 
   it("leave places to other apps", async () => {
-    const [mine, theirs] = [await addCollection(api), await addCollection(api, { app: api.other.id })];
-    for (let index = 0; index < 3; index++) await mint({ collection_address: mine, image: IMAGE, copy_media: true });
-    const body = { collection_address: theirs, to_address: randomAddress(), image: IMAGE, copy_media: true };
+    const theirs = await addCollection(api, { app: api.other.id });
+    for (let index = 0; index < 3; index++) await mint(MEDIA);
+    const body = { collection_address: theirs, to_address: randomAddress(), ...MEDIA };
     expectAccepted(await api.post("/v1/nfts", body, { token: api.other.token }));
     const apps = (jobs: MediaJob[]) =>
       jobs.map((job) => (job.request.app_id === api.app.id ? "mine" : "theirs")).sort();

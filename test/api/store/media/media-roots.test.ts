@@ -2,8 +2,8 @@ import { expect } from "chai";
 
 import { namedContent } from "../../../../api/content/cids.ts";
 import { textsThatNameContent } from "../../../../api/store/media/media-roots.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addCollection, addRequest, randomAddress } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const CIDS = [
   "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e",
@@ -12,12 +12,7 @@ const CIDS = [
 ] as const;
 
 describe("textsThatNameContent", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: addApp });
 
   const named = async () => [...(await namedContent(textsThatNameContent(database.read))).keys()];
 

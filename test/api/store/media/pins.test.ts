@@ -11,18 +11,16 @@ import {
   takePins,
   waitingPins,
 } from "../../../../api/store/media/pins.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 const LEASE = 15_000;
 
 describe("pins", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await database.write((trx) => addPin(trx, CID, 1_000));
   });
-  afterEach(() => database.remove());
 
   const take = async (now: number): Promise<DuePin | undefined> =>
     (await database.write((trx) => takePins(trx, { now, leaseUntil: now + LEASE, limit: 4 })))[0];

@@ -3,19 +3,17 @@ import { expect } from "chai";
 import { moveDatabase } from "../../../../api/operate/backup/move-database.ts";
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import type { MovedTable, MoveProgress } from "../../../../api/store/move/move.ts";
-import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
+import { useDatabasePlace } from "../../../support/use-database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 const silent: MoveProgress = () => undefined;
 
 /** @returns the message of the error that the work ends with. */
-function rejection(work: Promise<unknown>): Promise<string> {
-  return work.then(
-    () => "it succeeded",
-    (error: unknown) => (error as Error).message,
-  );
+async function rejection(work: Promise<unknown>): Promise<string> {
+  return (await rejectionOf(work)).message;
 }
 
 const QUOTAS = {
@@ -26,11 +24,7 @@ const APP_ROW = { id: "app", name: "ä € 🙂 \u0001", created_at: Number.MAX_
 
 describe("moveDatabase", () => {
   const folder = useFolder();
-  let engineOwn: DatabasePlace;
-  beforeEach(async () => {
-    engineOwn = await createTestDatabase();
-  });
-  afterEach(() => engineOwn.remove());
+  const engineOwn = useDatabasePlace();
   /** The database "new" is of the run's engine, all others are SQLite files. So PostgreSQL is moved to, and from. */
   const url = (name: string) => (name === "new" ? engineOwn.url : `file:${folder.path}/${name}.sqlite`);
   const using = async <T>(name: string, work: (database: Database) => Promise<T>): Promise<T> => {

@@ -5,37 +5,23 @@ import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/
 import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { deleteWebhook, disableWebhook, insertWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addRequest, addTestEvents, APP, creation } from "../../support/rows.ts";
+import { deleteWebhook, disableWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
+import { addApp, addRequest, addTestEvents, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
-const URL = "https://app.example/";
 /** Deliveries that one transaction ends. */
 const CHUNK = 1_000;
 const OK = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
 
 describe("abandoned deliveries", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     await register();
   });
-  afterEach(() => database.remove());
 
-  const register = () =>
-    database.write((trx) =>
-      insertWebhook(trx, {
-        app_id: APP,
-        url: URL,
-        secrets: "sealed",
-        events: null,
-        disabled_at: null,
-        created_at: NOW,
-        updated_at: NOW,
-      }),
-    );
+  const register = () => addWebhook(database, APP, NOW);
   /** @returns the id of its delivery. */
   const emit = async () => (await database.write((trx) => enqueueTestEvent(trx, APP, NOW))).id;
   /** Adds events as `emit` does, all at once. */
@@ -44,6 +30,7 @@ describe("abandoned deliveries", () => {
   const take = async () =>
     (await database.write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: slots() })))
       .taken;
+  const takenIds = async () => (await take()).map(({ id }) => id);
   const find = async (id: string) => {
     const found = await findDelivery(database.read, APP, id);
     if (found === undefined) throw new Error(`no delivery ${id}`);
@@ -77,7 +64,7 @@ describe("abandoned deliveries", () => {
 
     it("ends a long queue in chunks, and sends none of it meanwhile", async () => {
       await emitMany(2 * CHUNK + 1);
-      await database.write((trx) => disableWebhook(trx, APP, URL, "410", NOW));
+      await database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "410", NOW));
       expect(await count("failed")).to.equal(CHUNK);
       expect(await take()).to.deep.equal([]);
       while (await database.write((trx) => closeAbandoned(trx, NOW)));
@@ -96,7 +83,7 @@ describe("abandoned deliveries", () => {
       const id = await emit();
       const taken: string[] = [];
       // Each look ends a chunk of the old ones first.
-      for (let look = 0; look < 3; look++) taken.push(...(await take()).map((delivery) => delivery.id));
+      for (let look = 0; look < 3; look++) taken.push(...(await takenIds()));
       expect(taken).to.deep.equal([id]);
       expect(await count("failed")).to.equal(2 * CHUNK + 5);
     });
@@ -108,16 +95,16 @@ describe("abandoned deliveries", () => {
       expect(await count("pending")).to.equal(0);
       await register();
       const id = await emit();
-      expect((await take()).map((delivery) => delivery.id)).to.deep.equal([id]);
+      expect(await takenIds()).to.deep.equal([id]);
     });
   });
 
   describe("given a disabled webhook that is enabled again", () => {
     it("does not send the events from before", async () => {
       await emitMany(2);
-      await database.write((trx) => disableWebhook(trx, APP, URL, "410", NOW));
+      await database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "410", NOW));
       await emitMany(1);
-      await database.write((trx) => updateWebhook(trx, APP, { url: URL, events: null, now: NOW }));
+      await database.write((trx) => updateWebhook(trx, APP, { url: WEBHOOK_URL, events: null, now: NOW }));
       const taken = await take();
       expect(taken).to.have.length(1);
       expect(await count("failed")).to.equal(2);
@@ -135,7 +122,7 @@ describe("abandoned deliveries", () => {
       expect(again.id).to.not.equal(last!.id);
       expect(again.event_seq).to.equal(last!.event_seq);
       const taken: string[] = [];
-      for (let look = 0; look < 3; look++) taken.push(...(await take()).map((delivery) => delivery.id));
+      for (let look = 0; look < 3; look++) taken.push(...(await takenIds()));
       expect(taken).to.deep.equal([again.id]);
     });
 
@@ -147,7 +134,7 @@ describe("abandoned deliveries", () => {
       expect(await take()).to.deep.equal([]);
       const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
       expect(again.id).to.equal(id);
-      expect((await take()).map((delivery) => delivery.id)).to.deep.equal([id]);
+      expect(await takenIds()).to.deep.equal([id]);
     });
 
     it("makes a new delivery of an event whose delivery has ended", async () => {
@@ -166,36 +153,19 @@ describe("abandoned deliveries", () => {
     async function twoRequests(): Promise<[string, string][]> {
       const requests: string[] = [];
       for (let index = 0; index < 2; index++) {
-        const row = await addRequest(database, creation());
-        const request = { ...row, command: creation() };
-        await database.write((trx) =>
-          enqueueEvents(
-            trx,
-            [
-              { request, type: "sent" },
-              { request, type: "completed" },
-            ],
-            NOW,
-          ),
-        );
-        requests.push(row.id);
+        const request = await addRequest(database, creation());
+        const events = (["sent", "completed"] as const).map((type) => ({ request, type }));
+        await database.write((trx) => enqueueEvents(trx, events, NOW));
+        requests.push(request.id);
       }
       const rows = await database.read.selectFrom("deliveries").selectAll().orderBy("seq").execute();
       const ofRequest = (id: string) => rows.filter((row) => row.request_id === id).map((row) => row.id);
       const pairs = requests.map((id) => ofRequest(id) as [string, string]);
-      expect((await take()).map(({ id }) => id)).to.have.members(pairs.map(([first]) => first));
+      expect(await takenIds()).to.have.members(pairs.map(([first]) => first));
       return pairs;
     }
     const record = async (id: string, result: TryResult, fence = 1) =>
       (await database.write((trx) => recordTries(trx, [{ id, fence, result }], NOW))).has(id);
-    const takenIds = async () => (await take()).map(({ id }) => id);
-
-    it("is due as soon as the earlier one is delivered", async () => {
-      const [[first, second]] = (await twoRequests()) as [[string, string]];
-      expect(await takenIds(), "waits").to.deep.equal([]);
-      await record(first, OK);
-      expect(await takenIds()).to.deep.equal([second]);
-    });
 
     it("is due as soon as the earlier one has failed for good", async () => {
       const [[first, second]] = (await twoRequests()) as [[string, string]];
@@ -221,8 +191,9 @@ describe("abandoned deliveries", () => {
       expect(await find(first)).to.include({ status: "pending", tries: 1 });
     });
 
-    it("is not released a second time when a late result of the earlier one arrives", async () => {
+    it("is due as soon as the earlier one is delivered, and not a second time when a late result arrives", async () => {
       const [[first, second]] = (await twoRequests()) as [[string, string]];
+      expect(await takenIds(), "waits").to.deep.equal([]);
       await record(first, OK);
       expect(await takenIds()).to.deep.equal([second]);
       await record(first, OK);

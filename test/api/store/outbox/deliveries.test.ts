@@ -10,25 +10,16 @@ import {
 } from "../../../../api/store/outbox/due-deliveries.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, APP, addTestEvents } from "../../support/rows.ts";
+import { addApp, addTestEvents, addWebhook, APP } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 1_700_000_000_000;
 
 describe("takeDueDeliveries", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await addWebhook(APP);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase();
+  beforeEach(() => addAppWithWebhook(APP));
 
-  async function addWebhook(app: string): Promise<void> {
-    await addApp(database, app);
-    const webhook = { app_id: app, url: "https://app.example/", secrets: "sealed", events: null, disabled_at: null };
-    await database.write((trx) => insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW }));
-  }
+  const addAppWithWebhook = async (app: string) => addWebhook(database, await addApp(database, app), NOW);
 
   /** @returns the id of the delivery. */
   async function addDelivery(nextAt: number, app = APP): Promise<string> {
@@ -88,7 +79,7 @@ describe("takeDueDeliveries", () => {
 
   describe("given a long queue of one app", () => {
     it("gives the app its share, and the other slots to the apps behind it", async () => {
-      await addWebhook("other");
+      await addAppWithWebhook("other");
       for (let count = 0; count < 20; count++) await addDelivery(NOW - 20 + count);
       const behind = await addDelivery(NOW, "other");
       const taken = await take(NOW, new FairSlots({ shared: 9, ofApp: 4, most: 9 }, [APP]));
@@ -99,12 +90,10 @@ describe("takeDueDeliveries", () => {
 });
 
 describe("redeliverFailed", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     for (const app of [APP, "other"]) await addApp(database, app);
   });
-  afterEach(() => database.remove());
 
   it("sends the events again in parts, oldest first, each once, and none of another app", async () => {
     const [count, part] = [1_200, 1_000];

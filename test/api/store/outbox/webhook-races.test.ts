@@ -7,22 +7,15 @@ import type { Database } from "../../../../api/store/db/database.ts";
 import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
 import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
-import {
-  deleteWebhook,
-  disableWebhook,
-  findWebhook,
-  holdWebhook,
-  insertWebhook,
-} from "../../../../api/store/outbox/webhooks.ts";
+import { deleteWebhook, disableWebhook, findWebhook, holdWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
-import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+import { addApp, addRequest, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
-const URL = "https://app.example/";
 /** A delivery that has ended. */
 const DELIVERY = {
   seq: 1,
@@ -43,8 +36,7 @@ const DELIVERED: TryResult = { responseStatus: 200, responseBody: null, error: n
 describeOn("postgres", "two processes at the webhook of an app", () => {
   const two = useTwoProcesses(async (one) => {
     await addApp(one);
-    const webhook = { app_id: APP, url: URL, secrets: "sealed", events: null, disabled_at: null };
-    await one.write((trx) => insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW }));
+    await addWebhook(one, APP, NOW);
   });
 
   const signals = { deliveries: { notify: () => undefined } };
@@ -57,7 +49,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
       }),
     );
   const disable = (database: Database) =>
-    database.write((trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW));
+    database.write((trx) => disableWebhook(trx, APP, WEBHOOK_URL, "an operator disabled the webhook", NOW));
   const deliveries = () =>
     two.one.read.selectFrom("deliveries").select(["id", "status", "next_at"]).orderBy("seq").execute();
 
@@ -118,7 +110,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
     await retryAt(next?.id, NOW);
     const { waited } = await overlap(
       two.one,
-      (trx) => disableWebhook(trx, APP, URL, "an operator disabled the webhook", NOW),
+      (trx) => disableWebhook(trx, APP, WEBHOOK_URL, "an operator disabled the webhook", NOW),
       () => take(two.other),
     );
     expect(waited).to.equal(true);
@@ -180,12 +172,15 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
         registerWebhook(
           { database: two.other, sealer, addressPolicy: { allowedHosts: new Set<string>(), allowLoopback: false } },
           APP,
-          URL,
+          WEBHOOK_URL,
           null,
         ),
     );
     expect(waited).to.equal(true);
     expect(valueOf(second).secret).to.match(/^whsec_/);
-    expect(await findWebhook(two.one.read, APP)).to.include({ url: URL, secrets: valueOf(second).webhook.secrets });
+    expect(await findWebhook(two.one.read, APP)).to.include({
+      url: WEBHOOK_URL,
+      secrets: valueOf(second).webhook.secrets,
+    });
   });
 });

@@ -13,8 +13,11 @@ import {
   waitingDeliveries,
 } from "../../../../api/store/doctor/pipeline.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
+import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/metrics/pipeline.ts";
+import { spentSince } from "../../../../api/store/sending/spent.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
+/** What `doctor` and the metrics read. */
 export async function runDoctor({ read }: Tour): Promise<void> {
   await correctedSince(read, 1);
   await firstPages(lostEffects(read), 1);
@@ -28,4 +31,9 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await waitingDeliveries(read, NOW);
   await sealedSample(read, 10);
   await walletSample(read, 10);
+  await readPipeline(read, NOW);
+  await oldestUnsent(read);
+  await countDeliveries(read);
+  await databaseBytes(read);
+  await spentSince(read, 0, NOW);
 }

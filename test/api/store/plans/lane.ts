@@ -5,6 +5,7 @@ import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { markSent, recordBatch } from "../../../../api/store/sending/batches.ts";
 import { claimRequests, readyRequests, returnClaims } from "../../../../api/store/sending/claims.ts";
 import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
+import { minedBatch } from "../../support/blocks.ts";
 import { callsOf } from "../../support/candidates.ts";
 import { hashOf } from "../../support/rows.ts";
 import { NOW, type Tour } from "./tour.ts";
@@ -102,14 +103,6 @@ export function mined(
   block: number,
   outcomeOf: (command: Command) => ChainOutcome | null,
 ): BlockRange["batches"][number] {
-  const results = sent.requests.map((request) => ({ request, outcome: outcomeOf(request.command) }));
-  return {
-    batchId: sent.batchId,
-    transactionHash: sent.hash,
-    blockNumber: block,
-    timestamp: NOW,
-    cost: { gas: 1_000_000, feeWei: 10n ** 15n },
-    outcomes: results.flatMap(({ request, outcome }) => (outcome === null ? [] : [{ request, outcome }])),
-    untouched: results.flatMap(({ request, outcome }) => (outcome === null ? [request] : [])),
-  };
+  const batch = minedBatch(sent, block, ({ command }) => outcomeOf(command), sent.hash);
+  return { ...batch, timestamp: NOW, cost: { gas: 1_000_000, feeWei: 10n ** 15n } };
 }

@@ -4,21 +4,26 @@ import { openDatabase } from "../../../../api/store/db/database.ts";
 import { type RecordedStatement, recordStatements } from "../support/recording.ts";
 import { runApps } from "./apps.ts";
 import { runDoctor } from "./doctor.ts";
-import { runListings } from "./listings.ts";
+import { listings, runListings } from "./listings.ts";
 import { runMedia } from "./media.ts";
-import { runMetrics } from "./metrics.ts";
-import { measureOffsets, type OffsetCost } from "./offsets.ts";
 import { runOutbox } from "./outbox.ts";
 import { runPipeline } from "./pipeline.ts";
 import { runProcesses } from "./processes.ts";
 import { runRetention } from "./retention.ts";
 import { runReconcile } from "./reconcile.ts";
-import { bestOf, type Tour } from "./tour.ts";
+import { bestOf, DEEPEST, type Tour } from "./tour.ts";
 
 /*
  * Calls every function of the store on a large database, and prints which statements ran. It is a process of its own, so
  * that the coverage that Node.js writes tells which lines of the store it reached.
  */
+
+/** How long a listing takes, in milliseconds: its first page, and the page at the deepest offset. */
+interface OffsetCost {
+  listing: string;
+  first: number;
+  deepest: number;
+}
 
 export interface TourReport {
   statements: RecordedStatement[];
@@ -27,12 +32,25 @@ export interface TourReport {
   walkMs: number;
 }
 
+/** How often what is measured is tried. */
+const TRIES = 5;
+
+async function measureOffsets(tour: Tour): Promise<OffsetCost[]> {
+  const costs: OffsetCost[] = [];
+  for (const [listing, list] of listings(tour)) {
+    const first = await bestOf(TRIES, () => list({ limit: 30, offset: 0, after: null }));
+    const deepest = await bestOf(TRIES, () => list({ limit: 30, offset: DEEPEST, after: null }));
+    costs.push({ listing, first, deepest });
+  }
+  return costs;
+}
+
 const [, , file = ""] = process.argv;
 const database = await openDatabase(`file:${file}`);
 const tour: Tour = database;
 // The condition keeps SQLite from counting the entries of an index.
 const walk = sql`select count(*) from requests where updated_at > 0`;
-const walkMs = await bestOf(5, () => walk.execute(database.read));
+const walkMs = await bestOf(TRIES, () => walk.execute(database.read));
 const offsets = await measureOffsets(tour);
 const recorded = recordStatements();
 for (const run of [
@@ -42,7 +60,6 @@ for (const run of [
   runOutbox,
   runMedia,
   runDoctor,
-  runMetrics,
   runProcesses,
   runRetention,
   runReconcile,

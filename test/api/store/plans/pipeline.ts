@@ -21,7 +21,7 @@ import { confirmUpTo, idsToSettle } from "../../../../api/store/requests/settle-
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { rangeOf } from "../../support/ranges.ts";
-import { creation, moveOf } from "../../support/rows.ts";
+import { creation, entryOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { runContracts } from "./contracts.ts";
 import { accept, APP, mined, type Sent, send } from "./lane.ts";
@@ -100,12 +100,7 @@ async function mintTokens(tour: Tour): Promise<Sent> {
     ] as const
   ).map(([kind, type, contract, tokenId, quantity]) => {
     const mintedBy = requestOf(kind);
-    return {
-      move: moveOf({ contract, tokenId, quantity, requestId: mintedBy?.id ?? null, ...where }),
-      type,
-      foreign: false,
-      mintedBy,
-    };
+    return entryOf(type, { contract, tokenId, quantity, requestId: mintedBy?.id ?? null, ...where }, { mintedBy });
   });
   const range = { block, batches: [mined(sent, block, outcomeOf)], moves, wallets: new Set([ALICE]) };
   await store(tour, { ...range, confirmed: block - 1 });
@@ -119,29 +114,12 @@ async function mintTokens(tour: Tour): Promise<Sent> {
 /** Everything else that a block can contain. A reorg drops this block, too. */
 async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
   const to = BOB;
+  const transfer = { kind: "transfer", foreign: false, from: ALICE, to } as const;
   await tour.write((trx) => startFreezing(trx, TOKENS));
   await accept(tour, [
     { kind: "mint-erc1155", collection: COPIES, to, tokenId: "5", quantity: "3" },
-    {
-      kind: "transfer",
-      contract: COPIES,
-      contractType: "ERC1155",
-      foreign: false,
-      from: ALICE,
-      to,
-      tokenId: "5",
-      quantity: "3",
-    },
-    {
-      kind: "transfer",
-      contract: TOKENS,
-      contractType: "ERC721",
-      foreign: false,
-      from: ALICE,
-      to,
-      tokenId: "1",
-      quantity: "1",
-    },
+    { ...transfer, contract: COPIES, contractType: "ERC1155", tokenId: "5", quantity: "3" },
+    { ...transfer, contract: TOKENS, contractType: "ERC721", tokenId: "1", quantity: "1" },
     { kind: "freeze-metadata", collection: TOKENS, type: "ERC721", directory: null },
     { kind: "create-erc1155", collection: COPIES, to, tokenId: "6", quantity: "1", uri: null, metadata: null },
     { kind: "announce-metadata", collection: COPIES, tokenId: null },
@@ -176,31 +154,11 @@ function movements(block: number, transactionHash: string): Partial<BlockRange> 
   return {
     block,
     moves: [
-      {
-        move: moveOf({ ...copies, from: null, to: BOB, quantity: "3" }),
-        type: "ERC1155",
-        foreign: false,
-        mintedBy: null,
-      },
-      {
-        move: moveOf({ ...copies, from: ALICE, to: BOB, quantity: "3" }),
-        type: "ERC1155",
-        foreign: false,
-        mintedBy: null,
-      },
-      {
-        move: moveOf({ ...copies, from: BOB, to: null, quantity: "1" }),
-        type: "ERC1155",
-        foreign: false,
-        mintedBy: null,
-      },
-      {
-        move: moveOf({ contract: TOKENS, tokenId: "1", ...where, from: ALICE, to: BOB }),
-        type: "ERC721",
-        foreign: false,
-        mintedBy: null,
-      },
-      { move: moveOf({ ...foreign, ...where, from: ALICE, to: BOB }), type: "ERC721", foreign: true, mintedBy: null },
+      entryOf("ERC1155", { ...copies, from: null, to: BOB, quantity: "3" }),
+      entryOf("ERC1155", { ...copies, from: ALICE, to: BOB, quantity: "3" }),
+      entryOf("ERC1155", { ...copies, from: BOB, to: null, quantity: "1" }),
+      entryOf("ERC721", { contract: TOKENS, tokenId: "1", ...where, from: ALICE, to: BOB }),
+      entryOf("ERC721", { ...foreign, ...where, from: ALICE, to: BOB }, { foreign: true }),
     ],
     changes: [
       { contract: TOKENS, tokenId: null, column: "owner", value: "another", blockNumber: block },
@@ -225,16 +183,9 @@ async function readTokens(tour: Tour): Promise<void> {
   if (collection === undefined || token === undefined) throw new Error("both were made");
   await write((trx) => replaceCollectionMetadata(trx, collection, { description: "new" }));
   await write((trx) => replaceTokenMetadata(trx, token, { name: "new" }));
-  const from = { contract: BUSY.collection, tokenId: "7", from: "nobody" };
-  const refused = {
-    kind: "transfer",
-    contractType: "ERC721",
-    foreign: false,
-    to: BOB,
-    quantity: "1",
-    ...from,
-  } as const;
-  await write((trx) => ReservationSet.read(trx, [refused]));
+  const refused = { kind: "transfer", contract: BUSY.collection, contractType: "ERC721", foreign: false } as const;
+  const ends = { from: "nobody", to: BOB, tokenId: "7", quantity: "1" };
+  await write((trx) => ReservationSet.read(trx, [{ ...refused, ...ends }]));
   await newestBlocks(read, 10, LARGE + 3);
   await blocksBetween(read, LARGE, LARGE + 3);
   await isAnythingUndecided(read);

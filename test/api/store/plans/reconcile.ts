@@ -35,7 +35,7 @@ import {
 import { endRun, holdRun, takeRun } from "../../../../api/store/reconcile/run.ts";
 import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
 import { rangeOf } from "../../support/ranges.ts";
-import { addApp, addCollection } from "../../support/rows.ts";
+import { addApp, addCollection, mintOf } from "../../support/rows.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 
@@ -105,7 +105,7 @@ async function damage(trx: Trx): Promise<void> {
 /** Transactions that the database does not know: after a restored backup. */
 async function adopt({ read, write }: Tour): Promise<void> {
   const attempt = { raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
-  const mint = { kind: "mint-erc721", collection: BUSY.collection, to: BUSY.wallet, metadata: null } as const;
+  const mint = mintOf(BUSY.collection, BUSY.wallet);
   const create = {
     kind: "create-erc1155",
     collection: BUSY.editions,

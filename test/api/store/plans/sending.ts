@@ -9,6 +9,8 @@ import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
 import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
 import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
+import type { NumberedRequest } from "../../../../api/store/requests/requests.ts";
+import { mintOf } from "../../support/rows.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
 import { NOW, type Tour } from "./tour.ts";
 import { collectionTraits, usedBalances } from "../../../../api/store/sending/mint-slots.ts";
@@ -17,30 +19,18 @@ import { BUSY } from "../support/large-database.ts";
 /** What a lane does besides sending a batch that succeeds. */
 export async function runSending(tour: Tour, collection: string): Promise<void> {
   const { read, write } = tour;
-  const mint = { kind: "mint-erc721", collection: BUSY.collection, to: collection, metadata: null } as const;
+  const mint = mintOf(BUSY.collection, collection);
   await accept(tour, [mint], true);
   const [failing = ""] = await accept(tour, [mint, mint]);
   const lane = await lease(tour);
   await write((trx) => renewLease(trx, lane, NOW));
   const claimed = await claim(tour, lane);
-  const failures = claimed.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
-  await write((trx) =>
-    failClaims(
-      trx,
-      lane,
-      failures.filter(({ request }) => request.id === failing),
-      NOW,
-    ),
-  );
+  const failed = failuresOf(claimed.filter(({ id }) => id === failing));
+  await write((trx) => failClaims(trx, lane, failed, NOW));
   const broken = claimed.slice(-1).map(({ id }) => ({ id, error: "it always fails" }));
   await write((trx) => parkClaims(trx, lane, broken, NOW));
-  await write((trx) =>
-    trx
-      .updateTable("requests")
-      .set({ ready_at: NOW })
-      .where("id", "=", broken[0]?.id ?? "")
-      .execute(),
-  );
+  const brokenId = broken[0]?.id ?? "";
+  await write((trx) => trx.updateTable("requests").set({ ready_at: NOW }).where("id", "=", brokenId).execute());
   await write((trx) => returnAbandonedClaims(trx, lane, NOW));
   const sent = await send(tour);
   const held = await lease(tour);
@@ -65,7 +55,10 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await write((trx) => closeBatch(trx, sent.batchId, { blockNumber: 1, cost: null }, NOW));
   // What was signed before is postponed instead of failed.
   const returned = await claim(tour, held);
-  const signed = returned.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
-  await write((trx) => failClaims(trx, held, signed, NOW));
+  await write((trx) => failClaims(trx, held, failuresOf(returned), NOW));
   await write((trx) => releaseLease(trx, held));
+}
+
+function failuresOf(requests: readonly NumberedRequest[]) {
+  return requests.map((request) => ({ request, errorCode: "execution_reverted" as const, errors: null }));
 }

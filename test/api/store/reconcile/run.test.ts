@@ -3,14 +3,10 @@ import { expect } from "chai";
 import { LeaseLost } from "../../../../api/shared/lease.ts";
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import { endRun, holdRun, type Run, takeRun } from "../../../../api/store/reconcile/run.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("the lease of a run of reconcile", () => {
-  let database: TestDatabase;
-  before(async () => {
-    database = await openTestDatabase();
-  });
-  after(() => database.remove());
+  const database = useTestDatabase({ per: "block" });
 
   const take = (holder: string, isGone: boolean): Promise<Run | null> =>
     database.write((trx) =>

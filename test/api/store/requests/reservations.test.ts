@@ -1,28 +1,28 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import type { CollectionType, Transfer } from "../../../../api/domain/command.ts";
+import type { CollectionType, CreateErc1155, Transfer } from "../../../../api/domain/command.ts";
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
 import { setHoldings } from "../../../../api/store/ledger/holding-set.ts";
 import { releaseReservations, reserveAgain } from "../../../../api/store/requests/reservations.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
 import { contents } from "../../support/contents.ts";
-import { addApp, addCollection, addRequest, randomAddress, reserve } from "../../support/rows.ts";
+import { addApp, addCollection, addRequest, addReserved, mintOf, randomAddress, reserve } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 function transferOf(contract: string, from: string, quantity: bigint, contractType: CollectionType): Transfer {
   const ends = { from, to: randomAddress(), tokenId: "1", quantity: quantity.toString() };
   return { kind: "transfer", contract, contractType, foreign: false, ...ends };
 }
 
-describe("reservations", () => {
-  let database: TestDatabase;
+/** The creation of an id with one copy. */
+function creationOf(collection: string): CreateErc1155 {
+  const token = { to: randomAddress(), tokenId: "9", quantity: "1", uri: null, metadata: null };
+  return { kind: "create-erc1155", collection, ...token };
+}
 
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await addApp(database);
-  });
-  afterEach(() => database.remove());
+describe("reservations", () => {
+  const database = useTestDatabase({ prepare: addApp });
 
   const hold = (contract: string, tokenId: string, owner: string, quantity: bigint) =>
     database.write(async (trx) => {
@@ -39,7 +39,7 @@ describe("reservations", () => {
           fc.array(fc.boolean(), { maxLength: 30 }),
           async (cap, wants) => {
             const collection = await addCollection(database, { maxSupply: cap });
-            const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
+            const command = mintOf(collection);
             let held = 0;
             for (const take of wants) {
               if (take) {
@@ -65,7 +65,7 @@ describe("reservations", () => {
   });
 
   describe("given a balance, and transfers that are accepted and fail in any order", () => {
-    it("never exceed the balance, and end at zero", async () => {
+    it("never exceed the balance, and end at zero when the rest ends together", async () => {
       const amount = fc.bigInt({ min: 1n, max: 2n ** 128n - 1n });
       await fc.assert(
         fc.asyncProperty(
@@ -77,12 +77,11 @@ describe("reservations", () => {
             const before = (await contents(database)).holdings;
             const granted: bigint[] = [];
             const total = () => granted.reduce((sum, one) => sum + one, 0n);
-            const release = (quantity: bigint) =>
-              database.write((trx) =>
-                releaseReservations(trx, [
-                  { happened: false, command: transferOf(contract, owner, quantity, "ERC1155") },
-                ]),
-              );
+            const release = (...quantities: bigint[]) => {
+              const commands = quantities.map((quantity) => transferOf(contract, owner, quantity, "ERC1155"));
+              const releases = commands.map((command) => ({ command, happened: false }));
+              return database.write((trx) => releaseReservations(trx, releases));
+            };
             for (const [take, quantity] of wants) {
               if (take) {
                 const answer = await database.write((trx) =>
@@ -95,34 +94,12 @@ describe("reservations", () => {
                 if (last !== undefined) await release(last);
               }
             }
-            for (const quantity of granted) await release(quantity);
+            await release(...granted);
             expect((await contents(database)).holdings).to.deep.equal(before);
           },
         ),
         { numRuns: triesOnEngine(30) },
       );
-    });
-  });
-
-  describe("given several requests about one token that end together", () => {
-    it("gives back what all of them reserved", async () => {
-      const [contract, owner] = [randomAddress(), randomAddress()];
-      await hold(contract, "1", owner, 10n);
-      const before = (await contents(database)).holdings;
-      const transfers = [1n, 2n, 3n].map((quantity) => transferOf(contract, owner, quantity, "ERC1155"));
-      const answers = await database.write(async (trx) => {
-        const all: string[] = [];
-        for (const command of transfers) all.push(await reserve(trx, "transfer", command));
-        return all;
-      });
-      expect(answers).to.deep.equal(["ok", "ok", "ok"]);
-      await database.write((trx) =>
-        releaseReservations(
-          trx,
-          transfers.map((command) => ({ command, happened: false })),
-        ),
-      );
-      expect((await contents(database)).holdings).to.deep.equal(before);
     });
   });
 
@@ -135,15 +112,7 @@ describe("reservations", () => {
       );
       expect(transfers).to.deep.equal(["ok", "token_busy"]);
       const collection = await addCollection(database, { type: "ERC1155" });
-      const command = {
-        kind: "create-erc1155",
-        collection,
-        to: owner,
-        tokenId: "9",
-        quantity: "1",
-        uri: null,
-        metadata: null,
-      } as const;
+      const command = creationOf(collection);
       const requests = await Promise.all([1, 2].map(() => addRequest(database, command)));
       const creates = await Promise.all(requests.map(({ id }) => database.write((trx) => reserve(trx, id, command))));
       expect(creates).to.deep.equal(["ok", "token_already_exists"]);
@@ -153,17 +122,8 @@ describe("reservations", () => {
   describe("given an ERC1155 id that is not on chain yet", () => {
     it("refuses more copies of it, and frees it when its creation fails", async () => {
       const collection = await addCollection(database, { type: "ERC1155" });
-      const command = {
-        kind: "create-erc1155",
-        collection,
-        to: randomAddress(),
-        tokenId: "9",
-        quantity: "1",
-        uri: null,
-        metadata: null,
-      } as const;
-      const { id } = await addRequest(database, command);
-      await database.write((trx) => reserve(trx, id, command));
+      const command = creationOf(collection);
+      await addReserved(database, command);
       const more = { kind: "mint-erc1155", collection, to: randomAddress(), tokenId: "9", quantity: "1" } as const;
       expect(await database.write((trx) => reserve(trx, "more", more))).to.equal("token_not_found");
       await database.write((trx) => releaseReservations(trx, [{ command, happened: false }]));

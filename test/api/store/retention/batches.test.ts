@@ -1,8 +1,8 @@
 import { expect } from "chai";
 
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBatch, type BatchState, fillBasics, NOW, REMEMBERED } from "./support.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 /** Batches that must stay whole, by description. */
 const KEPT: Record<string, Omit<BatchState, "nonce">> = {
@@ -14,12 +14,7 @@ const KEPT: Record<string, Omit<BatchState, "nonce">> = {
 };
 
 describe("pruning batches", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   const prune = (kind: "raw_transactions" | "batch_items") =>
     database.write((trx) => pruneSome(trx, kind, { now: NOW, days: 30 }));

@@ -4,17 +4,12 @@ import { insertApiToken } from "../../../../api/store/apps/api-tokens.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
 import { pruneSome } from "../../../../api/store/retention/kinds.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
 import { DAY, fillBasics, NOW } from "./support.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("pruning idempotency keys", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   const add = (key: string, age: number, appId = APP, response = "{}") =>
     database.write((trx) => insertAnswers(trx, [{ appId, key, fingerprint: "f", response }], NOW - age * DAY));
@@ -37,11 +32,9 @@ describe("pruning idempotency keys", () => {
       it(`keeps the keys from its time on (${status})`, async () => {
         await add("a", 50);
         await add("b", 40);
-        const request = await addRequest(database, creation(), { now: NOW - 40 * DAY });
-        const change = (to: "pending" | "processing" | "completed") =>
-          database.write((trx) =>
-            trx.updateTable("requests").set({ status: to }).where("id", "=", request.id).execute(),
-          );
+        await addRequest(database, creation(), { now: NOW - 40 * DAY });
+        const change = (to: typeof status | "completed") =>
+          database.write((trx) => trx.updateTable("requests").set({ status: to }).execute());
         await change(status);
         await prune();
         expect(await keys()).to.deep.equal(["b"]);
@@ -105,12 +98,7 @@ describe("pruning idempotency keys", () => {
 });
 
 describe("pruning API tokens", () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await openTestDatabase();
-    await fillBasics(database);
-  });
-  afterEach(() => database.remove());
+  const database = useTestDatabase({ prepare: fillBasics });
 
   it("deletes those that were revoked or expired long ago, whichever came first, and none that works", async () => {
     const old = NOW - 31 * DAY;
@@ -129,17 +117,8 @@ describe("pruning API tokens", () => {
     ];
     await database.write(async (trx) => {
       for (const [id, expires_at, revoked_at] of tokens) {
-        await insertApiToken(trx, {
-          id,
-          app_id: APP,
-          name: id,
-          hash: id,
-          scopes: [],
-          rate_limit_per_minute: null,
-          expires_at,
-          revoked_at,
-          created_at: 1,
-        });
+        const token = { id, app_id: APP, name: id, hash: id, scopes: [], rate_limit_per_minute: null, created_at: 1 };
+        await insertApiToken(trx, { ...token, expires_at, revoked_at });
       }
     });
     const prune = () => database.write((trx) => pruneSome(trx, "api_tokens", { now: NOW, days: 30 }));

@@ -6,15 +6,14 @@ import { readSeries } from "../../../../api/store/listings/series.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { countFinal } from "../../../../api/store/requests/request-state.ts";
 import { pruneSeries } from "../../../../api/store/retention/kinds.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const HOUR = 3_600_000;
 const NOW = Date.UTC(2026, 4, 4, 12);
 
 describe("the slots of the charts", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     await database.write(async (trx) => {
       const counters = new CounterDeltas();
       counters.add(counterKeys.backlog(), 0);
@@ -24,7 +23,6 @@ describe("the slots of the charts", () => {
       await counters.flush(trx);
     });
   });
-  afterEach(() => database.remove());
 
   const completed = async () => {
     const points = await readSeries(database.read, seriesSpan(MAX_SERIES_HOURS, NOW));

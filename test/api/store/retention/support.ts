@@ -1,7 +1,6 @@
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
-import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
-import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+import { addApp, addRequest, addWebhook, APP, creation } from "../../support/rows.ts";
 
 export const NOW = 1_800_000_000_000;
 export const DAY = 86_400_000;
@@ -11,9 +10,8 @@ export const REMEMBERED = 100;
 /** An app with a webhook, a lane, and a chain whose blocks from `REMEMBERED` on are stored. */
 export async function fillBasics(database: Database): Promise<void> {
   await addApp(database);
-  const webhook = { app_id: APP, url: "https://app.example/", secrets: "sealed", events: null, disabled_at: null };
+  await addWebhook(database, APP, NOW);
   await database.write(async (trx) => {
-    await insertWebhook(trx, { ...webhook, created_at: NOW, updated_at: NOW });
     await trx
       .insertInto("lanes")
       .values({ lane: 0, address: "lane-0", next_nonce: 0, lease_holder: null, lease_fence: 0, lease_until: 0 })

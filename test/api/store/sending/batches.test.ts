@@ -10,36 +10,30 @@ import {
 } from "../../../../api/store/sending/batches.ts";
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
-import { ensureLane, type Lease, readLane, takeLease } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
+import { ensureLane, type Lease, readLane } from "../../../../api/store/sending/lanes.ts";
+import { leaseOf } from "../../support/blocks.ts";
+import { addApp, addCollection, addRequest, mintOf, randomAddress, requestRow } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("batches of a lane", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   let lease: Lease;
   let collection: string;
   let numbers = 0n;
-
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
     collection = await addCollection(database);
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
-    const taken = await database.write((trx) => takeLease(trx, 0, "a", { now: 0, lasts: 1_000 }, () => false));
-    if (taken === null) throw new Error("the lane is free");
-    lease = taken;
+    lease = await leaseOf(database);
   });
-  afterEach(() => database.remove());
 
   const attemptOf = (hash: string): SignedAttempt => {
-    const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n };
-    return { hash, raw: "0x", ...fees, gasLimit: 1n };
+    return { hash, raw: "0x", maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, gasLimit: 1n };
   };
 
   /** Puts a new mint into a batch. @returns the request's id, and the batch. */
   async function record(nonce: number, hash: string) {
-    const command = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
-    const { id } = await addRequest(database, command);
+    const { id } = await addRequest(database, mintOf(collection));
     const { claimed } = await database.write((trx) =>
       claimRequests(trx, lease, { limit: 1, now: 5, nextNumber: () => ++numbers }),
     );
@@ -48,15 +42,11 @@ describe("batches of a lane", () => {
   }
 
   it("never have one nonce twice, and leave no gap", async () => {
-    await (
-      await record(7, "0x1")
-    ).recorded;
+    const first = await record(7, "0x1");
+    await first.recorded;
     for (const nonce of [6, 7, 9]) {
       const { id, recorded } = await record(nonce, `0x${nonce.toString()}`);
-      const error: unknown = await recorded.then(
-        () => null,
-        (reason: unknown) => reason,
-      );
+      const error: unknown = await recorded.catch((reason: unknown) => reason);
       expect(error, `nonce ${nonce.toString()}`).to.be.instanceOf(NonceTaken);
       expect(await requestRow(database, id)).to.include({ status: "pending", batch_id: null });
     }

@@ -8,29 +8,25 @@ import {
   returnAbandonedClaims,
   returnClaims,
 } from "../../../../api/store/sending/claims.ts";
-import { ensureLane, type Lease, takeLease } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
+import { ensureLane, type Lease } from "../../../../api/store/sending/lanes.ts";
 import { triesOnEngine } from "../../../support/engine.ts";
+import { leaseOf } from "../../support/blocks.ts";
 import { addApp, addRequest, creation, randomAddress } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 const NOW = 10_000_000;
 /** Later than any wait: stored by a clock that has been set back since. */
 const FAR_AHEAD = NOW + LONGEST_WAIT + 1;
 
 describe("claimRequests", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase({ per: "block" });
   let lease: Lease;
   let numbers = 0n;
   let prefix = 0;
-
   before(async () => {
-    database = await openTestDatabase();
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 0));
-    const taken = await database.write((trx) => takeLease(trx, 0, "test", { now: 1, lasts: 1 }, () => true));
-    if (taken === null) throw new Error("the lane is free");
-    lease = taken;
+    lease = await leaseOf(database);
   });
-  after(() => database.remove());
   beforeEach(() => emptyQueue());
 
   const emptyQueue = () =>
@@ -93,21 +89,12 @@ describe("claimRequests", () => {
       await appWith([1, 2]);
       const paused = lease;
       const claimed = (await claim(2)).map(({ id }) => id);
-      lease = (await database.write((trx) => takeLease(trx, 0, "next", { now: 3, lasts: 1 }, () => true))) ?? paused;
+      lease = await leaseOf(database, "next", 3);
       expect(await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE))).to.equal(2);
       expect((await claim(2)).map(({ id }) => id)).to.have.members(claimed);
       const late = await database.write((trx) => returnClaims(trx, paused, claimed, AT_ONCE)).catch(String);
       expect(late).to.match(/^LeaseLost/);
       expect(await countReady(database.read, NOW, 10)).to.equal(0);
-    });
-  });
-
-  describe("given a request that came back", () => {
-    it("takes it before the other requests of its app", async () => {
-      const { due } = await appWith([7, 8, AT_ONCE]);
-      expect(due[0]).not.to.equal(undefined);
-      expect((await claim(1)).map(({ id }) => id)).to.deep.equal([due[0]]);
-      expect((await claim(5)).map(({ id }) => id)).to.deep.equal(due.slice(1));
     });
   });
 });

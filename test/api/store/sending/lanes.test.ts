@@ -13,10 +13,10 @@ import {
   renewLease,
   takeLease,
 } from "../../../../api/store/sending/lanes.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { batchOf } from "../../support/blocks.ts";
 import { countedTotals } from "../../support/contents.ts";
-import { addApp, addCollection, addRequest, randomAddress, requestRow } from "../../support/rows.ts";
+import { addApp, addCollection, addRequest, mintOf, randomAddress, requestRow } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 function because(message: string) {
   const errorCode = "execution_reverted" as const;
@@ -24,14 +24,14 @@ function because(message: string) {
 }
 
 describe("leases of a lane", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
+  let collection: string;
 
   beforeEach(async () => {
-    database = await openTestDatabase();
     await addApp(database);
+    collection = await addCollection(database);
     await database.write((trx) => ensureLane(trx, 0, randomAddress(), 7));
   });
-  afterEach(() => database.remove());
 
   const take = (holder: string, now: number, isGone = false) =>
     database.write((trx) => takeLease(trx, 0, holder, { now, lasts: 10 }, () => isGone));
@@ -62,9 +62,7 @@ describe("leases of a lane", () => {
 
   describe("given a lease that another process has taken over", () => {
     it("refuses every write: claim, batch, attempt, return, renewal, release", async () => {
-      const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
-      const { id } = await addRequest(database, mint);
+      const { id } = await addRequest(database, mintOf(collection));
       const stale = await held("a", 0);
       const nextNumber = () => 1n;
       const taken = await database.write((trx) => claimRequests(trx, stale, { limit: 10, now: 5, nextNumber }));
@@ -91,9 +89,7 @@ describe("leases of a lane", () => {
 
   describe("given requests that were claimed but never signed", () => {
     it("gives them to the next holder under the same numbers", async () => {
-      const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
-      await addRequest(database, mint);
+      await addRequest(database, mintOf(collection));
       const first = await held("a", 0);
       let number = 40n;
       const options = { limit: 10, now: 5, nextNumber: () => number++ };
@@ -109,33 +105,23 @@ describe("leases of a lane", () => {
 
   describe("given a request that cannot be encoded as a call", () => {
     it("fails it before signing with one event, and postpones it after signing", async () => {
-      const collection = await addCollection(database);
-      const mint = { kind: "mint-erc721", collection, to: randomAddress(), metadata: null } as const;
-      const [first, second] = [await addRequest(database, mint), await addRequest(database, mint)];
+      const [first, second] = [
+        await addRequest(database, mintOf(collection)),
+        await addRequest(database, mintOf(collection)),
+      ];
       const lease = await held("a", 0);
       let number = 1n;
       const { claimed } = await database.write((trx) =>
         claimRequests(trx, lease, { limit: 10, now: 5, nextNumber: () => number++ }),
       );
-      await database.write((trx) =>
-        failClaims(
-          trx,
-          lease,
-          claimed.slice(0, 1).map((request) => ({ request, ...because("too long") })),
-          9,
-        ),
-      );
+      const unsigned = claimed.slice(0, 1).map((request) => ({ request, ...because("too long") }));
+      await database.write((trx) => failClaims(trx, lease, unsigned, 9));
       const failed = await requestRow(database, first.id);
       expect(failed).to.include({ status: "failed", error_code: "execution_reverted", lane: null, ready_at: null });
       expect(failed.errors).to.deep.equal([{ field: "transaction", code: "execution_reverted", message: "too long" }]);
-      await database.write((trx) =>
-        failClaims(
-          trx,
-          lease,
-          claimed.slice(1).map((request) => ({ request: { ...request, status: "processing" }, ...because("?") })),
-          9,
-        ),
-      );
+      const signed = claimed.slice(1).map((request) => ({ ...request, status: "processing" as const }));
+      const failures = signed.map((request) => ({ request, ...because("?") }));
+      await database.write((trx) => failClaims(trx, lease, failures, 9));
       expect(await requestRow(database, second.id)).to.include({ status: "pending", ready_at: 600_009, lane: null });
       expect((await database.read.selectFrom("events").select("type").execute()).map((row) => row.type)).to.deep.equal([
         "error",
@@ -146,13 +132,7 @@ describe("leases of a lane", () => {
 
   describe("given a batch that reverts as a whole, again and again", () => {
     it("returns its requests with exponential backoff", async () => {
-      const collection = await addCollection(database);
-      const { id } = await addRequest(database, {
-        kind: "mint-erc721",
-        collection,
-        to: randomAddress(),
-        metadata: null,
-      });
+      const { id } = await addRequest(database, mintOf(collection));
       const waits: number[] = [];
       for (let round = 0; round < 12; round++) {
         const { batchId } = await batchOf(database, [id]);

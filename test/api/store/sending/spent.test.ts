@@ -2,16 +2,14 @@ import { expect } from "chai";
 
 import { ensureLane } from "../../../../api/store/sending/lanes.ts";
 import { spentSince } from "../../../../api/store/sending/spent.ts";
-import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { randomAddress } from "../../support/rows.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
 
 describe("spentSince", () => {
-  let database: TestDatabase;
+  const database = useTestDatabase();
   beforeEach(async () => {
-    database = await openTestDatabase();
     for (const lane of [0, 1]) await database.write((trx) => ensureLane(trx, lane, randomAddress(), 0));
   });
-  afterEach(() => database.close());
 
   interface Sent {
     lane?: number;

@@ -1,6 +1,6 @@
 import BetterSqlite3 from "better-sqlite3";
 
-import { cpuTime } from "./cpu-time.ts";
+import { cpuTime } from "../plans/tour.ts";
 
 /** A statement that ran, and its slowest use. */
 export interface RecordedStatement {
