@@ -6,17 +6,15 @@ import { answerOf, createClient } from "../../client/client.ts";
 import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "../../client/errors.ts";
 import { ERRORS } from "../../api/domain/error-codes.ts";
 import { clientTypes } from "../../scripts/client/types.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
+import { useApi } from "../api/support/use-api.ts";
 import { addCollection, addMint } from "../api/support/api-rows.ts";
 
 describe("the typed client", () => {
-  let api: TestApi;
+  const api = useApi();
   let client: ReturnType<typeof createClient>;
   before(async () => {
-    api = await startApi();
     client = createClient({ baseUrl: `${api.baseUrl}/`, token: api.app.token });
   });
-  after(() => api.close());
 
   const mint = async () => {
     const contract = await addCollection(api);

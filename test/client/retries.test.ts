@@ -9,7 +9,7 @@ import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import { growingWait } from "../../client/retries.ts";
 import { eventually } from "../support/eventually.ts";
 import { HeldTimers } from "../support/held-timers.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
+import { useApi } from "../api/support/use-api.ts";
 import { addCollection } from "../api/support/api-rows.ts";
 
 /** What the server does with one try: an answer, a broken connection, half of an answer, or nothing. */
@@ -195,11 +195,7 @@ describe("retries of the client", () => {
   });
 
   describe("given a service whose answer is lost", () => {
-    let api: TestApi;
-    before(async () => {
-      api = await startApi();
-    });
-    after(() => api.close());
+    const api = useApi();
 
     it("accepts the request once", async () => {
       const contract = await addCollection(api);

@@ -165,7 +165,7 @@ export class TestApi {
   }
 }
 
-interface ApiOptions {
+export interface ApiOptions {
   publicUrl?: string;
   /** The beginning of a command line, as on a local chain. */
   localCli?: string;

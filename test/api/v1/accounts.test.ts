@@ -1,16 +1,13 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("accounts", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   describe("POST /v1/accounts", () => {
     it("creates a wallet for a user", async () => {

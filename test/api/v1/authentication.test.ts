@@ -2,16 +2,12 @@ import { expect } from "chai";
 
 import { issueToken, type Scope } from "../../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("authentication", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   const issue = (scopes: Scope[] | null, expiresAt: number | null = null) =>
     issueToken(api, { appId: api.app.id, name: "test", scopes, expiresAt });

@@ -5,18 +5,15 @@ import { DEFAULT_LIMITS, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../../..
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { addCollection } from "../support/api-rows.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("batches", () => {
-  let api: TestApi;
+  const api = useApi({ limits: { batchBytes: 2_097_152 } });
   const to = randomAddress();
-  before(async () => {
-    api = await startApi({ limits: { batchBytes: 2_097_152 } });
-  });
-  after(() => api.close());
 
   const mint = (items: unknown, key?: string) =>
     api.post("/v1/nfts/batch", { items }, key === undefined ? {} : { headers: { "idempotency-key": key } });

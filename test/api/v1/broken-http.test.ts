@@ -5,16 +5,14 @@ import { expect } from "chai";
 
 import { ERRORS, type HttpErrorCode } from "../../../api/domain/error-codes.ts";
 import { createHttpServer } from "../../../api/v1/server.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("broken HTTP", () => {
-  let api: TestApi;
+  const api = useApi();
   let port: number;
   before(async () => {
-    api = await startApi();
     port = Number(new URL(api.baseUrl).port);
   });
-  after(() => api.close());
 
   for (const [title, text, status, code] of [
     ["text that is not HTTP", "NONSENSE\r\n\r\n", 400, "malformed_request"],

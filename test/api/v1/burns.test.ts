@@ -1,19 +1,17 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { outcomes } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/burns", () => {
-  let api: TestApi;
+  const api = useApi();
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   const burn = (fields: object, options: object = {}) =>
     api.call("POST", "/v1/burns", { body: { from_address: wallet, ...fields }, ...options });
@@ -188,11 +186,7 @@ describe("POST /v1/burns", () => {
 });
 
 describe("POST /v1/burns/batch", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   it("accepts each item for itself, and decides them in their order", async () => {
     const wallet = await addWallet(api);

@@ -1,7 +1,8 @@
 import { expect } from "chai";
 
 import { toCommand } from "../../../api/store/requests/requests.ts";
-import { type Answer, RELAY, type TestApi, startApi } from "../support/api.ts";
+import { type Answer, RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -9,12 +10,10 @@ import { randomAddress } from "../support/rows.ts";
 const HOLDER = randomAddress();
 
 describe("changing metadata", () => {
-  let api: TestApi;
+  const api = useApi();
   before(async () => {
-    api = await startApi();
     await confirmUpTo(api, 10);
   });
-  after(() => api.close());
 
   const patch = (path: string, body: unknown, options: object = {}) =>
     api.call("PATCH", `/v1/collections/${path}`, { body, ...options });

@@ -1,16 +1,13 @@
 import { expect } from "chai";
 
 import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("collections", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   describe("GET /v1/collections", () => {
     let fresh: TestApi;

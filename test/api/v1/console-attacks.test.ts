@@ -4,21 +4,19 @@ import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const WALLETS = "/v1/accounts";
 
 describe("attacks with the headers of a console session", () => {
-  let api: TestApi;
+  const api = useApi({ per: "test" });
   let session: TestSession;
   let operator: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
     operator = await startSession(api, { appId: null });
   });
-  afterEach(() => api.close());
 
   /** A call with headers in this order, also with the same name twice, which `fetch` cannot send. */
   async function raw(method: string, path: string, headers: [string, string][], body = "") {

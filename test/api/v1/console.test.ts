@@ -3,16 +3,13 @@ import { readdirSync } from "node:fs";
 import { expect } from "chai";
 
 import { PAGE } from "../support/console.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 const BUILT = new URL("../../../console/built/assets", import.meta.url);
 
 describe("/console", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   const get = (path: string, init: RequestInit = {}) => fetch(api.baseUrl + path, { redirect: "manual", ...init });
 

@@ -2,7 +2,8 @@ import { expect } from "chai";
 
 import { measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
 import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -10,11 +11,7 @@ const HOSTED = { type: "ERC721", name: "Cats", symbol: "CAT" };
 const SELF_HOSTED = { ...HOSTED, base_uri: "ipfs://cats/" };
 
 describe("POST /v1/collections", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   async function commandOf(body: object): Promise<Record<string, unknown>> {
     const id = expectAccepted(await api.post("/v1/collections", body));

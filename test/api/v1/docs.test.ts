@@ -1,19 +1,17 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 
 describe("GET /docs", () => {
-  let api: TestApi;
+  const api = useApi();
   let page: string;
   let policy: string;
   before(async () => {
-    api = await startApi();
     const response = await fetch(`${api.baseUrl}/docs`);
     page = await response.text();
     policy = response.headers.get("content-security-policy") ?? "";
   });
-  after(() => api.close());
 
   it("loads every part from this service", async () => {
     const parts = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, part]) => part ?? "");

@@ -6,17 +6,14 @@ import { expect } from "chai";
 import { MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../../../api/config/limits.ts";
 import { ERRORS } from "../../../api/domain/error-codes.ts";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { type Answer, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
 const ALICE = "0x00000000000000000000000000000000000A11cE";
 
 describe("errors", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   it("answers 404 in the error shape, inside and outside /v1", async () => {
     for (const path of [

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { CreateCollection } from "../../../api/domain/command.ts";
 import type { RequestEvent } from "../../../api/domain/request.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 
 interface Feed {
@@ -12,11 +12,7 @@ interface Feed {
 }
 
 describe("GET /v1/events", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi({ per: "test" });
 
   const feed = async (query = "", token = api.app.token) =>
     (await api.get(`/v1/events${query}`, { token })).body as unknown as Feed;

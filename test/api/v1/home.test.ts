@@ -1,17 +1,14 @@
 import { expect } from "chai";
 
 import packageJson from "../../../package.json" with { type: "json" };
-import { PUBLIC_URL, type TestApi, startApi } from "../support/api.ts";
+import { PUBLIC_URL } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
 describe("GET /", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   it("answers programs with links as JSON", async () => {
     for (const headers of [{}, { accept: "*/*" }, { accept: "application/json" }]) {

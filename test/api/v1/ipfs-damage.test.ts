@@ -6,16 +6,14 @@ import { expect } from "chai";
 import { walkBlocks } from "../../../api/content/content.ts";
 import { collect } from "../../support/collect.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("GET /ipfs, given corrupt blocks", () => {
-  let api: TestApi;
+  const api = useApi();
   let content: HostedContent;
   before(async () => {
-    api = await startApi();
     content = new HostedContent(api);
   });
-  after(() => api.close());
 
   it("aborts a range that has a corrupt block, and serves the other ranges", async () => {
     const cid = await content.add(Buffer.alloc(3_000_000, "range"));

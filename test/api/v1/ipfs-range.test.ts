@@ -2,16 +2,14 @@ import { expect } from "chai";
 
 import { readRangeHeader } from "../../../api/v1/public/ipfs.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("GET /ipfs with Range", () => {
-  let api: TestApi;
+  const api = useApi();
   let content: HostedContent;
   before(async () => {
-    api = await startApi();
     content = new HostedContent(api);
   });
-  after(() => api.close());
 
   it("serves one range, and ignores ranges that RFC 9110 lets servers ignore", async () => {
     const cid = await content.add("0123456789");

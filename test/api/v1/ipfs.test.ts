@@ -11,18 +11,16 @@ import { importDirectory } from "../../../api/content/content.ts";
 import { insertMedia } from "../../../api/store/media/media.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import { HostedContent, refusalOf } from "../support/hosted-content.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
 describe("GET /ipfs", () => {
-  let api: TestApi;
+  const api = useApi();
   let content: HostedContent;
   before(async () => {
-    api = await startApi();
     content = new HostedContent(api);
   });
-  after(() => api.close());
 
   it("serves hosted content to anybody, cacheable forever", async () => {
     const cid = await content.add("Hello, world");

@@ -5,22 +5,20 @@ import { expect } from "chai";
 
 import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const TOKENS = "/v1/tokens";
 const WALLETS = "/v1/accounts";
 
 describe("a body that arrives after its call was authenticated", () => {
-  let api: TestApi;
+  const api = useApi({ per: "test" });
   let session: TestSession;
   let token: Record<string, string>;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
     token = { authorization: `Bearer ${api.app.token}` };
   });
-  afterEach(() => api.close());
 
   /** Calls that the caller has left in this minute. */
   async function callsLeft(headers: Record<string, string>): Promise<number> {

@@ -1,22 +1,21 @@
 import { expect } from "chai";
 
 import { sealedPlace } from "../../../api/keys/sealer.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/nfts, ERC721", () => {
-  let api: TestApi;
+  const api = useApi();
   let hosted721: string;
   let own721: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     hosted721 = await addCollection(api);
     own721 = await addCollection(api, { hosting: "self-hosted" });
   });
-  after(() => api.close());
 
   async function acceptedRow(body: object) {
     const id = expectAccepted(await api.post("/v1/nfts", body));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
 import { findRequest } from "../../../api/store/requests/requests.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addWallet } from "../support/api-rows.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
@@ -17,13 +17,11 @@ interface Point {
 }
 
 describe("the operator's calls", () => {
-  let api: TestApi;
+  const api = useApi({ per: "test" });
   let operator: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     operator = await startSession(api, { appId: null });
   });
-  afterEach(() => api.close());
 
   it("are refused to tokens and to sessions of an app", async () => {
     const session = await startSession(api);

@@ -1,14 +1,10 @@
 import { expect } from "chai";
 
 import { redactUrl } from "../../../api/v1/request-log.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("the request log", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi({ per: "test" });
 
   it("has no user identifier from a path or a query", async () => {
     const user = "alice@example.com";

@@ -8,19 +8,18 @@ import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.t
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import { type Answer } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const COLLECTION = { type: "ERC721", name: "Cats", symbol: "CAT" };
 
 describe("a token or session that is revoked while a call waits for its turn", () => {
-  let api: TestApi;
+  const api = useApi({ per: "test" });
   let session: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
   });
-  afterEach(() => api.close());
 
   const byToken = () => ({ authorization: `Bearer ${api.app.token}` });
   const revokeAll = async (trx: Trx) => {

@@ -1,16 +1,12 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("an internal error", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi({ per: "test" });
 
   it("is logged without the unlockable content, the metadata or the token of the call", async () => {
     const collection = await addCollection(api);

@@ -3,20 +3,19 @@ import { expect } from "chai";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Shape } from "../../../client/client.ts";
-import { type Answer, type Tenant, type TestApi, startApi } from "../support/api.ts";
+import { type Answer, type Tenant } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("to_user", () => {
-  let api: TestApi;
+  const api = useApi({ per: "test" });
   let contract: string;
   beforeEach(async () => {
-    api = await startApi();
     contract = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const mint = (fields: object, options: Partial<Tenant> & { headers?: Record<string, string> } = {}) =>
     api.post("/v1/nfts", { collection_address: contract, ...fields }, options);

@@ -7,20 +7,18 @@ import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { outcomes } from "../support/batches.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/transfers/batch", () => {
-  let api: TestApi;
+  const api = useApi();
   let wallet: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   const transfer = (items: unknown) => api.post("/v1/transfers/batch", { items });
   const send = (contract: string, tokenId: number, fields: object = {}) => ({

@@ -2,24 +2,23 @@ import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/transfers", () => {
-  let api: TestApi;
+  const api = useApi();
   let wallet: string;
   let erc721: string;
   let erc1155: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
     erc721 = await addCollection(api);
     erc1155 = await addCollection(api, { type: "ERC1155" });
   });
-  after(() => api.close());
 
   const body = (fields: object) => ({ from_address: wallet, to_address: to, ...fields });
   const transfer = (fields: object) => api.post("/v1/transfers", body(fields));

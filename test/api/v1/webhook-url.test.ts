@@ -1,14 +1,10 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid } from "../support/expect.ts";
 
 describe("the URL of a webhook", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi();
 
   const put = (url: string) => api.call("PUT", "/v1/webhook", { body: { url } });
 

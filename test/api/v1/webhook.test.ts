@@ -1,15 +1,11 @@
 import { expect } from "chai";
 
 import { openSecrets } from "../../../api/keys/webhook-secrets.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
 describe("/v1/webhook", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi({ per: "test" });
 
   const put = (body: object) => api.call("PUT", "/v1/webhook", { body });
   const row = () =>
