@@ -5,6 +5,7 @@ import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.
 import { outcomes } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/burns", () => {
   const api = useApi();
@@ -18,15 +19,6 @@ describe("POST /v1/burns", () => {
   const transfer = (fields: object) =>
     api.post("/v1/transfers", { from_address: wallet, to_address: randomAddress(), ...fields });
 
-  async function commandOf(id: string) {
-    const query = api.database.read
-      .selectFrom("requests")
-      .select(["type", "command", "reference"])
-      .where("id", "=", id);
-    const row = await query.executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
-
   function foreignToken(type: "ERC721" | "ERC1155" = "ERC721", quantity = 1n): string {
     const contract = randomAddress();
     api.foreign.contracts.set(contract, { type, name: "Elsewhere" });
@@ -39,13 +31,11 @@ describe("POST /v1/burns", () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: wallet, tokenId: 5 });
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 5, reference: "gone" }));
-      expect(await commandOf(id)).to.deep.equal({
-        type: "burn",
-        reference: "gone",
-        command: {
-          ...{ kind: "burn", contract, contractType: "ERC721", foreign: false },
-          ...{ from: wallet, tokenId: "5", quantity: "1" },
-        },
+      const row = await storedRequest(api, id);
+      expect(row).to.include({ type: "burn", reference: "gone" });
+      expect(row.command).to.deep.equal({
+        ...{ kind: "burn", contract, contractType: "ERC721", foreign: false },
+        ...{ from: wallet, tokenId: "5", quantity: "1" },
       });
       const { body } = await api.get("/v1/requests?type=burn");
       expect((body as { requests: { request_id: string }[] }).requests.map((one) => one.request_id)).to.include(id);
@@ -56,7 +46,7 @@ describe("POST /v1/burns", () => {
       await addMint(api, { contract, to: wallet, tokenId: 1 });
       api.foreign.calls = 0;
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 1 }));
-      expect((await commandOf(id)).command).to.include({ kind: "burn", foreign: true });
+      expect((await storedRequest(api, id)).command).to.include({ kind: "burn", foreign: true });
       // Its holders are known, and it has the function.
       expect(api.foreign.calls).to.equal(0);
       expect((await api.get("/v1/contracts")).body.contracts).to.deep.equal([]);
@@ -143,7 +133,11 @@ describe("POST /v1/burns", () => {
     it("reads it, follows it, and uses the wallet's delegate", async () => {
       const contract = foreignToken();
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 7 }));
-      expect((await commandOf(id)).command).to.include({ kind: "burn", foreign: true, contractType: "ERC721" });
+      expect((await storedRequest(api, id)).command).to.include({
+        kind: "burn",
+        foreign: true,
+        contractType: "ERC721",
+      });
       expect(JSON.stringify((await api.get("/v1/contracts")).body)).to.include(contract);
       expectRefusal(await burn({ contract_address: contract, token_id: 7 }), 422, "token_busy");
       const copies = foreignToken("ERC1155", 3n);

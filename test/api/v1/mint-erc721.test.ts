@@ -6,6 +6,7 @@ import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/nfts, ERC721", () => {
   const api = useApi();
@@ -17,15 +18,7 @@ describe("POST /v1/nfts, ERC721", () => {
     own721 = await addCollection(api, { hosting: "self-hosted" });
   });
 
-  async function acceptedRow(body: object) {
-    const id = expectAccepted(await api.post("/v1/nfts", body));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
+  const acceptedRow = async (body: object) => storedRequest(api, expectAccepted(await api.post("/v1/nfts", body)));
 
   describe("hosted", () => {
     it("accepts every metadata field", async () => {

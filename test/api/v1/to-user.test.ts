@@ -9,6 +9,7 @@ import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("to_user", () => {
   const api = useApi({ per: "test" });
@@ -33,12 +34,8 @@ describe("to_user", () => {
 
   /** The destination of the request that was accepted. */
   async function destinationOf(answer: Answer): Promise<string> {
-    const row = await api.database.read
-      .selectFrom("requests")
-      .select("command")
-      .where("id", "=", expectAccepted(answer))
-      .executeTakeFirstOrThrow();
-    return (JSON.parse(row.command) as { to: string }).to;
+    const { command } = await storedRequest(api, expectAccepted(answer));
+    return (command as { to: string }).to;
   }
 
   it("gives the token to the user's wallet, and creates the wallet that does not exist", async () => {

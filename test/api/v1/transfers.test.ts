@@ -7,6 +7,7 @@ import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/transfers", () => {
   const api = useApi();
@@ -20,18 +21,9 @@ describe("POST /v1/transfers", () => {
     erc1155 = await addCollection(api, { type: "ERC1155" });
   });
 
-  const body = (fields: object) => ({ from_address: wallet, to_address: to, ...fields });
-  const transfer = (fields: object) => api.post("/v1/transfers", body(fields));
+  const transfer = (fields: object) => api.post("/v1/transfers", { from_address: wallet, to_address: to, ...fields });
 
-  async function acceptedRow(fields: object) {
-    const id = expectAccepted(await transfer(fields));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
+  const acceptedRow = async (fields: object) => storedRequest(api, expectAccepted(await transfer(fields)));
 
   describe("ERC721", () => {
     for (const [title, amount] of [
