@@ -10,8 +10,8 @@ import { expect } from "chai";
 import { type Client, createClient, type ClientOptions } from "../../client/client.ts";
 import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import type { MediaBody } from "../../client/media.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/folder.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
+import { useApi } from "../api/support/use-api.ts";
+import { useFolder } from "../support/use-folder.ts";
 
 /** A picture of one pixel. */
 const PNG = Buffer.from(
@@ -20,19 +20,15 @@ const PNG = Buffer.from(
 );
 
 describe("uploadMedia", () => {
-  let api: TestApi;
-  let folder: TemporaryFolder;
-  before(async () => {
-    [api, folder] = await Promise.all([startApi(), temporaryFolder()]);
-    await writeFile(join(folder.path, "pixel.png"), PNG);
-  });
-  after(() => Promise.all([api.close(), folder.remove()]));
+  const api = useApi();
+  const folder = useFolder();
 
   const clientWith = (options: Partial<ClientOptions> = {}): Client =>
     createClient({ baseUrl: api.baseUrl, token: api.app.token, ...options });
   const stream = () => new Blob([PNG]).stream() as ReadableStream<Uint8Array>;
 
   it("stores a file from bytes, from a Blob, from a file on the disk and from a stream", async () => {
+    await writeFile(join(folder.path, "pixel.png"), PNG);
     const bodies: MediaBody[] = [
       PNG,
       new Uint8Array(PNG).buffer,

@@ -68,7 +68,10 @@ describe("authentication", () => {
     ["accounts", "POST", "/v1/accounts"],
     ["collections", "POST", "/v1/collections"],
     ["mint", "POST", "/v1/nfts"],
+    ["mint", "POST", "/v1/nfts/batch"],
+    ["media", "POST", "/v1/media"],
     ["transfer", "POST", "/v1/transfers"],
+    ["transfer", "POST", "/v1/transfers/batch"],
     ["transfer", "POST", "/v1/burns"],
     ["transfer", "POST", "/v1/burns/batch"],
     ["webhooks", "PUT", "/v1/webhook"],
@@ -78,7 +81,7 @@ describe("authentication", () => {
     ["contracts", "DELETE", `/v1/contracts/${randomAddress()}`],
   ];
   it("checks the scope of each endpoint before everything else", async () => {
-    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "transfer", "webhooks", "contracts"];
+    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "media", "transfer", "webhooks", "contracts"];
     for (const [scope, method, path] of calls) {
       const others = await issue(scopes.filter((name) => name !== scope));
       const body = method === "GET" || method === "DELETE" ? {} : { body: { nonsense: true } };

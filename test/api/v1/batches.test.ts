@@ -2,7 +2,6 @@ import { expect } from "chai";
 
 import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { DEFAULT_LIMITS, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
-import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { RELAY } from "../support/api.ts";
@@ -130,13 +129,6 @@ describe("batches", () => {
       const items = times(200, into(collection, { description: "d".repeat(8_000) }));
       expect(new Set(outcomes(await mint(items)))).to.deep.equal(new Set(["ok"]));
       expectRefusal(await mint([...items, ...items]), 413, "payload_too_large");
-    });
-
-    it("needs the scope of the single call", async () => {
-      const { token } = await issueToken(api, { appId: api.app.id, name: "r", scopes: ["read"], expiresAt: null });
-      for (const path of ["/v1/nfts/batch", "/v1/transfers/batch"]) {
-        expectRefusal(await api.post(path, { items: [{}] }, { token }), 403, "forbidden");
-      }
     });
   });
 

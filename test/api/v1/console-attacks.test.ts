@@ -100,13 +100,9 @@ describe("attacks with the headers of a console session", () => {
     }
   });
 
-  it("an app's session reaches neither the operator's calls nor other apps, in any spelling of the path", async () => {
+  it("an app's session reaches the operator's calls in no spelling of the path", async () => {
     for (const path of ["/v1/operator/apps", "/V1/OPERATOR/APPS", "/v1/operator/apps/", "/v1/./operator/apps"]) {
       expect((await raw("GET", path, own(session))).status, path).to.be.oneOf([403, 404]);
-    }
-    const foreign: [string, string] = ["X-Moneta-App", api.other.id];
-    for (const path of [WALLETS, "/v1/tokens", "/v1/console/session", "/v1/operator/apps"]) {
-      expect((await raw("GET", path, [...own(session), foreign])).status, path).to.equal(403);
     }
   });
 });
