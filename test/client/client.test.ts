@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 
 import { expect } from "chai";
 
@@ -8,11 +9,13 @@ import { ERRORS } from "../../api/domain/error-codes.ts";
 import { clientTypes } from "../../scripts/client/types.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { addCollection, addMint } from "../api/support/api-rows.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 describe("the typed client", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let client: ReturnType<typeof createClient>;
-  before(async () => {
+  before(() => {
     client = createClient({ baseUrl: `${api.baseUrl}/`, token: api.app.token });
   });
 
@@ -52,31 +55,25 @@ describe("the typed client", () => {
     expect(nft.token_id).to.equal((2n ** 255n).toString());
   });
 
-  it("repeats a call safely with an Idempotency-Key", async () => {
-    const options = { body: {}, params: { header: { "Idempotency-Key": "once" } } };
-    const [first, second] = [await client.POST("/v1/accounts", options), await client.POST("/v1/accounts", options)];
-    expect(first.data).to.deep.equal(second.data);
-  });
-
   it("returns an error body as `error`, or throws it as ApiRefusal", async () => {
     const path = { request_id: "none" };
     const { data, error } = await client.GET("/v1/requests/{request_id}", { params: { path } });
     expect(data).to.equal(undefined);
     const { message } = ERRORS.not_found;
     expect(error).to.deep.equal({ error_code: "not_found", message, errors: null });
-    const refusal = await caught(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
-    expect(refusal).to.be.instanceOf(ApiRefusal).and.to.deep.include({ status: 404 });
-    expect((refusal as ApiRefusal).body?.error_code).to.equal("not_found");
-    expect((refusal as ApiRefusal).message).to.equal(`404 not_found: ${message}`);
+    const refusal = await refusalOf(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
+    expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 404 });
+    expect(refusal).to.have.nested.property("body.error_code", "not_found");
+    expect(refusal.message).to.equal(`404 not_found: ${message}`);
   });
 
   it("names the wrong fields in the message of ApiRefusal", async () => {
     const wallet = { user_identifier: "" };
-    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body: wallet })));
-    expect((refusal as ApiRefusal).message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
+    const refusal = await refusalOf(answerOf(client.POST("/v1/accounts", { body: wallet })));
+    expect(refusal.message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
     const collection = { type: "ERC721" as const, name: "", symbol: "" };
-    const two = await caught(answerOf(client.POST("/v1/collections", { body: collection })));
-    expect((two as ApiRefusal).message).to.equal(
+    const two = await refusalOf(answerOf(client.POST("/v1/collections", { body: collection })));
+    expect(two.message).to.equal(
       "422 validation_failed: `name`: Must not be empty. ... and 1 more: see `errors`. symbol: Must not be empty.",
     );
   });
@@ -109,16 +106,16 @@ describe("the typed client", () => {
     it("throws RequestFailed with the error code", async () => {
       const id = await mint();
       await settle(id, "failed", "receiver_rejected");
-      const failure = await caught(client.waitFor(id));
+      const failure = await refusalOf(client.waitFor(id));
       expect(failure).to.be.instanceOf(RequestFailed);
-      expect((failure as RequestFailed).request.error_code).to.equal("receiver_rejected");
+      expect(failure).to.have.nested.property("request.error_code", "receiver_rejected");
     });
 
     it("throws on a timeout, on an unknown request, and when it is aborted", async () => {
       const id = await mint();
-      expect(await caught(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
-      expect(await caught(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
-      expect(await caught(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
+      expect(await refusalOf(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
+      expect(await refusalOf(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
+      expect(await refusalOf(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
         message: "enough",
       });
     });
@@ -143,11 +140,50 @@ describe("the typed client", () => {
   });
 });
 
-async function caught(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was thrown");
-}
+describe("the typed client without a token", () => {
+  let server: Listening;
+  const seen: { url: string | undefined; headers: IncomingHttpHeaders }[] = [];
+
+  before(async () => {
+    const answering = createServer((request, response) => {
+      seen.push({ url: request.url, headers: request.headers });
+      request.resume();
+      const stream = request.url === "/v1/events";
+      response.setHeader("content-type", stream ? "text/event-stream" : "application/json");
+      const event = 'id: 1\ndata: {"id":"a"}\n\n';
+      response.end(stream ? event : "{}");
+    });
+    server = await listenOnLoopback(answering);
+  });
+  after(() => server.stop());
+
+  it("sends its headers with every call, event stream and upload, and no Authorization", async () => {
+    const client = createClient({ baseUrl: server.url, headers: { "X-Moneta-Console": "1", "X-Moneta-App": "a1" } });
+    await client.GET("/v1/usage");
+    await client.uploadMedia(new Blob(["x"], { type: "image/png" }));
+    for await (const { cursor } of client.events()) {
+      expect(cursor).to.equal("1");
+      break;
+    }
+    expect(seen.map(({ url }) => url)).to.deep.equal(["/v1/usage", "/v1/media", "/v1/events"]);
+    for (const { headers } of seen) {
+      expect(headers)
+        .to.include({ "x-moneta-console": "1", "x-moneta-app": "a1" })
+        .and.not.have.property("authorization");
+    }
+    expect(seen[1]!.headers["content-type"]).to.equal("image/png");
+    expect(seen[2]!.headers.accept).to.equal("text/event-stream");
+  });
+
+  it("sends nothing for a path that a URL would read as another one", async () => {
+    const client = createClient({ baseUrl: server.url });
+    const before = seen.length;
+    for (const user_identifier of ["..", ".", ""]) {
+      const options = { params: { path: { user_identifier } } };
+      const failure = await refusalOf(client.GET("/v1/accounts/user/{user_identifier}", options));
+      expect(failure).to.be.instanceOf(TypeError);
+      expect(String(failure)).to.contain("cannot be sent as `user_identifier`");
+    }
+    expect(seen.length).to.equal(before);
+  });
+});

@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { openAsBlob } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -12,6 +10,8 @@ import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import type { MediaBody } from "../../client/media.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { useFolder } from "../support/use-folder.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 /** A picture of one pixel. */
 const PNG = Buffer.from(
@@ -20,7 +20,7 @@ const PNG = Buffer.from(
 );
 
 describe("uploadMedia", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   const folder = useFolder();
 
   const clientWith = (options: Partial<ClientOptions> = {}): Client =>
@@ -49,9 +49,7 @@ describe("uploadMedia", () => {
       [new Blob([PNG], { type: "video/mp4" }), {}],
       [PNG, { type: "video/mp4" }],
     ] as const) {
-      const refusal = await clientWith()
-        .uploadMedia(body, options)
-        .catch((error: unknown) => error);
+      const refusal = await refusalOf(clientWith().uploadMedia(body, options));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include(wrong);
     }
   });
@@ -68,7 +66,7 @@ describe("uploadMedia", () => {
     expect((await losing.uploadMedia(PNG)).bytes).to.equal(PNG.length);
     expect(calls).to.equal(2);
     calls = 0;
-    const failure = await losing.uploadMedia(stream()).catch((error: unknown) => error);
+    const failure = await refusalOf(losing.uploadMedia(stream()));
     expect(failure).to.be.instanceOf(ConnectionFailed);
     expect(calls).to.equal(1);
   });
@@ -77,23 +75,18 @@ describe("uploadMedia", () => {
     const server = createServer((request, response) => {
       if (request.headers["content-type"] === "text/html") response.writeHead(413).end("<html>too large</html>");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const proxied = clientWith({
-      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      maxRetries: 0,
-    });
+    const proxy = await listenOnLoopback(server);
+    const proxied = clientWith({ baseUrl: proxy.url, maxRetries: 0 });
     try {
-      const late = await proxied.uploadMedia(PNG, { timeout: 50 }).catch((error: unknown) => error);
+      const late = await refusalOf(proxied.uploadMedia(PNG, { timeout: 50 }));
       expect(late).to.be.instanceOf(ConnectionFailed);
       const abort = AbortSignal.abort(new Error("enough"));
-      const stopped = await proxied.uploadMedia(PNG, { signal: abort }).catch((error: unknown) => error);
+      const stopped = await refusalOf(proxied.uploadMedia(PNG, { signal: abort }));
       expect(stopped).to.be.an("error").with.property("message", "enough");
-      const refusal = await proxied.uploadMedia(PNG, { type: "text/html" }).catch((error: unknown) => error);
+      const refusal = await refusalOf(proxied.uploadMedia(PNG, { type: "text/html" }));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 413, body: null });
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await proxy.stop();
     }
   });
 });

@@ -1,25 +1,7 @@
+import { type Lifetime, useResource } from "../../support/use-resource.ts";
 import { type ApiOptions, startApi, type TestApi } from "./api.ts";
 
-interface UseOptions extends ApiOptions {
-  /** Each test of the block gets a new API, with an empty database. */
-  per?: "test";
-}
-
-/** Gives the tests of a `describe` block an API. It runs only while they run. */
-export function useApi({ per, ...options }: UseOptions = {}): TestApi {
-  let running: TestApi | null = null;
-  const [begin, end] = per === "test" ? [beforeEach, afterEach] : [before, after];
-  begin("start the API", async () => {
-    running = await startApi(options);
-  });
-  end("stop the API", () => running?.close());
-  // Stands for the API that runs, which does not exist yet.
-  return new Proxy({} as TestApi, {
-    get: (_target, name) => {
-      if (running === null) throw new Error("The API runs only during tests.");
-      const value: unknown = Reflect.get(running, name, running);
-      return typeof value === "function" ? (value.bind(running) as unknown) : value;
-    },
-    set: (_target, name, value) => running !== null && Reflect.set(running, name, value, running),
-  });
+/** Gives the tests of a `describe` block a new HTTP side of the service. */
+export function useApi({ per = "test", ...options }: ApiOptions & { per?: Lifetime } = {}): TestApi {
+  return useResource({ open: () => startApi(options), close: (api) => api.close(), per });
 }

@@ -6,7 +6,7 @@ import { addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("accounts", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   describe("POST /v1/accounts", () => {
     it("creates a wallet for a user", async () => {

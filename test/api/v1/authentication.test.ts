@@ -7,7 +7,7 @@ import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("authentication", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   const issue = (scopes: Scope[] | null, expiresAt: number | null = null) =>
     issueToken(api, { appId: api.app.id, name: "test", scopes, expiresAt });

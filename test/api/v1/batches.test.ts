@@ -11,7 +11,7 @@ import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.
 import { randomAddress } from "../support/rows.ts";
 
 describe("batches", () => {
-  const api = useApi({ limits: { batchBytes: 2_097_152 } });
+  const api = useApi({ per: "block", limits: { batchBytes: 2_097_152 } });
   const to = randomAddress();
 
   const mint = (items: unknown, key?: string) =>

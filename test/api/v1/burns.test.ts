@@ -8,7 +8,7 @@ import { randomAddress } from "../support/rows.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/burns", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
     wallet = await addWallet(api);
@@ -180,7 +180,7 @@ describe("POST /v1/burns", () => {
 });
 
 describe("POST /v1/burns/batch", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   it("accepts each item for itself, and decides them in their order", async () => {
     const wallet = await addWallet(api);

@@ -10,7 +10,7 @@ import { storedRequest } from "../support/stored-request.ts";
 const HOLDER = randomAddress();
 
 describe("changing metadata", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   before(async () => {
     await confirmUpTo(api, 10);
   });

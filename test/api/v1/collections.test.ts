@@ -6,10 +6,10 @@ import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.
 import { randomAddress } from "../support/rows.ts";
 
 describe("collections", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   describe("GET /v1/collections", () => {
-    const fresh = useApi();
+    const fresh = useApi({ per: "block" });
 
     it("lists only this app's completed collections", async () => {
       const recipient = randomAddress();

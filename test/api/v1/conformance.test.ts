@@ -7,7 +7,7 @@ import { useApi } from "../support/use-api.ts";
 /* Every API test checks its answers with this checker. These tests show that it finds each kind of mistake. */
 
 describe("the check of answers against the OpenAPI document", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let conformance: Conformance;
   let accepted: Exchange;
   let refused: Exchange;

@@ -10,7 +10,7 @@ import { startSession, type TestSession } from "../support/console.ts";
 const WALLETS = "/v1/accounts";
 
 describe("attacks with the headers of a console session", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let session: TestSession;
   let operator: TestSession;
   beforeEach(async () => {

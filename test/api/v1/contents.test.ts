@@ -12,7 +12,7 @@ import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("contents of a wallet", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let wallet: string;
   beforeEach(async () => {
     wallet = await addWallet(api);

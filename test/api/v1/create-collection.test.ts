@@ -12,7 +12,7 @@ const HOSTED = { type: "ERC721", name: "Cats", symbol: "CAT" };
 const SELF_HOSTED = { ...HOSTED, base_uri: "ipfs://cats/" };
 
 describe("POST /v1/collections", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   async function commandOf(body: object) {
     const row = await storedRequest(api, expectAccepted(await api.post("/v1/collections", body)));

@@ -16,7 +16,7 @@ describe("the published document", () => {
   ) as Document;
   const conformance = new Conformance(document);
   const endpoints = endpointsOf(DEFAULT_LIMITS);
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   it("is served at /openapi.json, to any origin", async () => {
     const answer = await api.get("/openapi.json", { token: null });

@@ -13,7 +13,7 @@ import { expectInvalid, expectRefusal } from "../support/expect.ts";
 const ALICE = "0x00000000000000000000000000000000000A11cE";
 
 describe("errors", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   it("answers 404 in the error shape, inside and outside /v1", async () => {
     for (const path of [

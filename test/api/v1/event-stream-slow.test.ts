@@ -15,7 +15,11 @@ import { useApi } from "../support/use-api.ts";
 const STREAM = { accept: "text/event-stream" };
 
 describe("an event stream whose client reads slowly", () => {
-  const api = useApi({ limits: { appEventStreams: 1 }, answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 } });
+  const api = useApi({
+    per: "block",
+    limits: { appEventStreams: 1 },
+    answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 },
+  });
   let reader: EventReader | null = null;
   afterEach(() => reader?.close());
 

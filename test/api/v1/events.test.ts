@@ -12,7 +12,7 @@ interface Feed {
 }
 
 describe("GET /v1/events", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   const feed = async (query = "", token = api.app.token) =>
     (await api.get(`/v1/events${query}`, { token })).body as unknown as Feed;

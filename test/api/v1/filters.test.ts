@@ -7,7 +7,7 @@ import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("filters of listings", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   before(async () => {
     await confirmUpTo(api, 10);
   });

@@ -5,7 +5,7 @@ import { useApi } from "../support/use-api.ts";
 import { describeOn } from "../../support/engine.ts";
 
 describeOn("sqlite", "a full disk", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   /** SQLite reports the same error when it may use no more pages. */
   const allow = (pages: number) =>

@@ -18,7 +18,7 @@ import { collect } from "../../support/collect.ts";
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>';
 
 describe("GET /ipfs", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   const content = new HostedContent(api);
 
   it("serves hosted content to anybody, cacheable forever", async () => {

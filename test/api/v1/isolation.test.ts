@@ -113,7 +113,7 @@ const OWN: Record<string, { body?: object }> = {
 };
 
 describe("isolation of apps", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let calls: DocumentedCall[];
   let theirs: Things;
   /** Of the first app. */

@@ -8,7 +8,7 @@ import { randomAddress } from "../support/rows.ts";
 const HOLDER = randomAddress();
 
 describe("GET /metadata", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   before(async () => {
     await confirmUpTo(api, 10);
   });

@@ -11,7 +11,7 @@ const MAX_ID = 2n ** 256n - 1n;
 const MAX_COPIES = 2n ** 128n - 1n;
 
 describe("POST /v1/nfts, ERC1155", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let hosted1155: string;
   let own1155: string;
   const to = randomAddress();

@@ -9,7 +9,7 @@ import { randomAddress } from "../support/rows.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/nfts, ERC721", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let hosted721: string;
   let own721: string;
   const to = randomAddress();

@@ -17,7 +17,7 @@ interface Point {
 }
 
 describe("the operator's calls", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let operator: TestSession;
   beforeEach(async () => {
     operator = await startSession(api, { appId: null });

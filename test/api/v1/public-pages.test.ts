@@ -13,7 +13,7 @@ const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8
 const BUILT = new URL("../../../console/built/assets", import.meta.url);
 
 describe("pages that need no token", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   describe("GET /", () => {
     it("answers programs with links as JSON", async () => {

@@ -7,7 +7,7 @@ import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("the request log", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   it("has no user identifier from a path or a query", async () => {
     const user = "alice@example.com";
@@ -41,7 +41,7 @@ describe("the request log", () => {
 });
 
 describe("an internal error", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   it("is logged without the unlockable content, the metadata or the token of the call", async () => {
     const collection = await addCollection(api);

@@ -10,7 +10,7 @@ import { randomAddress } from "../support/rows.ts";
 const COLLECTION = { type: "ERC721", name: "A", symbol: "AAA" };
 
 describe("requests", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   describe("GET /v1/requests/:request_id", () => {
     it("shows a pending request", async () => {

@@ -11,14 +11,14 @@ import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.t
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type Answer } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const COLLECTION = { type: "ERC721", name: "Cats", symbol: "CAT" };
 
 describe("a token or session that is revoked", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let session: TestSession;
   beforeEach(async () => {
     session = await startSession(api);

@@ -7,7 +7,7 @@ import { expectAccepted } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("GET /v1/summary", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   const summary = async (token = api.app.token) => (await api.get("/v1/summary", { token })).body;
 

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Shape } from "../../../client/client.ts";
-import { type Answer, type Tenant } from "../support/api.ts";
+import type { Answer, Tenant } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
@@ -12,7 +12,7 @@ import { randomAddress } from "../support/rows.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 describe("to_user", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let contract: string;
   beforeEach(async () => {
     contract = await addCollection(api);

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type Answer } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
@@ -21,7 +21,7 @@ function tokenOf(answer: Answer): Token {
 }
 
 describe("tokens", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
   let session: TestSession;
   beforeEach(async () => {
     session = await startSession(api);

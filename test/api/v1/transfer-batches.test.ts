@@ -13,7 +13,7 @@ import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/transfers/batch", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let wallet: string;
   const to = randomAddress();
   before(async () => {

@@ -10,7 +10,7 @@ import { randomAddress } from "../support/rows.ts";
 import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/transfers", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let wallet: string;
   let erc721: string;
   let erc1155: string;

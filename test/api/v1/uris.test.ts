@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type Answer } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { expectInvalid } from "../support/expect.ts";
 import { addCollection } from "../support/api-rows.ts";
@@ -19,7 +19,7 @@ const WRONG = [
 ];
 
 describe("URIs", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
   let collection: string;
   let ids: string;
   before(async () => {

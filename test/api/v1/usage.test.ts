@@ -7,7 +7,7 @@ import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 
 describe("GET /v1/usage", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   const usage = async (query = "", token = api.app.token) =>
     (await api.get(`/v1/usage${query}`, { token })).body as unknown as Shape<"Usage">;

@@ -5,7 +5,7 @@ import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
 describe("/v1/webhook", () => {
-  const api = useApi({ per: "test" });
+  const api = useApi();
 
   const put = (body: object) => api.call("PUT", "/v1/webhook", { body });
   const row = () =>
@@ -70,7 +70,7 @@ describe("/v1/webhook", () => {
 });
 
 describe("the URL of a webhook", () => {
-  const api = useApi();
+  const api = useApi({ per: "block" });
 
   const put = (url: string) => api.call("PUT", "/v1/webhook", { body: { url } });
 
