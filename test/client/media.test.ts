@@ -12,12 +12,7 @@ import { useApi } from "../api/support/use-api.ts";
 import { useFolder } from "../support/use-folder.ts";
 import { refusalOf } from "../support/refusal.ts";
 import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
-
-/** A picture of one pixel. */
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
+import { PNG } from "../support/pictures.ts";
 
 describe("uploadMedia", () => {
   const api = useApi({ per: "block" });

@@ -14,13 +14,8 @@ import { createOutboundAgent } from "../../../api/outbound/agent.ts";
 import { readQuotaUse, setQuotas } from "../../../api/store/apps/quotas.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type Answer, startApi, type TestApi } from "../support/api.ts";
+import { PNG } from "../../support/pictures.ts";
 
-const PNG = new Uint8Array(
-  Buffer.from(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-    "base64",
-  ),
-);
 const LIMIT = 3_000_000;
 
 describe("POST /v1/media", () => {
