@@ -7,7 +7,7 @@ import { addCollection } from "../support/api-rows.ts";
 import { RELAY } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
-import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("batches", () => {
@@ -183,13 +183,5 @@ describe("batches", () => {
       expect(answer.headers.get("retry-after")).to.equal("30");
       expect((await mint([into(randomAddress())])).headers.get("retry-after")).to.equal(null);
     });
-  });
-
-  it("are listed like single calls", async () => {
-    const collection = await addCollection(api);
-    const [, last] = resultsOf(await mint(times(2, into(collection))));
-    const id = last?.request_id ?? "";
-    expect((await api.get(`/v1/requests/${id}`)).body).to.include({ type: "mint", status: "pending" });
-    expect(expectAccepted(await api.post("/v1/nfts", into(collection)))).to.not.equal(id);
   });
 });

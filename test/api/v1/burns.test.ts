@@ -19,13 +19,6 @@ describe("POST /v1/burns", () => {
   const transfer = (fields: object) =>
     api.post("/v1/transfers", { from_address: wallet, to_address: randomAddress(), ...fields });
 
-  function foreignToken(type: "ERC721" | "ERC1155" = "ERC721", quantity = 1n): string {
-    const contract = randomAddress();
-    api.foreign.contracts.set(contract, { type, name: "Elsewhere" });
-    api.foreign.give(contract, "7", wallet, quantity);
-    return contract;
-  }
-
   describe("given a token of one of the service's collections", () => {
     it("stores a request of the type burn, which the wallet signs for the collection", async () => {
       const contract = await addCollection(api);
@@ -131,7 +124,7 @@ describe("POST /v1/burns", () => {
 
   describe("given a contract of others", () => {
     it("reads it, follows it, and uses the wallet's delegate", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 7 }));
       expect((await storedRequest(api, id)).command).to.include({
         kind: "burn",
@@ -140,13 +133,13 @@ describe("POST /v1/burns", () => {
       });
       expect(JSON.stringify((await api.get("/v1/contracts")).body)).to.include(contract);
       expectRefusal(await burn({ contract_address: contract, token_id: 7 }), 422, "token_busy");
-      const copies = foreignToken("ERC1155", 3n);
+      const copies = api.foreign.addToken(wallet, { type: "ERC1155", tokenId: "7", quantity: 3n });
       expectRefusal(await burn({ contract_address: copies, token_id: 7, amount: 4 }), 422, "insufficient_balance");
       expectAccepted(await burn({ contract_address: copies, token_id: 7, amount: 3 }));
     });
 
     it("refuses one that has no burn function, and stores nothing", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       api.foreign.unburnable.add(contract);
       const answer = await burn({ contract_address: contract, token_id: 7 });
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
@@ -164,7 +157,7 @@ describe("POST /v1/burns", () => {
     });
 
     it("refuses what needs a delegate, and burns by signature", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       const [old, present] = [await addCollection(api, { signedBurns: false }), await addCollection(api)];
       for (const own of [old, present]) await addMint(api, { contract: own, to: wallet, tokenId: 7 });
       for (const contract_address of [contract, old]) {
@@ -217,9 +210,8 @@ describe("POST /v1/burns/batch", () => {
   });
 
   it("asks no contract of others to burn what the wallet does not hold", async () => {
-    const [wallet, contract] = [await addWallet(api), randomAddress()];
-    api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-    api.foreign.give(contract, "1", wallet, 3n);
+    const wallet = await addWallet(api);
+    const contract = api.foreign.addToken(wallet, { type: "ERC1155", quantity: 3n });
     api.foreign.unburnable.add(contract);
     const items = [
       { token_id: 1, amount: 4 },
