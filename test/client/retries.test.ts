@@ -166,7 +166,7 @@ describe("retries of the client", () => {
     });
 
     it("waitFor counts broken connections in a row, and busy answers not among them", async () => {
-      turns = [soon(502), "break", soon(502), "break", { status: 404 }];
+      turns = [soon(502), "break", soon(503), "break", { status: 404 }];
       const failure = await refusalOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout: 60_000, interval: 10 }));
       expect(failure).to.be.instanceOf(ApiRefusal).with.property("status", 404);
       expect(tries).to.have.length(5);

@@ -70,13 +70,6 @@ describe("GET /v1/events with Accept: text/event-stream", () => {
       expect((await again.first(1))[0]?.type).to.equal("completed");
     });
 
-    it("begins at the first event with `after=start`", async () => {
-      const id = await request();
-      await happen(id, "sent");
-      const reader = await open("?after=start");
-      expect((await reader.first(1))[0]?.body.request_id).to.equal(id);
-    });
-
     it("continues after Last-Event-ID, which wins over `after`", async () => {
       const ids = [await request(), await request(), await request()];
       await happen(ids, "sent");
@@ -94,7 +87,7 @@ describe("GET /v1/events with Accept: text/event-stream", () => {
       expect(headers.get("vary")).to.match(/accept/i);
     });
 
-    it("sends many pages of events, each event once and in order", async () => {
+    it("sends many pages of events from `after=start` on, each event once and in order", async () => {
       const ids = await Promise.all(Array.from({ length: 200 }, () => request()));
       await happen(ids, "sent");
       const [all, rest] = await Promise.all([open("?after=start"), open(`?after=${writePosition(150)}`)]);
