@@ -71,8 +71,8 @@ const SAME_ON_BOTH = [
   /^pipeline\/(?:nothing-moved|operator-calls|parked-rows|receipts|small-blocks|statement-counts|unknown-transactions|verified-collections)\./,
   /^relayer\/(?:batch-gas|funds|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
   /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
-  /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
-  /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
+  /^v1\/(?:broken-http|document|errors|event-stream-slow|full-disk|ipfs(?:-in-browser)?|public-pages)\./,
+  /^v1\/(?:metadata|rate-limit|request-log|slow-callers|uris|upload-media|webhook-sending)\./,
   /^webhooks\/(?:hostile-receivers|schedule)\./,
 ];
 

@@ -1,22 +1,23 @@
 import { readFileSync } from "node:fs";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 
 import { expect } from "chai";
 
 import { answerOf, createClient } from "../../client/client.ts";
-import { ApiRefusal, readErrorBody, RequestFailed, RequestTimeout } from "../../client/errors.ts";
+import { ApiRefusal, readErrorBody, RequestTimeout } from "../../client/errors.ts";
 import { ERRORS } from "../../api/domain/error-codes.ts";
 import { clientTypes } from "../../scripts/client/types.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
+import { useApi } from "../api/support/use-api.ts";
 import { addCollection, addMint } from "../api/support/api-rows.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 describe("the typed client", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let client: ReturnType<typeof createClient>;
-  before(async () => {
-    api = await startApi();
+  before(() => {
     client = createClient({ baseUrl: `${api.baseUrl}/`, token: api.app.token });
   });
-  after(() => api.close());
 
   const mint = async () => {
     const contract = await addCollection(api);
@@ -24,10 +25,6 @@ describe("the typed client", () => {
     const body = { collection_address: contract, to_address: address };
     return (await answerOf(client.POST("/v1/nfts", { body }))).request_id;
   };
-  const settle = (id: string, status: "completed" | "failed", errorCode: string | null = null) =>
-    api.database.write((trx) =>
-      trx.updateTable("requests").set({ status, error_code: errorCode }).where("id", "=", id).execute(),
-    );
 
   it("has the types of the current document (if not, run `npm run client`)", async () => {
     const committed = readFileSync(new URL("../../client/document.ts", import.meta.url), "utf8");
@@ -54,31 +51,25 @@ describe("the typed client", () => {
     expect(nft.token_id).to.equal((2n ** 255n).toString());
   });
 
-  it("repeats a call safely with an Idempotency-Key", async () => {
-    const options = { body: {}, params: { header: { "Idempotency-Key": "once" } } };
-    const [first, second] = [await client.POST("/v1/accounts", options), await client.POST("/v1/accounts", options)];
-    expect(first.data).to.deep.equal(second.data);
-  });
-
   it("returns an error body as `error`, or throws it as ApiRefusal", async () => {
     const path = { request_id: "none" };
     const { data, error } = await client.GET("/v1/requests/{request_id}", { params: { path } });
     expect(data).to.equal(undefined);
     const { message } = ERRORS.not_found;
     expect(error).to.deep.equal({ error_code: "not_found", message, errors: null });
-    const refusal = await caught(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
-    expect(refusal).to.be.instanceOf(ApiRefusal).and.to.deep.include({ status: 404 });
-    expect((refusal as ApiRefusal).body?.error_code).to.equal("not_found");
-    expect((refusal as ApiRefusal).message).to.equal(`404 not_found: ${message}`);
+    const refusal = await refusalOf(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
+    expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 404 });
+    expect(refusal).to.have.nested.property("body.error_code", "not_found");
+    expect(refusal.message).to.equal(`404 not_found: ${message}`);
   });
 
   it("names the wrong fields in the message of ApiRefusal", async () => {
     const wallet = { user_identifier: "" };
-    const refusal = await caught(answerOf(client.POST("/v1/accounts", { body: wallet })));
-    expect((refusal as ApiRefusal).message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
+    const refusal = await refusalOf(answerOf(client.POST("/v1/accounts", { body: wallet })));
+    expect(refusal.message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
     const collection = { type: "ERC721" as const, name: "", symbol: "" };
-    const two = await caught(answerOf(client.POST("/v1/collections", { body: collection })));
-    expect((two as ApiRefusal).message).to.equal(
+    const two = await refusalOf(answerOf(client.POST("/v1/collections", { body: collection })));
+    expect(two.message).to.equal(
       "422 validation_failed: `name`: Must not be empty. ... and 1 more: see `errors`. symbol: Must not be empty.",
     );
   });
@@ -91,6 +82,11 @@ describe("the typed client", () => {
   });
 
   describe("waitFor", () => {
+    const complete = (id: string) =>
+      api.database.write((trx) =>
+        trx.updateTable("requests").set({ status: "completed" }).where("id", "=", id).execute(),
+      );
+
     it("resolves to the request when it has completed", async () => {
       const id = await mint();
       const looks: Promise<unknown>[] = [];
@@ -100,7 +96,7 @@ describe("the typed client", () => {
         token: api.app.token,
         fetch: async (request) => {
           const response = await fetch(request);
-          if (looks.length === 0) looks.push(settle(id, "completed"));
+          if (looks.length === 0) looks.push(complete(id));
           await Promise.all(looks);
           return response;
         },
@@ -108,48 +104,61 @@ describe("the typed client", () => {
       expect(await waiting.waitFor(id, { interval: 1 })).to.include({ request_id: id, status: "completed" });
     });
 
-    it("throws RequestFailed with the error code", async () => {
-      const id = await mint();
-      await settle(id, "failed", "receiver_rejected");
-      const failure = await caught(client.waitFor(id));
-      expect(failure).to.be.instanceOf(RequestFailed);
-      expect((failure as RequestFailed).request.error_code).to.equal("receiver_rejected");
-    });
-
     it("throws on a timeout, on an unknown request, and when it is aborted", async () => {
       const id = await mint();
-      expect(await caught(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
-      expect(await caught(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
-      expect(await caught(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
+      expect(await refusalOf(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
+      expect(await refusalOf(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
+      expect(await refusalOf(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
         message: "enough",
       });
-    });
-
-    it("waits for Retry-After when the service is busy", async () => {
-      const id = await mint();
-      await settle(id, "completed");
-      let calls = 0;
-      const busy = createClient({
-        baseUrl: api.baseUrl,
-        token: api.app.token,
-        fetch: (request) => {
-          calls++;
-          const body = '{"error_code":"unavailable","message":"Try later.","errors":null}';
-          const headers = { "retry-after": "0", "content-type": "application/json" };
-          return calls < 3 ? Promise.resolve(new Response(body, { status: 503, headers })) : fetch(request);
-        },
-      });
-      expect((await busy.waitFor(id)).status).to.equal("completed");
-      expect(calls).to.equal(3);
     });
   });
 });
 
-async function caught(promise: Promise<unknown>): Promise<unknown> {
-  try {
-    await promise;
-  } catch (error) {
-    return error;
-  }
-  throw new Error("nothing was thrown");
-}
+describe("the typed client without a token", () => {
+  let server: Listening;
+  const seen: { url: string | undefined; headers: IncomingHttpHeaders }[] = [];
+
+  before(async () => {
+    const answering = createServer((request, response) => {
+      seen.push({ url: request.url, headers: request.headers });
+      request.resume();
+      const stream = request.url === "/v1/events";
+      response.setHeader("content-type", stream ? "text/event-stream" : "application/json");
+      const event = 'id: 1\ndata: {"id":"a"}\n\n';
+      response.end(stream ? event : "{}");
+    });
+    server = await listenOnLoopback(answering);
+  });
+  after(() => server.stop());
+
+  it("sends its headers with every call, event stream and upload, and no Authorization", async () => {
+    const client = createClient({ baseUrl: server.url, headers: { "X-Moneta-Console": "1", "X-Moneta-App": "a1" } });
+    await client.GET("/v1/usage");
+    await client.uploadMedia(new Blob(["x"], { type: "image/png" }));
+    for await (const { cursor } of client.events()) {
+      expect(cursor).to.equal("1");
+      break;
+    }
+    expect(seen.map(({ url }) => url)).to.deep.equal(["/v1/usage", "/v1/media", "/v1/events"]);
+    for (const { headers } of seen) {
+      expect(headers)
+        .to.include({ "x-moneta-console": "1", "x-moneta-app": "a1" })
+        .and.not.have.property("authorization");
+    }
+    expect(seen[1]!.headers["content-type"]).to.equal("image/png");
+    expect(seen[2]!.headers.accept).to.equal("text/event-stream");
+  });
+
+  it("sends nothing for a path that a URL would read as another one", async () => {
+    const client = createClient({ baseUrl: server.url });
+    const before = seen.length;
+    for (const user_identifier of ["..", ".", ""]) {
+      const options = { params: { path: { user_identifier } } };
+      const failure = await refusalOf(client.GET("/v1/accounts/user/{user_identifier}", options));
+      expect(failure).to.be.instanceOf(TypeError);
+      expect(String(failure)).to.contain("cannot be sent as `user_identifier`");
+    }
+    expect(seen.length).to.equal(before);
+  });
+});

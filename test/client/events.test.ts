@@ -1,12 +1,13 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 
 import { expect } from "chai";
 
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import { HeldTimers } from "../support/held-timers.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 
@@ -14,6 +15,7 @@ type Answer = (response: ServerResponse, request: IncomingMessage) => void;
 class FakeService {
   readonly places: (string | undefined)[] = [];
   readonly #server: Server;
+  #listening: Listening | null = null;
 
   constructor(answers: Answer[]) {
     this.#server = createServer((request, response) => {
@@ -25,15 +27,12 @@ class FakeService {
   }
 
   async client() {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
-    const { port } = this.#server.address() as AddressInfo;
-    return createClient({ baseUrl: `http://127.0.0.1:${port.toString()}`, token: "moneta_test" });
+    this.#listening = await listenOnLoopback(this.#server);
+    return createClient({ baseUrl: this.#listening.url, token: "moneta_test" });
   }
 
   async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((resolve) => this.#server.close(resolve));
+    await this.#listening?.stop();
   }
 }
 
@@ -152,15 +151,15 @@ describe("client.events", () => {
   it("throws what the service refuses for good", async () => {
     const body = '{"error_code":"unauthorized","message":"No.","errors":null}';
     const refuse: Answer = (response) => response.writeHead(401, { "content-type": "application/json" }).end(body);
-    const error = await takeUntil([refuse], "1").catch((reason: unknown) => reason);
+    const error = await refusalOf(takeUntil([refuse], "1"));
     expect(error).to.be.instanceOf(ApiRefusal);
     expect(service.places).to.have.length(1);
   });
 
   it("throws when the answer is no stream", async () => {
     const page: Answer = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello");
-    const error = await takeUntil([page], "1").catch((reason: unknown) => reason);
-    expect((error as Error).message).to.match(/answered 200 with text\/html instead of text\/event-stream/);
+    const error = await refusalOf(takeUntil([page], "1"));
+    expect(error.message).to.match(/answered 200 with text\/html instead of text\/event-stream/);
     expect(service.places).to.have.length(1);
   });
 

@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
@@ -10,6 +8,8 @@ import { expect } from "chai";
 import { createClient } from "../../client/client.ts";
 import { ConnectionFailed } from "../../client/errors.ts";
 import { HeldTimers } from "../support/held-timers.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 setFlagsFromString("--expose-gc");
 const collectGarbage = runInNewContext("gc") as () => void;
@@ -27,7 +27,7 @@ async function collectAll(): Promise<void> {
 
 /** After a garbage collection, the signal of a `Request` may no longer follow the signal that it was made from. */
 describe("client after a garbage collection", () => {
-  let server: Server;
+  let server: Listening;
   let baseUrl: string;
   /** Resolve when the call has arrived, and when its connection is closed. */
   let arrived: Promise<unknown>;
@@ -39,35 +39,27 @@ describe("client after a garbage collection", () => {
     const calls = Promise.withResolvers<unknown>();
     const ends = Promise.withResolvers<unknown>();
     [arrived, closed] = [calls.promise, ends.promise];
-    server = createServer((request, response) => {
+    const silent = createServer((request, response) => {
       response.once("close", ends.resolve);
       const type = request.headers.accept === "text/event-stream" ? "text/event-stream" : "application/json";
       if (request.url === "/v1/events") response.writeHead(200, { "content-type": type, "last-event-id": "a" });
       if (request.url === "/v1/events") response.write(type === "application/json" ? '{"events":' : "id: a\n\n");
       calls.resolve(null);
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
+    server = await listenOnLoopback(silent);
+    baseUrl = server.url;
   });
   afterEach(() => {
     timers.release();
-    server.close();
-    server.closeAllConnections();
+    return server.stop();
   });
-
-  const reasonOf = (work: Promise<unknown>) =>
-    work.then(
-      () => "an answer",
-      (error: unknown) => error,
-    );
 
   for (const [name, path] of [
     ["no answer", "/v1/webhook"],
     ["half of an answer", "/v1/events"],
   ] as const) {
     it(`ends a call at its timeout, given ${name}`, async () => {
-      const reason = reasonOf(createClient({ baseUrl, token: "t", timeout: TIMEOUT, maxRetries: 0 }).GET(path));
+      const reason = refusalOf(createClient({ baseUrl, token: "t", timeout: TIMEOUT, maxRetries: 0 }).GET(path));
       await arrived;
       await collectAll();
       await timers.ring();
@@ -81,7 +73,7 @@ describe("client after a garbage collection", () => {
     it(`ends a call when the caller aborts, given ${name}`, async () => {
       const abort = new AbortController();
       const client = createClient({ baseUrl, token: "t", signal: abort.signal });
-      const reason = reasonOf(client.GET(path));
+      const reason = refusalOf(client.GET(path));
       await arrived;
       await collectAll();
       abort.abort(new Error("enough"));
@@ -95,8 +87,8 @@ describe("client after a garbage collection", () => {
     const client = createClient({ baseUrl, token: "t" });
     const { signal } = abort;
     const reasons = [
-      reasonOf(client.waitFor("1", { signal })),
-      reasonOf(client.uploadMedia(new Blob(["a"]), { signal })),
+      refusalOf(client.waitFor("1", { signal })),
+      refusalOf(client.uploadMedia(new Blob(["a"]), { signal })),
     ];
     await arrived;
     await collectAll();
@@ -110,7 +102,7 @@ describe("client after a garbage collection", () => {
     const opened = Promise.withResolvers<unknown>();
     const [onLost, onOpen, signal] = [lost.resolve, opened.resolve, abort.signal];
     const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: TIMEOUT, onLost, onOpen });
-    const reason = reasonOf(stream.next());
+    const reason = refusalOf(stream.next());
     await opened.promise;
     await collectAll();
     await timers.ring();
@@ -124,7 +116,7 @@ describe("client after a garbage collection", () => {
     const abort = new AbortController();
     const opened = Promise.withResolvers<unknown>();
     const stream = createClient({ baseUrl, token: "t" }).events({ signal: abort.signal, onOpen: opened.resolve });
-    const reason = reasonOf(stream.next());
+    const reason = refusalOf(stream.next());
     await opened.promise;
     await collectAll();
     abort.abort(new Error("enough"));

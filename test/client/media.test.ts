@@ -1,8 +1,6 @@
-import { once } from "node:events";
 import { openAsBlob } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -10,29 +8,22 @@ import { expect } from "chai";
 import { type Client, createClient, type ClientOptions } from "../../client/client.ts";
 import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import type { MediaBody } from "../../client/media.ts";
-import { type TemporaryFolder, temporaryFolder } from "../support/folder.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
-
-/** A picture of one pixel. */
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
+import { useApi } from "../api/support/use-api.ts";
+import { useFolder } from "../support/use-folder.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
+import { PNG } from "../support/pictures.ts";
 
 describe("uploadMedia", () => {
-  let api: TestApi;
-  let folder: TemporaryFolder;
-  before(async () => {
-    [api, folder] = await Promise.all([startApi(), temporaryFolder()]);
-    await writeFile(join(folder.path, "pixel.png"), PNG);
-  });
-  after(() => Promise.all([api.close(), folder.remove()]));
+  const api = useApi({ per: "block" });
+  const folder = useFolder();
 
   const clientWith = (options: Partial<ClientOptions> = {}): Client =>
     createClient({ baseUrl: api.baseUrl, token: api.app.token, ...options });
   const stream = () => new Blob([PNG]).stream() as ReadableStream<Uint8Array>;
 
   it("stores a file from bytes, from a Blob, from a file on the disk and from a stream", async () => {
+    await writeFile(join(folder.path, "pixel.png"), PNG);
     const bodies: MediaBody[] = [
       PNG,
       new Uint8Array(PNG).buffer,
@@ -53,9 +44,7 @@ describe("uploadMedia", () => {
       [new Blob([PNG], { type: "video/mp4" }), {}],
       [PNG, { type: "video/mp4" }],
     ] as const) {
-      const refusal = await clientWith()
-        .uploadMedia(body, options)
-        .catch((error: unknown) => error);
+      const refusal = await refusalOf(clientWith().uploadMedia(body, options));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include(wrong);
     }
   });
@@ -72,7 +61,7 @@ describe("uploadMedia", () => {
     expect((await losing.uploadMedia(PNG)).bytes).to.equal(PNG.length);
     expect(calls).to.equal(2);
     calls = 0;
-    const failure = await losing.uploadMedia(stream()).catch((error: unknown) => error);
+    const failure = await refusalOf(losing.uploadMedia(stream()));
     expect(failure).to.be.instanceOf(ConnectionFailed);
     expect(calls).to.equal(1);
   });
@@ -81,23 +70,18 @@ describe("uploadMedia", () => {
     const server = createServer((request, response) => {
       if (request.headers["content-type"] === "text/html") response.writeHead(413).end("<html>too large</html>");
     });
-    server.listen(0, "127.0.0.1");
-    await once(server, "listening");
-    const proxied = clientWith({
-      baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-      maxRetries: 0,
-    });
+    const proxy = await listenOnLoopback(server);
+    const proxied = clientWith({ baseUrl: proxy.url, maxRetries: 0 });
     try {
-      const late = await proxied.uploadMedia(PNG, { timeout: 50 }).catch((error: unknown) => error);
+      const late = await refusalOf(proxied.uploadMedia(PNG, { timeout: 50 }));
       expect(late).to.be.instanceOf(ConnectionFailed);
       const abort = AbortSignal.abort(new Error("enough"));
-      const stopped = await proxied.uploadMedia(PNG, { signal: abort }).catch((error: unknown) => error);
+      const stopped = await refusalOf(proxied.uploadMedia(PNG, { signal: abort }));
       expect(stopped).to.be.an("error").with.property("message", "enough");
-      const refusal = await proxied.uploadMedia(PNG, { type: "text/html" }).catch((error: unknown) => error);
+      const refusal = await refusalOf(proxied.uploadMedia(PNG, { type: "text/html" }));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 413, body: null });
     } finally {
-      server.close();
-      server.closeAllConnections();
+      await proxy.stop();
     }
   });
 });

@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 
 import { expect } from "chai";
 
@@ -9,8 +7,10 @@ import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import { growingWait } from "../../client/retries.ts";
 import { eventually } from "../support/eventually.ts";
 import { HeldTimers } from "../support/held-timers.ts";
-import { type TestApi, startApi } from "../api/support/api.ts";
+import { useApi } from "../api/support/use-api.ts";
 import { addCollection } from "../api/support/api-rows.ts";
+import { refusalOf } from "../support/refusal.ts";
+import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 /** What the server does with one try: an answer, a broken connection, half of an answer, or nothing. */
 type Turn = { status: number; retryAfter?: string } | "break" | "half" | "hang";
@@ -23,11 +23,11 @@ interface Try {
 
 describe("retries of the client", () => {
   describe("given a server that fails", () => {
-    let server: Server;
+    let server: Listening;
     let turns: Turn[];
     let tries: Try[];
     before(async () => {
-      server = createServer((request, response) => {
+      const failing = createServer((request, response) => {
         let body = "";
         request.setEncoding("utf8").on("data", (part: string) => (body += part));
         request.on("end", () => {
@@ -42,19 +42,15 @@ describe("retries of the client", () => {
           response.end(turn.status === 200 ? '{"address":"0x1"}' : '{"error_code":"x","message":"m","errors":null}');
         });
       });
-      server.listen(0, "127.0.0.1");
-      await once(server, "listening");
+      server = await listenOnLoopback(failing);
     });
     beforeEach(() => {
       tries = [];
     });
-    after(() => {
-      server.close();
-      server.closeAllConnections();
-    });
+    after(() => server.stop());
 
     const clientWith = (options: Partial<ClientOptions> = {}) =>
-      createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: "t", ...options });
+      createClient({ baseUrl: server.url, token: "t", ...options });
     const soon = (status: number) => ({ status, retryAfter: "0" });
 
     for (const turn of ["break", "half", soon(429), soon(502), soon(503), soon(504)] as const) {
@@ -82,14 +78,12 @@ describe("retries of the client", () => {
 
     it("answers with the last refusal, and throws ConnectionFailed after the last broken connection", async () => {
       turns = [soon(503), soon(503), soon(503)];
-      const refusal = await answerOf(clientWith().GET("/v1/webhook")).catch((error: unknown) => error);
+      const refusal = await refusalOf(answerOf(clientWith().GET("/v1/webhook")));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 503, errorCode: "x" });
       turns = ["break", "break", "break"];
-      const failure = await clientWith()
-        .GET("/v1/webhook")
-        .catch((error: unknown) => error);
+      const failure = await refusalOf(clientWith().GET("/v1/webhook"));
       expect(failure).to.be.instanceOf(ConnectionFailed);
-      expect((failure as Error).message).to.match(/^No answer from the service after 3 tries: /);
+      expect(failure.message).to.match(/^No answer from the service after 3 tries: /);
       expect(tries).to.have.length(6);
     });
 
@@ -98,7 +92,7 @@ describe("retries of the client", () => {
       turns = [soon(503)];
       expect((await test()).response.status).to.equal(503);
       turns = ["break"];
-      expect(await test().catch((error: unknown) => error)).to.be.instanceOf(ConnectionFailed);
+      expect(await refusalOf(test())).to.be.instanceOf(ConnectionFailed);
       turns = [soon(429)];
       expect((await test()).response.status).to.equal(200);
       expect(tries.map(({ key }) => key)).to.deep.equal([undefined, undefined, undefined, undefined]);
@@ -107,9 +101,9 @@ describe("retries of the client", () => {
     it("does not repeat PUT and DELETE after a broken connection", async () => {
       turns = ["break", "break"];
       const put = clientWith().PUT("/v1/webhook", { body: { url: "https://example.com" } });
-      expect(await put.catch((error: unknown) => error)).to.be.instanceOf(ConnectionFailed);
+      expect(await refusalOf(put)).to.be.instanceOf(ConnectionFailed);
       const removal = clientWith().DELETE("/v1/webhook");
-      expect(await removal.catch((error: unknown) => error)).to.be.instanceOf(ConnectionFailed);
+      expect(await refusalOf(removal)).to.be.instanceOf(ConnectionFailed);
       expect(tries).to.have.length(2);
     });
 
@@ -142,10 +136,8 @@ describe("retries of the client", () => {
         timers.release();
       }
       turns = ["hang"];
-      const failure = await clientWith({ timeout: 50, maxRetries: 0 })
-        .GET("/v1/webhook")
-        .catch((error: unknown) => error);
-      expect((failure as Error).message).to.equal("No answer from the service after one try: No answer within 50 ms.");
+      const failure = await refusalOf(clientWith({ timeout: 50, maxRetries: 0 }).GET("/v1/webhook"));
+      expect(failure.message).to.equal("No answer from the service after one try: No answer within 50 ms.");
     });
 
     it("stops when it is aborted, also while it waits", async () => {
@@ -159,7 +151,7 @@ describe("retries of the client", () => {
           return response;
         },
       }).GET("/v1/webhook");
-      expect(await call.catch((error: unknown) => error))
+      expect(await refusalOf(call))
         .to.be.an("error")
         .with.property("message", "enough");
       expect(tries).to.have.length(1);
@@ -168,18 +160,14 @@ describe("retries of the client", () => {
     it("waitFor survives broken connections", async () => {
       turns = ["break", "half"];
       const timeout = 60_000;
-      const failure = await clientWith({ maxRetries: 1 })
-        .waitFor("1", { timeout })
-        .catch((error: unknown) => error);
+      const failure = await refusalOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout }));
       expect(failure).to.be.instanceOf(ConnectionFailed);
       expect(tries).to.have.length(2);
     });
 
     it("waitFor counts broken connections in a row, and busy answers not among them", async () => {
-      turns = [soon(502), "break", soon(502), "break", { status: 404 }];
-      const failure = await clientWith({ maxRetries: 1 })
-        .waitFor("1", { timeout: 60_000, interval: 10 })
-        .catch((error: unknown) => error);
+      turns = [soon(502), "break", soon(503), "break", { status: 404 }];
+      const failure = await refusalOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout: 60_000, interval: 10 }));
       expect(failure).to.be.instanceOf(ApiRefusal).with.property("status", 404);
       expect(tries).to.have.length(5);
     });
@@ -195,11 +183,7 @@ describe("retries of the client", () => {
   });
 
   describe("given a service whose answer is lost", () => {
-    let api: TestApi;
-    before(async () => {
-      api = await startApi();
-    });
-    after(() => api.close());
+    const api = useApi({ per: "block" });
 
     it("accepts the request once", async () => {
       const contract = await addCollection(api);

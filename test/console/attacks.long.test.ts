@@ -24,8 +24,7 @@ describe("console: attacks by what apps store", () => {
 
   before("store hostile texts and pictures", async () => {
     const { api } = moneta;
-    const body = { user_identifier: HOSTILE };
-    wallet = (await api.ok<{ address: string }>("POST", "/v1/accounts", body)).address;
+    wallet = await api.wallet(HOSTILE);
     collection = await api.collection({
       type: "ERC721",
       name: HOSTILE,

@@ -96,8 +96,7 @@ describe("what the console copies, when it runs", () => {
   it("uploads the picture and mints the token of the form, then transfers it", async () => {
     const { api } = web.moneta;
     const collection = await api.collection({ type: "ERC721", name: "Cats" });
-    const user = { user_identifier: "copied-alice" };
-    const alice = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", user)).address;
+    const alice = await api.wallet("copied-alice");
     const page = await web.open({ screen: `/collections/${collection}/mint` });
     await page.getByLabel(/^To/).fill("copied-alice");
     await page.getByLabel("Drop a file here, or choose one").first().setInputFiles(PICTURE);
@@ -121,7 +120,7 @@ describe("what the console copies, when it runs", () => {
       expect(token.metadata).to.include({ name: "Tom", image: uri });
     }
 
-    const bob = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "copied-bob" })).address;
+    const bob = await api.wallet("copied-bob");
     await goTo(page, `/transfer/${alice}/${collection}/1`);
     await page.getByRole("combobox", { name: /^To/ }).fill("copied-bob");
     await page.getByRole("button", { name: "Transfer" }).click();
@@ -194,9 +193,7 @@ describe("what the console copies, when it runs", () => {
 
   it("burns the copies of the form, and mints the rows of an imported file", async () => {
     const { api } = web.moneta;
-    const { address: wallet } = await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", {
-      user_identifier: "copied-eve",
-    });
+    const wallet = await api.wallet("copied-eve");
     const collection = await api.collection({ type: "ERC1155", name: "Burning" });
     const mint = {
       collection_address: collection,

@@ -1,24 +1,14 @@
 import { expect } from "chai";
 
 import type { Shape } from "../../client/client.ts";
-import type { RequestBody } from "../support/api-client.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
 
 const HOLDER = "0x00000000000000000000000000000000000000b1";
 
 describe("console > requests", () => {
   const web = useConsole();
-  let collection: RequestBody;
-
-  async function send(path: string, body: Record<string, unknown>): Promise<string> {
-    const answer = await web.moneta.api.send<{ request_id: string }>("POST", path, body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body.request_id;
-  }
-
-  async function final(id: string): Promise<RequestBody> {
-    return web.moneta.api.client.waitFor(id);
-  }
+  const { api } = web.moneta;
+  let collection: string;
 
   it("says what to do when there is none", async () => {
     const page = await web.open({ screen: "/requests" });
@@ -30,10 +20,9 @@ describe("console > requests", () => {
     const page = await web.open({ screen: "/requests" });
     await page.getByText("No requests yet").waitFor();
     await page.getByText("Live", { exact: true }).waitFor();
-    const id = await send("/v1/collections", { type: "ERC721", name: "Live", symbol: "L" });
+    collection = await api.collection({ type: "ERC721", name: "Live" });
     const row = page.getByRole("row", { name: /Create a collection/ });
     await row.getByText("Completed").waitFor();
-    collection = await final(id);
     await page.getByLabel("Order").selectOption("oldest");
     await page.getByRole("table", { name: "Requests, oldest first" }).waitFor();
     await page.getByRole("button", { name: "Failed" }).click();
@@ -45,9 +34,9 @@ describe("console > requests", () => {
 
   it("finds requests by their reference", async () => {
     const reference = "<b>order 7</b>";
-    const made = { collection_address: collection.nft_collection, to_address: HOLDER };
-    await final(await send("/v1/nfts", { ...made, reference }));
-    await final(await send("/v1/nfts", { ...made, reference: "order 8" }));
+    const made = { collection_address: collection, to_address: HOLDER };
+    await api.completed("/v1/nfts", { ...made, reference });
+    await api.completed("/v1/nfts", { ...made, reference: "order 8" });
     const page = await web.open({ screen: "/requests" });
     const rows = page.getByRole("table").getByRole("link", { name: /^Mint/ });
     await rows.nth(1).waitFor();
@@ -64,12 +53,10 @@ describe("console > requests", () => {
   });
 
   it("finds requests by collection, user and type, and by the links of a wallet and a collection", async () => {
-    const { api } = web.moneta;
-    const wallet = await api.send<{ address: string }>("POST", "/v1/accounts", { user_identifier: "filter-user" });
-    const address = wallet.body.address;
+    const address = await api.wallet("filter-user");
     const other = await api.collection({ type: "ERC721", name: "Filtered", symbol: "FIL" });
-    await final(await send("/v1/nfts", { collection_address: other, to_address: address }));
-    await final(await send("/v1/nfts", { collection_address: collection.nft_collection, to_address: address }));
+    await api.completed("/v1/nfts", { collection_address: other, to_address: address });
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: address });
     const page = await web.open({ screen: "/requests" });
     const rows = page.getByRole("table").getByRole("link", { name: /^(Mint|Create)/ });
     await rows.nth(2).waitFor();
@@ -100,13 +87,12 @@ describe("console > requests", () => {
   });
 
   it("shows gas, fee and the other requests of the transaction", async () => {
-    const address = collection.nft_collection;
     // Accepted in one commit, they share a transaction.
-    const items = Array(2).fill({ collection_address: address, to_address: HOLDER });
-    const { results } = await web.moneta.api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
+    const items = Array(2).fill({ collection_address: collection, to_address: HOLDER });
+    const { results } = await api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
     const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
     expect(ids).to.have.length(2);
-    const [first] = await Promise.all(ids.map(final));
+    const [first] = await Promise.all(ids.map((id) => api.client.waitFor(id)));
     const page = await web.open({ screen: `/requests/${ids[0]!}` });
     await page.getByText("The token is minted.").waitFor();
     await page.getByTitle(`${first!.fee_wei!} wei`).waitFor();
@@ -118,7 +104,7 @@ describe("console > requests", () => {
   it("changes a request's page without reloading, on a narrow and dark page", async () => {
     await web.moneta.provider.send("evm_setAutomine", [false]);
     try {
-      const id = await send("/v1/nfts", { collection_address: collection.nft_collection, to_address: HOLDER });
+      const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: HOLDER });
       const page = await web.open({ screen: `/requests/${id}`, browser: { viewport: NARROW, colorScheme: "dark" } });
       await page.getByText("It is not mined yet.").waitFor();
       await web.moneta.provider.send("evm_setAutomine", [true]);
@@ -136,8 +122,8 @@ describe("console > requests", () => {
   });
 
   it("says why a request failed and what to do", async () => {
-    const id = await send("/v1/nfts", {
-      collection_address: collection.nft_collection,
+    const id = await api.accept("/v1/nfts", {
+      collection_address: collection,
       to_address: HOLDER,
       name: "<img src=x onerror=\"document.title='ran'\">",
       image: "http://10.0.0.1/picture.png",
@@ -146,8 +132,8 @@ describe("console > requests", () => {
     const page = await web.open({ screen: `/requests/${id}` });
     await page.getByText("Failed", { exact: true }).waitFor();
     await page.getByText("not sent", { exact: true }).waitFor();
-    const { body } = await web.moneta.api.send<RequestBody>("GET", `/v1/requests/${id}`);
-    await page.getByRole("link", { name: `About ${body.error_code!}` }).waitFor();
+    const { error_code: code } = await api.settled(id);
+    await page.getByRole("link", { name: `About ${code!}` }).waitFor();
     expect(await page.title()).not.to.equal("ran");
     await expectNoAxeViolations(page);
   });

@@ -8,12 +8,6 @@ const HOSTILE = `<script>document.title="ran"</script><img src=x onerror="docume
 describe("console > wallets", () => {
   const web = useConsole();
 
-  async function post(path: string, body: Record<string, unknown>): Promise<Record<string, unknown>> {
-    const answer = await web.moneta.api.send("POST", path, body);
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-    return answer.body;
-  }
-
   it("creates a wallet by keyboard, and finds it by its user", async () => {
     web.allowProblems(/404/);
     const page = await web.open({ screen: "/wallets" });
@@ -38,7 +32,7 @@ describe("console > wallets", () => {
 
   it("says at the field that a user has a wallet already", async () => {
     web.allowProblems(/422/);
-    await post("/v1/accounts", { user_identifier: "carol" });
+    await web.moneta.api.wallet("carol");
     const page = await web.open({ screen: "/wallets" });
     await page.getByRole("button", { name: "Create a wallet" }).click();
     await page.getByLabel("User identifier").fill("carol");
@@ -50,17 +44,14 @@ describe("console > wallets", () => {
   });
 
   it("shows holdings as pictures, and unlockable content only when asked", async () => {
-    const { address } = (await post("/v1/accounts", { user_identifier: HOSTILE })) as { address: string };
-    const made = await post("/v1/collections", { type: "ERC721", name: HOSTILE, symbol: "H" });
-    const { nft_collection } = await web.moneta.api.client.waitFor(made["request_id"] as string);
-    const mint = await post("/v1/nfts", {
-      collection_address: nft_collection,
-      to_address: address,
+    const { api } = web.moneta;
+    await api.completed("/v1/nfts", {
+      collection_address: await api.collection({ type: "ERC721", name: HOSTILE, symbol: "H" }),
+      to_address: await api.wallet(HOSTILE),
       name: HOSTILE,
       image: `data:image/svg+xml,${encodeURIComponent(`<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='ran'"/>`)}`,
       unlockable_content: `secret ${HOSTILE}`,
     });
-    await web.moneta.api.client.waitFor(mint["request_id"] as string);
     const page = await web.open({ screen: "/wallets", browser: { viewport: NARROW } });
     await page.getByRole("link", { name: HOSTILE }).click();
     const show = page.getByRole("button", { name: "Show the unlockable content" });

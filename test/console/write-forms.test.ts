@@ -4,11 +4,8 @@ import { expect } from "chai";
 
 import type { Shape } from "../../client/client.ts";
 import { expectNoAxeViolations, expectNoSidewaysScrolling, goTo, NARROW, useConsole } from "./support/browser.ts";
+import { PNG } from "../support/pictures.ts";
 
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-  "base64",
-);
 const DONE = "Done. It is on the chain.";
 
 describe("forms of the console that write", () => {
@@ -17,8 +14,8 @@ describe("forms of the console that write", () => {
 
   before(async () => {
     const { api } = console.moneta;
-    alice = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "alice" })).address;
-    bob = (await api.ok<Shape<"Wallet">>("POST", "/v1/accounts", { user_identifier: "bob" })).address;
+    alice = await api.wallet("alice");
+    bob = await api.wallet("bob");
     collection = await api.collection({ type: "ERC721", name: "Cats" });
     await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, name: "Tom" });
   });

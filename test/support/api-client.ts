@@ -74,9 +74,9 @@ export class ApiClient {
     return answer.body;
   }
 
-  /** Creates a wallet without a user. */
-  async wallet(): Promise<string> {
-    return (await answerOf(this.client.POST("/v1/accounts", { body: {} }))).address;
+  /** Creates a wallet. @returns its address. */
+  async wallet(user: string | null = null): Promise<string> {
+    return (await answerOf(this.client.POST("/v1/accounts", { body: { user_identifier: user } }))).address;
   }
 
   /** Makes a call that accepts a request. @returns the request's id. */

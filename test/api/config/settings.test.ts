@@ -3,10 +3,15 @@ import { HDNodeWallet } from "ethers";
 
 import { DEFAULT_LIMITS, LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { describeSettings, FIRST_SETTINGS } from "../../../api/cli/settings.ts";
-import { parseDatabaseSettings, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import {
+  parseDatabaseSettings,
+  parseMediaStoreText,
+  parsePruneSettings,
+  parseSettings,
+  SettingsError,
+} from "../../../api/config/settings.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { WALLETS_ROOT } from "../../../api/keys/wallet-deriver.ts";
-import { problemsOf } from "./support/problems-of.ts";
 
 /** Where the service finds others. */
 const OTHERS = {
@@ -325,4 +330,94 @@ describe("settings", () => {
     expect(FIRST_SETTINGS).to.have.length(10);
     expect(describeSettings().map(({ variable }) => variable)).to.include.members([...FIRST_SETTINGS]);
   });
+
+  it("uses other lanes in the place of RETIRED_LANES", () => {
+    expect(parseSettings({ LANES: "3", RETIRED_LANES: "0, 2" }).lanes).to.deep.equal([1, 3, 4]);
+    expect(parseSettings({ LANES: "63", RETIRED_LANES: "5" }).lanes).to.have.length(63);
+    expect(problemsOf({ LANES: "64", RETIRED_LANES: "5" })).to.deep.equal([
+      "LANES: must be at most 63, because RETIRED_LANES names 1 lane",
+    ]);
+    for (const wrong of ["64", "one", "-1"]) {
+      expect(problemsOf({ RETIRED_LANES: wrong })[0], wrong).to.match(
+        /^RETIRED_LANES: must be whole numbers from 0 to 63/,
+      );
+    }
+  });
+
+  it("keeps rows forever or for days (RETAIN_*), and refuses to forget an idempotency key within a week", () => {
+    const kept = { RETAIN_DELIVERIES_DAYS: "forever", RETAIN_BATCH_ITEMS_DAYS: "1", RETAIN_IDEMPOTENCY_KEYS_DAYS: "7" };
+    const { retain } = parseSettings(kept);
+    expect(retain).to.include({ deliveries: null, batch_items: 1, idempotency_keys: 7 });
+    const wrong = (least: number) => `must be forever, or a whole number of days from ${least.toString()} to 36500`;
+    const short = { RETAIN_IDEMPOTENCY_KEYS_DAYS: "6", RETAIN_BATCH_ANSWERS_DAYS: "6", RETAIN_DELIVERIES_DAYS: "0" };
+    expect(problemsOf(short)).to.deep.equal([
+      `RETAIN_DELIVERIES_DAYS: ${wrong(1)}`,
+      `RETAIN_IDEMPOTENCY_KEYS_DAYS: ${wrong(7)}`,
+      `RETAIN_BATCH_ANSWERS_DAYS: ${wrong(7)}`,
+    ]);
+    for (const text of ["-1", "1.5", "never", "36501"])
+      expect(problemsOf({ RETAIN_TEST_EVENTS_DAYS: text })).to.deep.equal([`RETAIN_TEST_EVENTS_DAYS: ${wrong(1)}`]);
+    expect(() => parsePruneSettings({ RETAIN_TEST_EVENTS_DAYS: "0" })).to.throw(SettingsError, wrong(1));
+    expect(parsePruneSettings({ LANES: "wrong" }).retain).to.deep.equal(parseSettings({}).retain);
+  });
+
+  describe("MEDIA_STORE", () => {
+    const KEYS = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+
+    function bucketOf(text: string, env: Record<string, string> = {}) {
+      const setting = parseMediaStoreText({ ...KEYS, ...env }, text);
+      return setting.kind === "s3" ? setting.bucket : null;
+    }
+
+    it("is files on SQLite and the database on PostgreSQL", () => {
+      expect(parseSettings({}).mediaStore).to.deep.equal({ kind: "files" });
+      const postgres = parseSettings({ DATABASE_URL: "postgres://moneta@localhost/moneta" });
+      expect(postgres.mediaStore).to.deep.equal({ kind: "database" });
+    });
+
+    it("reaches AWS by the bucket's host name, and other servers by a path", () => {
+      expect(bucketOf("s3://my-bucket/some/where/", { AWS_REGION: "eu-central-1" })).to.deep.equal({
+        bucket: "my-bucket",
+        prefix: "some/where/",
+        endpoint: "https://s3.eu-central-1.amazonaws.com",
+        region: "eu-central-1",
+        pathStyle: false,
+        credentials: { accessKeyId: "key", secretAccessKey: "secret", sessionToken: null },
+      });
+      expect(bucketOf("s3://my.bucket")).to.include({ prefix: "", region: "us-east-1", pathStyle: true });
+      const own = { endpoint: "http://localhost:9000", pathStyle: true };
+      expect(bucketOf("s3://my-bucket", { AWS_ENDPOINT_URL_S3: "http://localhost:9000/" })).to.include(own);
+      expect(bucketOf("s3://my-bucket?endpoint=https://r2.example&region=auto&style=virtual")).to.include({
+        endpoint: "https://r2.example",
+        region: "auto",
+        pathStyle: false,
+      });
+    });
+
+    for (const [text, words, env] of [
+      ["folder", "must be files, database or s3://<bucket>/<prefix>", KEYS],
+      ["s3://B", "a bucket's name has 3 to 63 of", KEYS],
+      ["s3://bucket", "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY", {}],
+      ["s3://bucket?zone=1", "has the unknown option zone", KEYS],
+      ["s3://bucket?endpoint=ftp://x", "needs an endpoint such as https://host:9000", KEYS],
+      ["s3://bucket?style=old", "must be path or virtual", KEYS],
+    ] as const)
+      it(`refuses ${text}: ${words}`, () => {
+        expect(() => parseSettings({ ...env, MEDIA_STORE: text }))
+          .to.throw(`MEDIA_STORE: `)
+          .with.property("message")
+          .that.contains(words);
+      });
+  });
 });
+
+/** What is wrong with these settings. */
+function problemsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseSettings(env);
+  } catch (error) {
+    if (error instanceof SettingsError) return error.problems;
+    throw error;
+  }
+  return [];
+}

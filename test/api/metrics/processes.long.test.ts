@@ -1,9 +1,10 @@
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 
 import { expect } from "chai";
 
 import { useService } from "../../support/use-service.ts";
 import { scrapeOnce } from "./support.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 describe("/metrics of processes", () => {
   // Processes: the figures are those of their threads.
@@ -42,12 +43,10 @@ describe("/metrics of processes", () => {
   });
 
   it("refuses a port that is in use, and says which setting to change", async () => {
-    const taken = createServer();
-    await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-    const { port } = taken.address() as AddressInfo;
-    const process = moneta.spawn({ METRICS_PORT: port.toString() });
+    const taken = await listenOnLoopback(createServer());
+    const process = moneta.spawn({ METRICS_PORT: taken.port.toString() });
     expect(await process.gone()).to.equal(1);
     expect(process.output).to.match(/\/metrics cannot listen: .*EADDRINUSE.* METRICS_PORT/);
-    await new Promise((resolve) => taken.close(resolve));
+    await taken.stop();
   });
 });

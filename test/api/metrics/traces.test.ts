@@ -1,6 +1,4 @@
-import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
 import { expect } from "chai";
@@ -9,6 +7,7 @@ import pino from "pino";
 import { newTrace, parseTraceparent, rootOf, type Span, SpanExporter } from "../../../api/metrics/traced.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 interface SentSpan {
   traceId: string;
@@ -44,18 +43,18 @@ class TestCollector {
     });
   });
 
+  #listening: Listening | null = null;
+
   async start(): Promise<void> {
-    this.#server.listen(0, "127.0.0.1");
-    await once(this.#server, "listening");
+    this.#listening = await listenOnLoopback(this.#server);
   }
 
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port.toString()}`;
+    return this.#listening?.url ?? "";
   }
 
-  stop(): void {
-    this.#server.closeAllConnections();
-    this.#server.close();
+  async stop(): Promise<void> {
+    await this.#listening?.stop();
   }
 
   #receive(message: Message, key: unknown): void {
@@ -72,9 +71,7 @@ class TestCollector {
 function useCollector(): TestCollector {
   const collector = new TestCollector();
   before("start a collector", () => collector.start());
-  after("stop the collector", () => {
-    collector.stop();
-  });
+  after("stop the collector", () => collector.stop());
   return collector;
 }
 

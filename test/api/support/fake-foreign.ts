@@ -1,6 +1,15 @@
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
 import type { ForeignContracts, Held, HoldingQuery, InspectedContract } from "../../../api/chain/foreign.ts";
 import type { Burn, CollectionType } from "../../../api/domain/command.ts";
+import { randomAddress } from "./rows.ts";
+
+interface NewToken {
+  type: CollectionType;
+  tokenId: string;
+  quantity: bigint;
+  /** Of the contract. */
+  name: string | null;
+}
 
 /** A fake of the chain reader for contracts that the service did not deploy. */
 export class FakeForeign implements ForeignContracts {
@@ -17,6 +26,17 @@ export class FakeForeign implements ForeignContracts {
   /** Whether the chain has EIP-7702. */
   delegates = true;
   calls = 0;
+
+  /** Adds a contract with one token. @returns its address. */
+  addToken(
+    owner: string,
+    { type = "ERC721", tokenId = "1", quantity = 1n, name = null }: Partial<NewToken> = {},
+  ): string {
+    const contract = randomAddress();
+    this.contracts.set(contract, { type, name });
+    this.give(contract, tokenId, owner, quantity);
+    return contract;
+  }
 
   give(contract: string, tokenId: string, owner: string, quantity = 1n): void {
     this.copies.set(`${contract}/${tokenId}/${owner}`, quantity);

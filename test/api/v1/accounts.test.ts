@@ -1,16 +1,12 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("accounts", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   describe("POST /v1/accounts", () => {
     it("creates a wallet for a user", async () => {
@@ -83,18 +79,6 @@ describe("accounts", () => {
       expectRefusal(await api.get("/v1/accounts/user/%00"), 404, "not_found");
       expectRefusal(theirs, 404, "not_found");
       expect(theirs.text).to.equal(nobodys.text);
-    });
-  });
-
-  describe("GET /v1/accounts", () => {
-    it("lists only this app's wallets, oldest first", async () => {
-      const fresh = await startApi();
-      const made = [await addWallet(fresh), await addWallet(fresh), await addWallet(fresh)];
-      await addWallet(fresh, fresh.other.token);
-      const answer = await fresh.get("/v1/accounts");
-      expect(answer.body.wallets?.map((wallet) => wallet.address)).to.deep.equal(made);
-      expect(answer.body).to.include({ total: 3, limit: 30, offset: 0, next: null });
-      await fresh.close();
     });
   });
 

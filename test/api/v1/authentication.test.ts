@@ -2,16 +2,12 @@ import { expect } from "chai";
 
 import { issueToken, type Scope } from "../../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("authentication", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   const issue = (scopes: Scope[] | null, expiresAt: number | null = null) =>
     issueToken(api, { appId: api.app.id, name: "test", scopes, expiresAt });
@@ -72,7 +68,10 @@ describe("authentication", () => {
     ["accounts", "POST", "/v1/accounts"],
     ["collections", "POST", "/v1/collections"],
     ["mint", "POST", "/v1/nfts"],
+    ["mint", "POST", "/v1/nfts/batch"],
+    ["media", "POST", "/v1/media"],
     ["transfer", "POST", "/v1/transfers"],
+    ["transfer", "POST", "/v1/transfers/batch"],
     ["transfer", "POST", "/v1/burns"],
     ["transfer", "POST", "/v1/burns/batch"],
     ["webhooks", "PUT", "/v1/webhook"],
@@ -82,7 +81,7 @@ describe("authentication", () => {
     ["contracts", "DELETE", `/v1/contracts/${randomAddress()}`],
   ];
   it("checks the scope of each endpoint before everything else", async () => {
-    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "transfer", "webhooks", "contracts"];
+    const scopes: Scope[] = ["read", "accounts", "collections", "mint", "media", "transfer", "webhooks", "contracts"];
     for (const [scope, method, path] of calls) {
       const others = await issue(scopes.filter((name) => name !== scope));
       const body = method === "GET" || method === "DELETE" ? {} : { body: { nonsense: true } };

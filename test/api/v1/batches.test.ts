@@ -2,21 +2,17 @@ import { expect } from "chai";
 
 import { sealedPlace } from "../../../api/keys/sealer.ts";
 import { DEFAULT_LIMITS, MAX_BATCH_ITEM_ERRORS, MAX_BATCH_ITEMS } from "../../../api/config/limits.ts";
-import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { addCollection } from "../support/api-rows.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
-import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("batches", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block", limits: { batchBytes: 2_097_152 } });
   const to = randomAddress();
-  before(async () => {
-    api = await startApi({ limits: { batchBytes: 2_097_152 } });
-  });
-  after(() => api.close());
 
   const mint = (items: unknown, key?: string) =>
     api.post("/v1/nfts/batch", { items }, key === undefined ? {} : { headers: { "idempotency-key": key } });
@@ -134,13 +130,6 @@ describe("batches", () => {
       expect(new Set(outcomes(await mint(items)))).to.deep.equal(new Set(["ok"]));
       expectRefusal(await mint([...items, ...items]), 413, "payload_too_large");
     });
-
-    it("needs the scope of the single call", async () => {
-      const { token } = await issueToken(api, { appId: api.app.id, name: "r", scopes: ["read"], expiresAt: null });
-      for (const path of ["/v1/nfts/batch", "/v1/transfers/batch"]) {
-        expectRefusal(await api.post(path, { items: [{}] }, { token }), 403, "forbidden");
-      }
-    });
   });
 
   describe("given an Idempotency-Key", () => {
@@ -194,13 +183,5 @@ describe("batches", () => {
       expect(answer.headers.get("retry-after")).to.equal("30");
       expect((await mint([into(randomAddress())])).headers.get("retry-after")).to.equal(null);
     });
-  });
-
-  it("are listed like single calls", async () => {
-    const collection = await addCollection(api);
-    const [, last] = resultsOf(await mint(times(2, into(collection))));
-    const id = last?.request_id ?? "";
-    expect((await api.get(`/v1/requests/${id}`)).body).to.include({ type: "mint", status: "pending" });
-    expect(expectAccepted(await api.post("/v1/nfts", into(collection)))).to.not.equal(id);
   });
 });

@@ -1,20 +1,15 @@
-import type { Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 
 import { expect } from "chai";
 
 import { ERRORS, type HttpErrorCode } from "../../../api/domain/error-codes.ts";
 import { createHttpServer } from "../../../api/v1/server.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 describe("broken HTTP", () => {
-  let api: TestApi;
-  let port: number;
-  before(async () => {
-    api = await startApi();
-    port = Number(new URL(api.baseUrl).port);
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
+  const port = () => Number(new URL(api.baseUrl).port);
 
   for (const [title, text, status, code] of [
     ["text that is not HTTP", "NONSENSE\r\n\r\n", 400, "malformed_request"],
@@ -34,7 +29,7 @@ describe("broken HTTP", () => {
     ],
   ] as const) {
     it(`answers ${status} ${code} to ${title}`, async () => {
-      const answer = await rawCall(port, text);
+      const answer = await rawCall(port(), text);
       expect(answer).to.match(new RegExp(`^HTTP/1.1 ${status.toString()} `));
       expect(bodyOf(answer)).to.deep.equal({ error_code: code, message: ERRORS[code].message, errors: null });
     });
@@ -42,7 +37,7 @@ describe("broken HTTP", () => {
 
   it("answers 400 malformed_request to HTTP/1.1 without Host, inside and outside /v1", async () => {
     for (const path of ["/healthz", "/v1/accounts", "/nothing"]) {
-      const answer = await rawCall(port, `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`);
+      const answer = await rawCall(port(), `GET ${path} HTTP/1.1\r\nConnection: close\r\n\r\n`);
       expect(answer).to.match(/^HTTP\/1.1 400 .*X-Request-Id: /s);
       expect(bodyOf(answer)).to.include({ error_code: "malformed_request" });
       expect((bodyOf(answer) as { message: string }).message).to.contain("`Host`");
@@ -50,27 +45,22 @@ describe("broken HTTP", () => {
   });
 
   it("accepts HTTP/1.0 without Host, and Expect: 100-continue", async () => {
-    expect(await rawCall(port, "GET /healthz HTTP/1.0\r\n\r\n")).to.match(/^HTTP\/1.1 200 /);
+    expect(await rawCall(port(), "GET /healthz HTTP/1.0\r\n\r\n")).to.match(/^HTTP\/1.1 200 /);
     const call = "GET /healthz HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n";
-    expect(await rawCall(port, call)).to.match(/^HTTP\/1.1 (100 Continue\r\n\r\nHTTP\/1.1 )?200 /);
+    expect(await rawCall(port(), call)).to.match(/^HTTP\/1.1 (100 Continue\r\n\r\nHTTP\/1.1 )?200 /);
   });
 
   it("answers a broken HEAD without a body", async () => {
     const long = `HEAD /${"x".repeat(40_000)} HTTP/1.1\r\nHost: a\r\n\r\n`;
-    expect(await rawCall(port, long)).to.match(/^HTTP\/1.1 413 [^{]*\r\n\r\n$/s);
+    expect(await rawCall(port(), long)).to.match(/^HTTP\/1.1 413 [^{]*\r\n\r\n$/s);
   });
 
   describe("given a request that never ends", () => {
-    let server: Server;
-    before(async () => {
-      const options = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 };
-      server = createHttpServer(() => undefined, options);
-      await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    });
-    after(() => server.close());
-
     it("answers 408 request_timeout", async () => {
-      const answer = await rawCall((server.address() as AddressInfo).port, "GET / HTTP/1.1\r\nHost: a\r\n");
+      const options = { headersTimeout: 100, requestTimeout: 200, connectionsCheckingInterval: 20 };
+      const server = await listenOnLoopback(createHttpServer(() => undefined, options));
+      const answer = await rawCall(server.port, "GET / HTTP/1.1\r\nHost: a\r\n");
+      await server.stop();
       expect(answer).to.match(/^HTTP\/1.1 408 /);
       const code: HttpErrorCode = "request_timeout";
       expect(bodyOf(answer)).to.deep.equal({ error_code: code, message: ERRORS[code].message, errors: null });

@@ -1,53 +1,34 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { outcomes } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/burns", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   const burn = (fields: object, options: object = {}) =>
     api.call("POST", "/v1/burns", { body: { from_address: wallet, ...fields }, ...options });
   const transfer = (fields: object) =>
     api.post("/v1/transfers", { from_address: wallet, to_address: randomAddress(), ...fields });
 
-  async function commandOf(id: string) {
-    const query = api.database.read
-      .selectFrom("requests")
-      .select(["type", "command", "reference"])
-      .where("id", "=", id);
-    const row = await query.executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
-
-  function foreignToken(type: "ERC721" | "ERC1155" = "ERC721", quantity = 1n): string {
-    const contract = randomAddress();
-    api.foreign.contracts.set(contract, { type, name: "Elsewhere" });
-    api.foreign.give(contract, "7", wallet, quantity);
-    return contract;
-  }
-
   describe("given a token of one of the service's collections", () => {
     it("stores a request of the type burn, which the wallet signs for the collection", async () => {
       const contract = await addCollection(api);
       await addMint(api, { contract, to: wallet, tokenId: 5 });
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 5, reference: "gone" }));
-      expect(await commandOf(id)).to.deep.equal({
-        type: "burn",
-        reference: "gone",
-        command: {
-          ...{ kind: "burn", contract, contractType: "ERC721", foreign: false },
-          ...{ from: wallet, tokenId: "5", quantity: "1" },
-        },
+      const row = await storedRequest(api, id);
+      expect(row).to.include({ type: "burn", reference: "gone" });
+      expect(row.command).to.deep.equal({
+        ...{ kind: "burn", contract, contractType: "ERC721", foreign: false },
+        ...{ from: wallet, tokenId: "5", quantity: "1" },
       });
       const { body } = await api.get("/v1/requests?type=burn");
       expect((body as { requests: { request_id: string }[] }).requests.map((one) => one.request_id)).to.include(id);
@@ -58,7 +39,7 @@ describe("POST /v1/burns", () => {
       await addMint(api, { contract, to: wallet, tokenId: 1 });
       api.foreign.calls = 0;
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 1 }));
-      expect((await commandOf(id)).command).to.include({ kind: "burn", foreign: true });
+      expect((await storedRequest(api, id)).command).to.include({ kind: "burn", foreign: true });
       // Its holders are known, and it has the function.
       expect(api.foreign.calls).to.equal(0);
       expect((await api.get("/v1/contracts")).body.contracts).to.deep.equal([]);
@@ -143,18 +124,22 @@ describe("POST /v1/burns", () => {
 
   describe("given a contract of others", () => {
     it("reads it, follows it, and uses the wallet's delegate", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       const id = expectAccepted(await burn({ contract_address: contract, token_id: 7 }));
-      expect((await commandOf(id)).command).to.include({ kind: "burn", foreign: true, contractType: "ERC721" });
+      expect((await storedRequest(api, id)).command).to.include({
+        kind: "burn",
+        foreign: true,
+        contractType: "ERC721",
+      });
       expect(JSON.stringify((await api.get("/v1/contracts")).body)).to.include(contract);
       expectRefusal(await burn({ contract_address: contract, token_id: 7 }), 422, "token_busy");
-      const copies = foreignToken("ERC1155", 3n);
+      const copies = api.foreign.addToken(wallet, { type: "ERC1155", tokenId: "7", quantity: 3n });
       expectRefusal(await burn({ contract_address: copies, token_id: 7, amount: 4 }), 422, "insufficient_balance");
       expectAccepted(await burn({ contract_address: copies, token_id: 7, amount: 3 }));
     });
 
     it("refuses one that has no burn function, and stores nothing", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       api.foreign.unburnable.add(contract);
       const answer = await burn({ contract_address: contract, token_id: 7 });
       expectRefusal(answer, 422, "contract_not_supported", { contract_address: "contract_not_supported" });
@@ -172,7 +157,7 @@ describe("POST /v1/burns", () => {
     });
 
     it("refuses what needs a delegate, and burns by signature", async () => {
-      const contract = foreignToken();
+      const contract = api.foreign.addToken(wallet, { tokenId: "7" });
       const [old, present] = [await addCollection(api, { signedBurns: false }), await addCollection(api)];
       for (const own of [old, present]) await addMint(api, { contract: own, to: wallet, tokenId: 7 });
       for (const contract_address of [contract, old]) {
@@ -188,11 +173,7 @@ describe("POST /v1/burns", () => {
 });
 
 describe("POST /v1/burns/batch", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   it("accepts each item for itself, and decides them in their order", async () => {
     const wallet = await addWallet(api);
@@ -229,9 +210,8 @@ describe("POST /v1/burns/batch", () => {
   });
 
   it("asks no contract of others to burn what the wallet does not hold", async () => {
-    const [wallet, contract] = [await addWallet(api), randomAddress()];
-    api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-    api.foreign.give(contract, "1", wallet, 3n);
+    const wallet = await addWallet(api);
+    const contract = api.foreign.addToken(wallet, { type: "ERC1155", quantity: 3n });
     api.foreign.unburnable.add(contract);
     const items = [
       { token_id: 1, amount: 4 },

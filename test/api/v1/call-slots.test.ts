@@ -1,5 +1,5 @@
 import { EventEmitter } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
 import { expect } from "chai";
@@ -7,6 +7,7 @@ import { expect } from "chai";
 import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
 import { CallSlots } from "../../../api/v1/call-slots.ts";
+import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 const BATCHES = { name: "batches", running: BATCHES_AT_ONCE, waiting: WAITING_BATCHES, hint: "Try again." };
 
@@ -176,8 +177,7 @@ describe("CallSlots", () => {
     const server = createServer(() => {
       accepted += 1;
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    const { port } = server.address() as AddressInfo;
+    const { port, stop } = await listenOnLoopback(server);
     const callers: Socket[] = [];
     try {
       await slots.take("busy");
@@ -187,7 +187,7 @@ describe("CallSlots", () => {
       expect(accepted).to.be.at.least(2);
     } finally {
       for (const caller of callers) caller.destroy();
-      server.close();
+      await stop();
     }
   });
 });

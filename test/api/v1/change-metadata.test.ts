@@ -1,36 +1,29 @@
 import { expect } from "chai";
 
-import { toCommand } from "../../../api/store/requests/requests.ts";
-import { type Answer, RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 const HOLDER = randomAddress();
 
 describe("changing metadata", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   before(async () => {
-    api = await startApi();
     await confirmUpTo(api, 10);
   });
-  after(() => api.close());
 
   const patch = (path: string, body: unknown, options: object = {}) =>
     api.call("PATCH", `/v1/collections/${path}`, { body, ...options });
   const published = async (path: string) => (await api.get(`/metadata/31337/${path}`, { token: null })).body;
-  const stored = (id: string) =>
-    api.database.read.selectFrom("requests").selectAll().where("id", "=", id).executeTakeFirstOrThrow();
-  const requestIn = (answer: Answer): string => {
-    expect(answer.status, answer.text).to.equal(200);
-    return (answer.body as { request_id: string }).request_id;
-  };
 
   describe("PATCH /v1/collections/:address", () => {
     it("changes, adds and removes fields, and announces the change", async () => {
       const contract = await addCollection(api, { metadata: { description: "old", image: "https://a/b.png" } });
       const answer = await patch(contract, { description: "new", image: null, external_link: "https://c" });
-      const id = requestIn(answer);
+      const id = expectAccepted(answer);
       expect(answer.body).to.deep.equal({
         metadata: { description: "new", external_link: "https://c" },
         request_id: id,
@@ -41,8 +34,8 @@ describe("changing metadata", () => {
         description: "new",
         external_link: "https://c",
       });
-      const request = await stored(id);
-      expect(toCommand(request.command)).to.deep.equal({
+      const request = await storedRequest(api, id);
+      expect(request.command).to.deep.equal({
         kind: "announce-metadata",
         type: "ERC721",
         collection: contract,
@@ -83,7 +76,7 @@ describe("changing metadata", () => {
         .select("request_id")
         .where("address", "=", contract)
         .executeTakeFirstOrThrow();
-      expect(toCommand((await stored(id)).command)).to.deep.include({
+      expect((await storedRequest(api, id)).command).to.deep.include({
         metadata: { description: "new" },
         name: "Collection",
       });
@@ -119,9 +112,11 @@ describe("changing metadata", () => {
         attributes: [],
       });
       const expected = { name: `Cat ${tokenId.toString()}`, attributes: [], description: `No. ${tokenId.toString()}` };
-      expect(answer.body).to.deep.equal({ metadata: expected, request_id: requestIn(answer) });
+      expect(answer.body).to.deep.equal({ metadata: expected, request_id: expectAccepted(answer) });
       expect(await published(`${contract}/${tokenId.toString()}`)).to.deep.equal(expected);
-      expect(toCommand((await stored(requestIn(answer))).command)).to.deep.include({ tokenId: tokenId.toString() });
+      expect((await storedRequest(api, expectAccepted(answer))).command).to.deep.include({
+        tokenId: tokenId.toString(),
+      });
     });
 
     it("keeps old and new numbers exact beyond 2^53-1", async () => {
@@ -165,7 +160,7 @@ describe("changing metadata", () => {
       const id = expectAccepted(await freeze(contract));
       expect((await api.get(`/v1/requests/${id}`)).body).to.include({ type: "freeze", status: "pending" });
       // No relayer may claim it before the directory is stored.
-      expect((await stored(id)).ready_at).to.equal(null);
+      expect((await storedRequest(api, id)).ready_at).to.equal(null);
       for (const answer of [
         await freeze(contract),
         await patch(contract, { description: "x" }),

@@ -1,17 +1,17 @@
 import { expect } from "chai";
 
 import { type Conformance, conformanceOf, type Exchange, NotAsDocumented } from "../../support/conformance.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 /* Every API test checks its answers with this checker. These tests show that it finds each kind of mistake. */
 
 describe("the check of answers against the OpenAPI document", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let conformance: Conformance;
   let accepted: Exchange;
   let refused: Exchange;
   before(async () => {
-    api = await startApi();
     conformance = await conformanceOf(api.baseUrl);
     const path = "/v1/accounts";
     const answer = await api.post(path, { user_identifier: "checked" });
@@ -19,7 +19,6 @@ describe("the check of answers against the OpenAPI document", () => {
     const refusal = await api.post(path, { user_identifier: "checked" });
     refused = { method: "POST", path, status: 422, headers: refusal.headers, text: refusal.text };
   });
-  after(() => api.close());
 
   const expectCaught = (exchange: Exchange, why: RegExp) => {
     expect(() => {

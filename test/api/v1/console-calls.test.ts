@@ -28,16 +28,6 @@ describe("calls with a console session", () => {
   const bare = (method: string, path: string, headers: Record<string, string>) =>
     api.call(method, path, { token: null, headers, ...(method === "POST" ? { body: {} } : {}) });
 
-  it("read and write what belongs to the session's app, like its token", async () => {
-    const session = await startSession(api);
-    const made = await session.call("POST", "/v1/accounts", { body: { user_identifier: "alice" } });
-    expect(made.status).to.equal(200);
-    expect((await api.get("/v1/accounts/user/alice")).body.address).to.equal(made.body.address);
-    expect((await session.call("GET", "/v1/accounts")).body.total).to.equal(1);
-    const other = await startSession(api, { appId: api.other.id });
-    expect((await other.call("GET", "/v1/accounts")).body.total).to.equal(0);
-  });
-
   it("take an Idempotency-Key, also one that the app's token has used", async () => {
     const session = await startSession(api);
     const headers = { "idempotency-key": "once" };

@@ -4,21 +4,20 @@ import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { recordInspection, takeContracts } from "../../../api/store/ledger/contract-states.ts";
 import { recordForeignHoldings } from "../../../api/store/ledger/follow.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
 import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("contents of a wallet", () => {
-  let api: TestApi;
+  const api = useApi();
   let wallet: string;
   beforeEach(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
     await confirmUpTo(api, 10);
   });
-  afterEach(() => api.close());
 
   const contents = async (path = "") => (await api.get(`/v1/accounts/${wallet}${path}`)).body;
 

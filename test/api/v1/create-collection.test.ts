@@ -2,31 +2,24 @@ import { expect } from "chai";
 
 import { measurementFromSlotPrice, UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
 import { writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 const HOSTED = { type: "ERC721", name: "Cats", symbol: "CAT" };
 const SELF_HOSTED = { ...HOSTED, base_uri: "ipfs://cats/" };
 
 describe("POST /v1/collections", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
-  async function commandOf(body: object): Promise<Record<string, unknown>> {
-    const id = expectAccepted(await api.post("/v1/collections", body));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
+  async function commandOf(body: object) {
+    const row = await storedRequest(api, expectAccepted(await api.post("/v1/collections", body)));
     expect(row).to.include({ type: "collection", status: "pending", app_id: api.app.id, nft_collection: null });
     // Due at any time.
     expect(row.ready_at).to.equal(0);
-    return JSON.parse(row.command) as Record<string, unknown>;
+    return row.command;
   }
 
   describe("given texts that need more gas than a transaction of the chain has", () => {

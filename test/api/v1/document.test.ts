@@ -7,7 +7,8 @@ import { apiDocument } from "../../../api/v1/openapi/document.ts";
 import { securityOf } from "../../../api/v1/openapi/security.ts";
 import { documentPath } from "../../../api/v1/openapi/operation.ts";
 import { Conformance, type OpenApiDocument, type Operation } from "../../support/conformance.ts";
-import { PUBLIC_URL, type TestApi, startApi } from "../support/api.ts";
+import { PUBLIC_URL } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 
 describe("the published document", () => {
   const document = JSON.parse(
@@ -15,11 +16,7 @@ describe("the published document", () => {
   ) as Document;
   const conformance = new Conformance(document);
   const endpoints = endpointsOf(DEFAULT_LIMITS);
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   it("is served at /openapi.json, to any origin", async () => {
     const answer = await api.get("/openapi.json", { token: null });

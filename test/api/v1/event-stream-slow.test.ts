@@ -7,24 +7,26 @@ import { enqueueEvents } from "../../../api/store/outbox/events.ts";
 import { writePosition } from "../../../api/v1/schemas/events.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import type { TestApi } from "../support/api.ts";
 import { expectAccepted } from "../support/expect.ts";
+import { storedRequest } from "../support/stored-request.ts";
+import { useApi } from "../support/use-api.ts";
 
 const STREAM = { accept: "text/event-stream" };
 
 describe("an event stream whose client reads slowly", () => {
-  let api: TestApi;
-  let reader: EventReader | null = null;
-  afterEach(async () => {
-    reader?.close();
-    await api.close();
+  const api = useApi({
+    per: "block",
+    limits: { appEventStreams: 1 },
+    answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 },
   });
+  let reader: EventReader | null = null;
+  afterEach(() => reader?.close());
 
   const open = (headers: Record<string, string> = {}) =>
     EventReader.open(`${api.baseUrl}/v1/events`, api.app.token, headers).catch(() => undefined);
 
   it("is ended when the client takes nothing; after a reconnect nothing is lost", async () => {
-    api = await startApi({ limits: { appEventStreams: 1 }, answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 } });
     // About 20 MB, more than the buffers of the sockets take.
     const count = 5_000;
     await addCorrections(api, count);
@@ -46,12 +48,7 @@ describe("an event stream whose client reads slowly", () => {
 /** Stores many events of a request. */
 async function addCorrections(api: TestApi, count: number): Promise<void> {
   const requestId = expectAccepted(await api.post("/v1/collections", { type: "ERC721", name: "A", symbol: "AAA" }));
-  const row = await api.database.read
-    .selectFrom("requests")
-    .selectAll()
-    .where("id", "=", requestId)
-    .executeTakeFirstOrThrow();
-  const request = { ...row, command: JSON.parse(row.command) as never, nft_collection: "x".repeat(4_000) };
+  const request = { ...(await storedRequest(api, requestId)), nft_collection: "x".repeat(4_000) };
   const events = Array.from({ length: count }, () => ({ request, type: "corrected" as const }));
   await api.database.write((trx) => enqueueEvents(trx, events, Date.now()));
 }

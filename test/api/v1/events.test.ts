@@ -1,10 +1,10 @@
 import { expect } from "chai";
 
-import type { CreateCollection } from "../../../api/domain/command.ts";
 import type { RequestEvent } from "../../../api/domain/request.ts";
 import { enqueueEvents } from "../../../api/store/outbox/events.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 interface Feed {
   events: { id: string; type: RequestEvent; request_id: string }[];
@@ -12,11 +12,7 @@ interface Feed {
 }
 
 describe("GET /v1/events", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   const feed = async (query = "", token = api.app.token) =>
     (await api.get(`/v1/events${query}`, { token })).body as unknown as Feed;
@@ -25,14 +21,8 @@ describe("GET /v1/events", () => {
     expectAccepted(await api.post("/v1/collections", collection, { token }));
 
   async function happen(id: string, type: RequestEvent, app = api.app.id): Promise<void> {
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    const command = JSON.parse(row.command) as CreateCollection;
     const errorCode = type === "error" ? "execution_reverted" : undefined;
-    const request = { ...row, app_id: app, command };
+    const request = { ...(await storedRequest(api, id)), app_id: app };
     await api.database.write((trx) => enqueueEvents(trx, [{ request, type, errorCode }], Date.now()));
   }
 
@@ -98,12 +88,11 @@ describe("GET /v1/events", () => {
 
   it("shows no uncommitted event and skips none", async () => {
     const ids = [await request(), await request(), await request()];
-    const rows = await api.database.read.selectFrom("requests").selectAll().where("id", "in", ids).execute();
+    const requests = await Promise.all(ids.map((id) => storedRequest(api, id)));
     await Promise.allSettled(
-      rows.map((row, index) =>
+      requests.map((request, index) =>
         api.database.write(async (trx) => {
-          const command = JSON.parse(row.command) as CreateCollection;
-          await enqueueEvents(trx, [{ request: { ...row, command }, type: "sent" }], Date.now());
+          await enqueueEvents(trx, [{ request, type: "sent" }], Date.now());
           if (index === 1) throw new Error("rolled back");
         }),
       ),

@@ -1,18 +1,16 @@
 import { expect } from "chai";
 
 import { rollback } from "../../../api/store/ledger/rollback.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("filters of listings", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   before(async () => {
-    api = await startApi();
     await confirmUpTo(api, 10);
   });
-  after(() => api.close());
 
   describe("GET /v1/collections/:address", () => {
     const query = (fields: Record<string, string>) => new URLSearchParams(fields).toString();

@@ -1,15 +1,11 @@
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { describeOn } from "../../support/engine.ts";
 
 describeOn("sqlite", "a full disk", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   /** SQLite reports the same error when it may use no more pages. */
   const allow = (pages: number) =>

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { listApiTokens } from "../../../api/store/apps/api-tokens.ts";
 import { conformanceOf } from "../../support/conformance.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { resultsOf } from "../support/batches.ts";
@@ -10,6 +10,7 @@ import { startSession, type TestSession } from "../support/console.ts";
 import { callsOf, type DocumentedCall } from "../support/documented-calls.ts";
 import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
+import { useApi } from "../support/use-api.ts";
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
 type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract" | "apiToken", string>;
@@ -112,7 +113,7 @@ const OWN: Record<string, { body?: object }> = {
 };
 
 describe("isolation of apps", () => {
-  let api: TestApi;
+  const api = useApi();
   let calls: DocumentedCall[];
   let theirs: Things;
   /** Of the first app. */
@@ -128,7 +129,6 @@ describe("isolation of apps", () => {
   };
 
   beforeEach(async () => {
-    api = await startApi();
     calls = callsOf((await conformanceOf(api.baseUrl)).document);
     await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/secret" } });
     const address = await addWallet(api);
@@ -154,7 +154,6 @@ describe("isolation of apps", () => {
     expect(Object.values(theirs)).to.not.include("");
     session = await startSession(api);
   });
-  afterEach(() => api.close());
 
   /** The call with the other app's token or session. Signing out ends a session, so each call has its own. */
   async function callAsOther({ name, caller, method, path }: DocumentedCall, things: Things, by: By): Promise<Answer> {
@@ -224,13 +223,6 @@ describe("isolation of apps", () => {
         expect(answer.status, name).to.equal(403);
       }
     }
-  });
-
-  it("keeps the same user of two apps separate", async () => {
-    await api.post("/v1/accounts", { user_identifier: "their user" }, { token: api.other.token });
-    const path = "/v1/accounts/user/their%20user";
-    const [mine, others] = [await api.get(path), await api.get(path, { token: api.other.token })];
-    expect(others.body.address).to.match(/^0x/).and.to.not.equal(mine.body.address);
   });
 
   it("keeps the idempotency keys of apps separate", async () => {

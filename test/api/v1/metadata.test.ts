@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -8,12 +8,10 @@ import { randomAddress } from "../support/rows.ts";
 const HOLDER = randomAddress();
 
 describe("GET /metadata", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   before(async () => {
-    api = await startApi();
     await confirmUpTo(api, 10);
   });
-  after(() => api.close());
 
   const get = (path: string, headers: Record<string, string> = {}) =>
     api.get(`/metadata/31337/${path}`, { token: null, headers });

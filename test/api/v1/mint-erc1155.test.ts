@@ -1,34 +1,26 @@
 import { expect } from "chai";
 
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 const MAX_ID = 2n ** 256n - 1n;
 const MAX_COPIES = 2n ** 128n - 1n;
 
 describe("POST /v1/nfts, ERC1155", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let hosted1155: string;
   let own1155: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     hosted1155 = await addCollection(api, { type: "ERC1155" });
     own1155 = await addCollection(api, { type: "ERC1155", hosting: "self-hosted" });
   });
-  after(() => api.close());
 
-  async function acceptedRow(body: object) {
-    const id = expectAccepted(await api.post("/v1/nfts", body));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
+  const acceptedRow = async (body: object) => storedRequest(api, expectAccepted(await api.post("/v1/nfts", body)));
 
   let lastId = 1_000n;
   function create(collection: string, fields: object = {}) {

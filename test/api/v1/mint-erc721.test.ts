@@ -1,32 +1,24 @@
 import { expect } from "chai";
 
 import { sealedPlace } from "../../../api/keys/sealer.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/nfts, ERC721", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let hosted721: string;
   let own721: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     hosted721 = await addCollection(api);
     own721 = await addCollection(api, { hosting: "self-hosted" });
   });
-  after(() => api.close());
 
-  async function acceptedRow(body: object) {
-    const id = expectAccepted(await api.post("/v1/nfts", body));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
+  const acceptedRow = async (body: object) => storedRequest(api, expectAccepted(await api.post("/v1/nfts", body)));
 
   describe("hosted", () => {
     it("accepts every metadata field", async () => {

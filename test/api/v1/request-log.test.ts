@@ -1,14 +1,13 @@
 import { expect } from "chai";
 
 import { redactUrl } from "../../../api/v1/request-log.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
+import { addCollection } from "../support/api-rows.ts";
+import { expectRefusal } from "../support/expect.ts";
+import { randomAddress } from "../support/rows.ts";
 
 describe("the request log", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   it("has no user identifier from a path or a query", async () => {
     const user = "alice@example.com";
@@ -39,4 +38,30 @@ describe("the request log", () => {
       expect(redactUrl(url)).to.equal(shown);
     });
   }
+});
+
+describe("an internal error", () => {
+  const api = useApi();
+
+  it("is logged without the unlockable content, the metadata or the token of the call", async () => {
+    const collection = await addCollection(api);
+    await api.database.write((trx) => trx.schema.alterTable("requests").renameTo("gone").execute());
+    const body = {
+      collection_address: collection,
+      to_address: randomAddress(),
+      name: "private name",
+      unlockable_content: "private words",
+    };
+    expectRefusal(await api.post("/v1/nfts", body), 500, "internal_error");
+    const log = api.log.join("");
+    expect(log).to.match(/no such table: requests|relation \\"requests\\" does not exist/);
+    expect(log).to.not.contain("private").and.not.contain(api.app.token);
+  });
+
+  it("is logged without the webhook's secret", async () => {
+    await api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/a" } });
+    await api.database.write((trx) => trx.updateTable("webhooks").set({ secrets: "rubbish.rubbish" }).execute());
+    expectRefusal(await api.post("/v1/webhook/secret", {}), 500, "internal_error");
+    expect(api.log.join("")).to.contain('"level":50').and.not.contain("whsec_");
+  });
 });

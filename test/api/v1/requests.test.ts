@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { ERRORS } from "../../../api/domain/error-codes.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { resultsOf } from "../support/batches.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
@@ -10,11 +10,7 @@ import { randomAddress } from "../support/rows.ts";
 const COLLECTION = { type: "ERC721", name: "A", symbol: "AAA" };
 
 describe("requests", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   describe("GET /v1/requests/:request_id", () => {
     it("shows a pending request", async () => {

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
+
 import { expect } from "chai";
 
 import { hashOfToken } from "../../../api/commands/api-tokens.ts";
@@ -8,53 +11,43 @@ import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.t
 import type { Trx } from "../../../api/store/db/sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 
 const COLLECTION = { type: "ERC721", name: "Cats", symbol: "CAT" };
 
-describe("a token or session that is revoked while a call waits for its turn", () => {
-  let api: TestApi;
+describe("a token or session that is revoked", () => {
+  const api = useApi();
   let session: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
   });
-  afterEach(() => api.close());
 
   const byToken = () => ({ authorization: `Bearer ${api.app.token}` });
   const revokeAll = async (trx: Trx) => {
     await trx.updateTable("api_tokens").set({ revoked_at: Date.now() }).execute();
     await revokeConsoleSession(trx, session.id, Date.now());
   };
+  const rows = (table: "requests" | "wallets" | "webhooks" | "media" | "api_tokens") =>
+    api.database.read.selectFrom(table).selectAll().execute();
 
-  /** Calls that the caller has left in this minute. The service counts a call when it has authenticated it. */
+  /** Calls that the caller has left in this minute. */
   async function callsLeft(headers: Record<string, string>): Promise<number> {
     const answer = await api.get("/v1/accounts", { token: null, headers });
     return Number(/r=(\d+)/.exec(answer.headers.get("ratelimit") ?? "")?.[1]);
   }
 
-  /** Makes a call that waits for a transaction, which ends after `change`. */
-  async function callThatWaits(
-    call: () => Promise<Answer>,
-    headers: Record<string, string>,
-    change: (trx: Trx) => Promise<void>,
-  ): Promise<Answer> {
+  /** Makes a call, and waits until the service has authenticated it: it counts the call then. */
+  async function begun<T>(headers: Record<string, string>, call: () => Promise<T>): Promise<() => Promise<T>> {
     const before = await callsLeft(headers);
-    let answer: Promise<Answer> | undefined;
-    await api.database.write(async (trx) => {
-      // On PostgreSQL, calls that are accepted wait for the row of their app; on SQLite, everything that writes waits.
-      await lockApp(trx, api.app.id);
-      answer = call();
-      let own = 0;
-      await eventually(async () => {
-        own += 1;
-        return before - (await callsLeft(headers)) > own || undefined;
-      });
-      await change(trx);
+    const answer = call();
+    let own = 0;
+    await eventually(async () => {
+      own += 1;
+      return before - (await callsLeft(headers)) > own || undefined;
     });
-    if (answer === undefined) throw new Error("the call was not made");
-    return answer;
+    return () => answer;
   }
 
   it("is not valid any more for calls that are looked up again together", async () => {
@@ -71,57 +64,112 @@ describe("a token or session that is revoked while a call waits for its turn", (
     expect(await valid()).to.deep.equal([false, false, false]);
   });
 
-  const rows = (table: "requests" | "wallets" | "webhooks" | "media") =>
-    api.database.read.selectFrom(table).selectAll().execute();
-
-  const accepted: [string, string, object, "requests" | "wallets"][] = [
-    ["a request", "/v1/collections", COLLECTION, "requests"],
-    ["a wallet", "/v1/accounts", {}, "wallets"],
-  ];
-  for (const [what, path, body, table] of accepted) {
-    for (const who of ["token", "session"] as const) {
-      const headersOf = () => (who === "token" ? byToken() : session.headers);
-
-      it(`gets no ${what.slice(2)} by its ${who}`, async () => {
-        const headers = headersOf();
-        const call = () => api.post(path, body, { token: null, headers });
-        expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
-        expect(await rows(table)).to.deep.equal([]);
+  describe("while a call waits for its turn", () => {
+    /** Makes a call that waits for a transaction, which ends after `change`. */
+    async function callThatWaits(
+      call: () => Promise<Answer>,
+      headers: Record<string, string>,
+      change: (trx: Trx) => Promise<void>,
+    ): Promise<Answer> {
+      const answer = await api.database.write(async (trx) => {
+        // On PostgreSQL, calls that are accepted wait for the row of their app; on SQLite, everything that writes waits.
+        await lockApp(trx, api.app.id);
+        const waiting = await begun(headers, call);
+        await change(trx);
+        return waiting;
       });
-
-      it(`gets ${what} by a ${who} that still works`, async () => {
-        const headers = headersOf();
-        const call = () => api.post(path, body, { token: null, headers });
-        const answer = await callThatWaits(call, headers, () => Promise.resolve());
-        expect(answer.status, answer.text).to.be.within(200, 202);
-        expect(await rows(table)).to.have.length(1);
-      });
+      return answer();
     }
-  }
 
-  // On PostgreSQL nothing makes these calls wait.
-  describeOn("sqlite", "for a call that accepts no request", () => {
-    it("registers no webhook", async () => {
-      const headers = byToken();
-      const call = () => api.call("PUT", "/v1/webhook", { token: null, headers, body: { url: "https://a.example" } });
-      expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
-      expect(await rows("webhooks")).to.deep.equal([]);
+    const accepted: [string, string, object, "requests" | "wallets"][] = [
+      ["a request", "/v1/collections", COLLECTION, "requests"],
+      ["a wallet", "/v1/accounts", {}, "wallets"],
+    ];
+    for (const [what, path, body, table] of accepted) {
+      for (const who of ["token", "session"] as const) {
+        const headersOf = () => (who === "token" ? byToken() : session.headers);
+
+        it(`gets no ${what.slice(2)} by its ${who}`, async () => {
+          const headers = headersOf();
+          const call = () => api.post(path, body, { token: null, headers });
+          expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
+          expect(await rows(table)).to.deep.equal([]);
+        });
+
+        it(`gets ${what} by a ${who} that still works`, async () => {
+          const headers = headersOf();
+          const call = () => api.post(path, body, { token: null, headers });
+          const answer = await callThatWaits(call, headers, () => Promise.resolve());
+          expect(answer.status, answer.text).to.be.within(200, 202);
+          expect(await rows(table)).to.have.length(1);
+        });
+      }
+    }
+
+    // On PostgreSQL nothing makes these calls wait.
+    describeOn("sqlite", "for a call that accepts no request", () => {
+      it("registers no webhook", async () => {
+        const headers = byToken();
+        const call = () => api.call("PUT", "/v1/webhook", { token: null, headers, body: { url: "https://a.example" } });
+        expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
+        expect(await rows("webhooks")).to.deep.equal([]);
+      });
+
+      it("stores no file", async () => {
+        const headers = { ...byToken(), "content-type": "application/octet-stream" };
+        const call = () => api.call("POST", "/v1/media", { token: null, headers, raw: "a file" });
+        expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
+        expect(await rows("media")).to.deep.equal([]);
+      });
+
+      it("creates no token", async () => {
+        const { headers } = session;
+        const call = () => api.post("/v1/tokens", { scopes: ["read"] }, { token: null, headers });
+        const before = await rows("api_tokens");
+        expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
+        expect(await rows("api_tokens")).to.have.length(before.length);
+      });
+    });
+  });
+
+  describe("before the body of a call has arrived", () => {
+    /** Sends the last bytes of the body after `meanwhile`. @returns the status. */
+    async function callLate(
+      path: string,
+      value: object,
+      headers: Record<string, string>,
+      meanwhile: () => Promise<void>,
+    ): Promise<number | undefined> {
+      const body = JSON.stringify(value);
+      const length = { "content-type": "application/json", "content-length": body.length };
+      const call = request(api.baseUrl + path, { method: "POST", headers: { ...headers, ...length } });
+      const answered = await begun(headers, () => {
+        call.write(body.slice(0, 5));
+        return once(call, "response") as Promise<[IncomingMessage]>;
+      });
+      await meanwhile();
+      call.end(body.slice(5));
+      const [answer] = await answered();
+      answer.resume();
+      return answer.statusCode;
+    }
+    const revoke = () => api.database.write(revokeAll);
+    const nothing = () => Promise.resolve();
+
+    it("creates no token by its session", async () => {
+      const before = await rows("api_tokens");
+      expect(await callLate("/v1/tokens", { scopes: ["read"] }, session.headers, revoke)).to.equal(401);
+      expect(await rows("api_tokens")).to.have.length(before.length);
     });
 
-    it("stores no file", async () => {
-      const headers = { ...byToken(), "content-type": "application/octet-stream" };
-      const call = () => api.call("POST", "/v1/media", { token: null, headers, raw: "a file" });
-      expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
-      expect(await rows("media")).to.deep.equal([]);
+    it("creates no wallet by its token", async () => {
+      expect(await callLate("/v1/accounts", { user_identifier: "a" }, byToken(), revoke)).to.equal(401);
+      expect(await rows("wallets")).to.deep.equal([]);
     });
 
-    it("creates no token", async () => {
-      const { headers } = session;
-      const call = () => api.post("/v1/tokens", { scopes: ["read"] }, { token: null, headers });
-      const before = await api.database.read.selectFrom("api_tokens").selectAll().execute();
-      expect((await callThatWaits(call, headers, revokeAll)).status).to.equal(401);
-      const after = await api.database.read.selectFrom("api_tokens").selectAll().execute();
-      expect(after).to.have.length(before.length);
+    it("creates wallets by a session and a token that still work", async () => {
+      expect(await callLate("/v1/accounts", { user_identifier: "a" }, session.headers, nothing)).to.equal(200);
+      expect(await callLate("/v1/accounts", { user_identifier: "b" }, byToken(), nothing)).to.equal(200);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { connect, type Socket } from "node:net";
 
 import { expect } from "chai";
 import express from "express";
@@ -11,6 +11,7 @@ import { UnreadAnswers } from "../../../api/v1/held-bytes.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HeldTimers } from "../../support/held-timers.ts";
 import { type TestApi, startApi } from "../support/api.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 
 /** Milliseconds in which a body must arrive, and in which an upload must begin to arrive. */
 const BODY = 30_000;
@@ -109,8 +110,9 @@ describe("slow callers", () => {
   });
 
   describe("given answers that are not read", () => {
-    let server: Server | null = null;
-    afterEach(() => server?.close());
+    let server: Server;
+    let listening: Listening;
+    afterEach(() => listening.stop());
 
     /** A server whose every answer is large. The header `App` names the app of a call. */
     async function serve(limits: Partial<Limits>, pace?: AnswerPace): Promise<string> {
@@ -127,10 +129,9 @@ describe("slow callers", () => {
         response.end(Buffer.alloc(LARGE, "x"));
       });
       app.use(errorHandler);
-      const listening = createServer(app);
-      server = listening;
-      await new Promise<void>((resolve) => listening.listen(0, "127.0.0.1", resolve));
-      return `http://127.0.0.1:${(listening.address() as AddressInfo).port.toString()}`;
+      server = createServer(app);
+      listening = await listenOnLoopback(server);
+      return listening.url;
     }
 
     const large = (app: string) => `GET / HTTP/1.1\r\nHost: a\r\nApp: ${app}\r\n\r\n`;
@@ -181,8 +182,7 @@ describe("slow callers", () => {
       const url = await serve({}, { stall: 0.5, bytesPerSecond: LARGE });
       const reader = await begin(url, "a");
       await eventually(async () => {
-        const listening = server;
-        const count = await new Promise((resolve) => listening?.getConnections((_error, open) => resolve(open)));
+        const count = await new Promise((resolve) => server.getConnections((_error, open) => resolve(open)));
         return count === 0 || undefined;
       });
       expect((await reader.readsAll()).length).to.be.below(LARGE);

@@ -1,17 +1,13 @@
 import { expect } from "chai";
 
 import { sendingOf } from "../../../api/v1/endpoints/summary.ts";
-import { startApi, type TestApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("GET /v1/summary", () => {
-  let api: TestApi;
-  before(async () => {
-    api = await startApi();
-  });
-  after(() => api.close());
+  const api = useApi({ per: "block" });
 
   const summary = async (token = api.app.token) => (await api.get("/v1/summary", { token })).body;
 

@@ -3,20 +3,20 @@ import { expect } from "chai";
 import { issueToken } from "../../../api/commands/api-tokens.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Shape } from "../../../client/client.ts";
-import { type Answer, type Tenant, type TestApi, startApi } from "../support/api.ts";
+import type { Answer, Tenant } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { outcomes, resultsOf, times } from "../support/batches.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("to_user", () => {
-  let api: TestApi;
+  const api = useApi();
   let contract: string;
   beforeEach(async () => {
-    api = await startApi();
     contract = await addCollection(api);
   });
-  afterEach(() => api.close());
 
   const mint = (fields: object, options: Partial<Tenant> & { headers?: Record<string, string> } = {}) =>
     api.post("/v1/nfts", { collection_address: contract, ...fields }, options);
@@ -34,12 +34,8 @@ describe("to_user", () => {
 
   /** The destination of the request that was accepted. */
   async function destinationOf(answer: Answer): Promise<string> {
-    const row = await api.database.read
-      .selectFrom("requests")
-      .select("command")
-      .where("id", "=", expectAccepted(answer))
-      .executeTakeFirstOrThrow();
-    return (JSON.parse(row.command) as { to: string }).to;
+    const { command } = await storedRequest(api, expectAccepted(answer));
+    return (command as { to: string }).to;
   }
 
   it("gives the token to the user's wallet, and creates the wallet that does not exist", async () => {

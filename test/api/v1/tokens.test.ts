@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { startSession, type TestSession } from "../support/console.ts";
 import { expectInvalid, expectRefusal } from "../support/expect.ts";
 
@@ -20,13 +21,11 @@ function tokenOf(answer: Answer): Token {
 }
 
 describe("tokens", () => {
-  let api: TestApi;
+  const api = useApi();
   let session: TestSession;
   beforeEach(async () => {
-    api = await startApi();
     session = await startSession(api);
   });
-  afterEach(() => api.close());
 
   const create = (body: object, by = session) => by.call("POST", "/v1/tokens", { body });
   async function list(query = "", by = session): Promise<{ tokens: Token[]; next: string | null }> {

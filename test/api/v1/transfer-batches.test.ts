@@ -7,20 +7,18 @@ import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { outcomes } from "../support/batches.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
 
 describe("POST /v1/transfers/batch", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
   });
-  after(() => api.close());
 
   const transfer = (items: unknown) => api.post("/v1/transfers/batch", { items });
   const send = (contract: string, tokenId: number, fields: object = {}) => ({
@@ -30,6 +28,9 @@ describe("POST /v1/transfers/batch", () => {
     token_id: tokenId,
     ...fields,
   });
+
+  /** A contract of others, in which the wallet has copies of the token 1. @returns its address. */
+  const copies = (quantity: bigint) => api.foreign.addToken(wallet, { type: "ERC1155", quantity });
 
   it("decides the items in their order", async () => {
     const contract = await addCollection(api);
@@ -53,12 +54,10 @@ describe("POST /v1/transfers/batch", () => {
   });
 
   it("follows a contract of others once, and reads each of them and each balance once", async () => {
-    const [contract, unsupported, failing] = [randomAddress(), randomAddress(), randomAddress()];
-    api.foreign.contracts.set(contract, { type: "ERC1155", name: "Elsewhere" });
-    api.foreign.contracts.set(failing, { type: "ERC721", name: null });
-    api.foreign.failing.add(failing);
-    api.foreign.give(contract, "1", wallet, 3n);
+    const contract = copies(3n);
     api.foreign.give(contract, "2", wallet, 1n);
+    const [unsupported, failing] = [randomAddress(), api.foreign.addToken(wallet)];
+    api.foreign.failing.add(failing);
     const calls = api.foreign.calls;
     const answer = await transfer([
       send(contract, 1, { amount: 2 }),
@@ -87,11 +86,7 @@ describe("POST /v1/transfers/batch", () => {
   });
 
   it("follows no contract whose transfers are all refused", async () => {
-    const [refused, accepted] = [randomAddress(), randomAddress()];
-    for (const contract of [refused, accepted]) {
-      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-      api.foreign.give(contract, "1", wallet, 1n);
-    }
+    const [refused, accepted] = [copies(1n), copies(1n)];
     const total = (await api.get("/v1/contracts")).body.total ?? 0;
     const answer = await transfer([
       send(refused, 1, { amount: 2 }),
@@ -112,36 +107,30 @@ describe("POST /v1/transfers/batch", () => {
     expect(holdings).to.deep.equal([{ contract: accepted, reserved: "1" }]);
   });
 
-  it("refuses the contracts for which there is no room", async () => {
-    const contracts = [randomAddress(), randomAddress()];
-    for (const contract of contracts) {
-      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
-      api.foreign.give(contract, "1", wallet);
+  describe("given room for one contract", () => {
+    async function transferWithRoomForOne(items: object[]): Promise<string[]> {
+      const total = (await api.get("/v1/contracts")).body.total ?? 0;
+      const taken = DEFAULT_LIMITS.contracts - total - 1;
+      const take = (delta: number) =>
+        api.database.write((trx) => addToCounter(trx, counterKeys.contracts(api.app.id), delta));
+      await take(taken);
+      const answer = await transfer(items);
+      await take(-taken);
+      return outcomes(answer);
     }
-    const total = (await api.get("/v1/contracts")).body.total ?? 0;
-    const room = DEFAULT_LIMITS.contracts - total - 1;
-    const reserve = (delta: number) =>
-      api.database.write((trx) => addToCounter(trx, counterKeys.contracts(api.app.id), delta));
-    await reserve(room);
-    const answer = await transfer(contracts.map((contract) => send(contract, 1)));
-    await reserve(-room);
-    expect(outcomes(answer)).to.deep.equal(["ok", "too_many_contracts contract_address"]);
-  });
 
-  it("gives the room of a refused item's contract to another item", async () => {
-    const [refused, accepted] = [randomAddress(), randomAddress()];
-    for (const contract of [refused, accepted]) {
-      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-      api.foreign.give(contract, "1", wallet, 1n);
-    }
-    const total = (await api.get("/v1/contracts")).body.total ?? 0;
-    const room = DEFAULT_LIMITS.contracts - total - 1;
-    const reserve = (delta: number) =>
-      api.database.write((trx) => addToCounter(trx, counterKeys.contracts(api.app.id), delta));
-    await reserve(room);
-    const answer = await transfer([send(refused, 1, { amount: 2 }), send(accepted, 1, { amount: 1 })]);
-    await reserve(-room);
-    expect(outcomes(answer)).to.deep.equal(["insufficient_balance token_id", "ok"]);
+    it("refuses another one", async () => {
+      const contracts = [api.foreign.addToken(wallet), api.foreign.addToken(wallet)];
+      expect(await transferWithRoomForOne(contracts.map((contract) => send(contract, 1)))).to.deep.equal([
+        "ok",
+        "too_many_contracts contract_address",
+      ]);
+    });
+
+    it("gives the room of a refused item's contract to another item", async () => {
+      const items = [send(copies(1n), 1, { amount: 2 }), send(copies(1n), 1, { amount: 1 })];
+      expect(await transferWithRoomForOne(items)).to.deep.equal(["insufficient_balance token_id", "ok"]);
+    });
   });
 
   describe("given blocks that are stored while the balances are read", () => {
@@ -151,9 +140,7 @@ describe("POST /v1/transfers/batch", () => {
 
     it("marks the balances to be read again", async () => {
       for (const moved of [false, true]) {
-        const contract = randomAddress();
-        api.foreign.contracts.set(contract, { type: "ERC721", name: null });
-        api.foreign.give(contract, "1", wallet);
+        const contract = api.foreign.addToken(wallet);
         api.foreign.beforeHoldings = async () => {
           if (moved) await api.database.write((trx) => writeMeta(trx, "checkpoint", "77"));
         };
@@ -184,15 +171,8 @@ describe("POST /v1/transfers/batch", () => {
       api.foreign.beforeHoldings = null;
     });
 
-    function contractOfOthers(): string {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-      api.foreign.give(contract, "1", wallet, 10n);
-      return contract;
-    }
-
     it("answers 503 when no item was accepted, and the key stays free", async () => {
-      const contract = contractOfOthers();
+      const contract = copies(10n);
       const body = { items: [send(contract, 1, { amount: 1 }), send(contract, 2, { from_address: randomAddress() })] };
       const call = () => api.post("/v1/transfers/batch", body, { headers: { "idempotency-key": "repeat-1" } });
       api.foreign.down = true;
@@ -204,7 +184,7 @@ describe("POST /v1/transfers/batch", () => {
     });
 
     it("answers what an equal call got that was accepted meanwhile", async () => {
-      const body = { items: [send(contractOfOthers(), 1, { amount: 1 })] };
+      const body = { items: [send(copies(10n), 1, { amount: 1 })] };
       const content = `POST /v1/transfers/batch\n${JSON.stringify(body)}`;
       const first = JSON.stringify({ results: [{ request_id: randomId() }] });
       const answer = newAnswerOf(

@@ -2,37 +2,28 @@ import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
-import { RELAY, type TestApi, startApi } from "../support/api.ts";
+import { RELAY } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 describe("POST /v1/transfers", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let wallet: string;
   let erc721: string;
   let erc1155: string;
   const to = randomAddress();
   before(async () => {
-    api = await startApi();
     wallet = await addWallet(api);
     erc721 = await addCollection(api);
     erc1155 = await addCollection(api, { type: "ERC1155" });
   });
-  after(() => api.close());
 
-  const body = (fields: object) => ({ from_address: wallet, to_address: to, ...fields });
-  const transfer = (fields: object) => api.post("/v1/transfers", body(fields));
+  const transfer = (fields: object) => api.post("/v1/transfers", { from_address: wallet, to_address: to, ...fields });
 
-  async function acceptedRow(fields: object) {
-    const id = expectAccepted(await transfer(fields));
-    const row = await api.database.read
-      .selectFrom("requests")
-      .selectAll()
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
-    return { ...row, command: JSON.parse(row.command) as Record<string, unknown> };
-  }
+  const acceptedRow = async (fields: object) => storedRequest(api, expectAccepted(await transfer(fields)));
 
   describe("ERC721", () => {
     for (const [title, amount] of [
@@ -162,9 +153,7 @@ describe("POST /v1/transfers", () => {
   describe("given the relay as destination", () => {
     it("refuses a transfer of any token", async () => {
       await addMint(api, { contract: erc721, to: wallet, tokenId: 77 });
-      const foreign = randomAddress();
-      api.foreign.contracts.set(foreign, { type: "ERC721", name: "Elsewhere" });
-      api.foreign.give(foreign, "77", wallet);
+      const foreign = api.foreign.addToken(wallet, { tokenId: "77" });
       for (const contract of [erc721, foreign]) {
         const answer = await transfer({ to_address: RELAY, contract_address: contract, token_id: 77 });
         expectInvalid(answer, { to_address: "relay_address" });
@@ -174,9 +163,7 @@ describe("POST /v1/transfers", () => {
 
   describe("given a foreign contract", () => {
     it("reads its type and the token's holder, and follows it from then on", async () => {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC721", name: "Elsewhere" });
-      api.foreign.give(contract, "7", wallet);
+      const contract = api.foreign.addToken(wallet, { tokenId: "7", name: "Elsewhere" });
       const row = await acceptedRow({ contract_address: contract, token_id: 7 });
       expect(row.command).to.include({ foreign: true, contractType: "ERC721", contract, tokenId: "7" });
       const followed = await api.database.read
@@ -190,9 +177,7 @@ describe("POST /v1/transfers", () => {
     });
 
     it("uses the balance that the contract reports", async () => {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC1155", name: null });
-      api.foreign.give(contract, "1", wallet, 3n);
+      const contract = api.foreign.addToken(wallet, { type: "ERC1155", quantity: 3n });
       const send = (amount: number) => transfer({ contract_address: contract, token_id: 1, amount });
       expectRefusal(await send(4), 422, "insufficient_balance");
       expectAccepted(await send(2));
@@ -200,21 +185,17 @@ describe("POST /v1/transfers", () => {
     });
 
     it("refuses tokens that do not exist or are held elsewhere", async () => {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
-      api.foreign.give(contract, "1", randomAddress());
+      const contract = api.foreign.addToken(randomAddress());
       api.foreign.copies.set(`${contract}/1/${wallet}`, 0n);
       expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "insufficient_balance");
       expectRefusal(await transfer({ contract_address: contract, token_id: 2 }), 422, "token_not_found");
     });
 
     it("refuses a token when the contract does not say who holds it, or when the app follows too many", async () => {
-      const contract = randomAddress();
-      api.foreign.contracts.set(contract, { type: "ERC721", name: null });
+      const contract = api.foreign.addToken(wallet);
       api.foreign.failing.add(contract);
       expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "contract_not_supported");
       api.foreign.failing.delete(contract);
-      api.foreign.give(contract, "1", wallet);
       const counter = { key: counterKeys.contracts(api.app.id), delta: DEFAULT_LIMITS.contracts };
       await api.database.write((trx) => addToCounter(trx, counter.key, counter.delta));
       expectRefusal(await transfer({ contract_address: contract, token_id: 1 }), 422, "too_many_contracts");

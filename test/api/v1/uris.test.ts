@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
-import { type Answer, type TestApi, startApi } from "../support/api.ts";
+import type { Answer } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectInvalid } from "../support/expect.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -18,15 +19,13 @@ const WRONG = [
 ];
 
 describe("URIs", () => {
-  let api: TestApi;
+  const api = useApi({ per: "block" });
   let collection: string;
   let ids: string;
   before(async () => {
-    api = await startApi();
     collection = await addCollection(api);
     ids = await addCollection(api, { type: "ERC1155" });
   });
-  after(() => api.close());
 
   const create = (fields: object) =>
     api.post("/v1/collections", { type: "ERC721", name: "Cats", symbol: "CAT", ...fields });

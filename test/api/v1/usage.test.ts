@@ -3,15 +3,11 @@ import { expect } from "chai";
 import type { Shape } from "../../../client/client.ts";
 import { dayOf, dayText } from "../../../api/domain/day.ts";
 import { addToCounters, counterKeys } from "../../../api/store/db/counters.ts";
-import { type TestApi, startApi } from "../support/api.ts";
+import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectInvalid } from "../support/expect.ts";
 
 describe("GET /v1/usage", () => {
-  let api: TestApi;
-  beforeEach(async () => {
-    api = await startApi();
-  });
-  afterEach(() => api.close());
+  const api = useApi();
 
   const usage = async (query = "", token = api.app.token) =>
     (await api.get(`/v1/usage${query}`, { token })).body as unknown as Shape<"Usage">;

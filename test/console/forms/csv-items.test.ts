@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -10,6 +9,7 @@ import { readTable } from "../../../console/forms/csv/table.ts";
 import { fieldsOf } from "../../../console/forms/model/fields.ts";
 import { type CollectionKind, fieldsOfVariant, mintVariant } from "../../../console/forms/model/variants.ts";
 import { documentOfService } from "./document.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 const mint = fieldsOf(documentOfService(), "post /v1/nfts");
 const [COLLECTION, ALICE, BOB] = ["c0", "a1", "b0"].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string];
@@ -38,6 +38,8 @@ function read(lines: string[], options: ItemOptions) {
 }
 
 describe("rows of a CSV file", () => {
+  const folder = useFolder();
+
   it("become mints of an ERC721 collection", () => {
     const lines = [
       "file,name,user_identifier,to_address,attributes.fur,attributes.eyes",
@@ -227,23 +229,18 @@ describe("rows of a CSV file", () => {
       '7,3,"Cat, ""7""",  two words ,https://cats.example/7.png,https://cats.example,ff0000,ipfs://cat,https://youtu.be/7,red',
       "8,1,,,ipfs://cid,,,,,",
     ];
-    const folder = await mkdtemp(join(tmpdir(), "moneta-columns-"));
-    try {
-      await writeFile(join(folder, "metadata.csv"), [columns, ...rows].join("\n"));
-      const drop = await readFolder(folder);
-      expect(drop.problems).to.deep.equal([]);
-      const { items, problems } = read([columns, ...rows], optionsFor(ERC1155));
-      expect(problems).to.deep.equal([]);
-      const same = drop.tokens.map(({ tokenId, supply, metadata }) => ({
-        collection_address: COLLECTION,
-        initial_owner: ALICE,
-        token_id: Number(tokenId),
-        initial_supply: Number(supply),
-        ...metadata,
-      }));
-      expect(items).to.deep.equal(same);
-    } finally {
-      await rm(folder, { recursive: true });
-    }
+    await writeFile(join(folder.path, "metadata.csv"), [columns, ...rows].join("\n"));
+    const drop = await readFolder(folder.path);
+    expect(drop.problems).to.deep.equal([]);
+    const { items, problems } = read([columns, ...rows], optionsFor(ERC1155));
+    expect(problems).to.deep.equal([]);
+    const same = drop.tokens.map(({ tokenId, supply, metadata }) => ({
+      collection_address: COLLECTION,
+      initial_owner: ALICE,
+      token_id: Number(tokenId),
+      initial_supply: Number(supply),
+      ...metadata,
+    }));
+    expect(items).to.deep.equal(same);
   });
 });

@@ -2,25 +2,31 @@ import { expect } from "chai";
 
 import { advance, type BulkItem } from "../../../client/bulk-progress.ts";
 import { failedRowsFile } from "../../../console/forms/csv/outcomes.ts";
-import { newRun, readProgress, saveProgress } from "../../../console/forms/csv/progress.ts";
+import { newRun, readProgress, saveProgress, type Store } from "../../../console/forms/csv/progress.ts";
 import type { Table } from "../../../console/forms/csv/table.ts";
+import { rememberRows, sentBefore } from "../../../console/forms/csv/sent-rows.ts";
 
 const NOW = new Date("2026-11-23T00:00:00Z");
 
-function storeOf(entries: Record<string, string> = {}) {
-  const map = new Map(Object.entries(entries));
+/** The storage of a browser, with room for so many characters in an entry. */
+function storeOf(entries: Record<string, string> = {}, room = Infinity): Store {
+  const stored = new Map(Object.entries(entries));
   return {
-    getItem: (name: string) => map.get(name) ?? null,
-    setItem: (name: string, value: string) => void map.set(name, value),
-    removeItem: (name: string) => void map.delete(name),
+    getItem: (name) => stored.get(name) ?? null,
+    setItem: (name, value) => {
+      if (value.length > room) throw new DOMException("no room", "QuotaExceededError");
+      stored.set(name, value);
+    },
+    removeItem: (name) => stored.delete(name),
   };
 }
 
-const TABLE: Table = {
-  columns: ["name", "error"],
-  rows: ["a", "b,b", "c", "d"].map((name, index) => ({ line: index + 2, cells: new Map([["name", name]]) })),
-  problems: [],
-};
+function tableOf(...names: string[]): Table {
+  const rows = names.map((name, index) => ({ line: index + 2, cells: new Map([["name", name]]) }));
+  return { columns: ["name"], rows, problems: [] };
+}
+
+const TABLE: Table = { ...tableOf("a", "b,b", "c", "d"), columns: ["name", "error"] };
 
 /** A run with a row in each state, and one whose answer is not known. */
 function someRun() {
@@ -101,12 +107,38 @@ describe("the progress of an import", () => {
   });
 
   it("says when the browser has no room for it", () => {
-    const full = {
-      ...storeOf(),
-      setItem: () => {
-        throw new DOMException("full", "QuotaExceededError");
-      },
-    };
-    expect(saveProgress(full, "it", { progress: someRun(), table: TABLE.rows })).to.equal(false);
+    expect(saveProgress(storeOf({}, 10), "it", { progress: someRun(), table: TABLE.rows })).to.equal(false);
+  });
+});
+
+describe("rows that were sent while others of their file were wrong", () => {
+  const PLACE = ["app", "0xcats"];
+  const sent = { run: "first", table: tableOf("A", "B", "C"), rows: [0, 2] };
+  const lines = (store: Store, run: string, table: Table, { place = PLACE, now = NOW } = {}) => [
+    ...sentBefore(store, place, { run, table }, now).keys(),
+  ];
+
+  it("are found in another file by what is in them, whatever their line is", () => {
+    const store = storeOf();
+    expect(rememberRows(store, PLACE, sent, NOW)).to.equal(true);
+    expect(lines(store, "second", tableOf("C", "B", "X", "A"))).to.deep.equal([2, 5]);
+  });
+
+  it("are not found by their own run, in another collection, or after the time of a run", () => {
+    const store = storeOf();
+    rememberRows(store, PLACE, sent, NOW);
+    expect(lines(store, "first", sent.table)).to.deep.equal([]);
+    expect(lines(store, "second", sent.table, { place: ["app", "0xdogs"] })).to.deep.equal([]);
+    expect(lines(store, "second", sent.table, { now: new Date(NOW.getTime() + 7 * 86_400_000) })).to.deep.equal([]);
+  });
+
+  it("say that there is no room, and forget the oldest files", () => {
+    expect(rememberRows(storeOf({}, 10), PLACE, sent, NOW)).to.equal(false);
+    const store = storeOf();
+    for (let index = 0; index < 30; index++) {
+      const name = index.toString();
+      rememberRows(store, PLACE, { run: name, table: tableOf(name), rows: [0] }, NOW);
+    }
+    expect(lines(store, "last", tableOf("9", "10", "29"))).to.deep.equal([3, 4]);
   });
 });
