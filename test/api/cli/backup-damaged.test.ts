@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { TEST_ENGINE } from "../../support/engine.ts";
 import { describeWithBackups } from "../../support/pg-bin.ts";
 import { flipByte, reseal, useBackups } from "./support/backups.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";

@@ -11,7 +11,7 @@ import { describeWithBackups } from "../../support/pg-bin.ts";
 import { startTestService } from "../../support/service.ts";
 import { contents } from "../support/contents.ts";
 import { IMAGE, reseal, useBackups } from "./support/backups.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";

@@ -12,7 +12,7 @@ import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { startAnvil, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 
 const CHAIN = 84_532;
 

@@ -7,7 +7,7 @@ import { openDatabase } from "../../../api/store/db/database.ts";
 import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { sealWithoutPlace } from "../../support/test-keys.ts";
 import { useService } from "../../support/use-service.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: keys rotate", () => {

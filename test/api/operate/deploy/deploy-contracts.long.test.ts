@@ -15,7 +15,7 @@ import type { Plan } from "../../../../api/operate/deploy/plan.ts";
 import { OperatorError } from "../../../../api/operate/operator-error.ts";
 import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
-import { refusalOf } from "../../cli/support/refusal.ts";
+import { refusalOf } from "../../../support/refusal.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 /** What a deployment printed. */
