@@ -9,7 +9,7 @@ import { Relay__factory } from "../../contracts/generated/factories/Relay__facto
 import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useFolder } from "../support/use-folder.ts";
 
 const DEPLOYER = new Wallet(ANVIL_KEY).address;
 const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
@@ -17,18 +17,14 @@ const PUBLIC_URL = "https://nft.example";
 
 /** What the deployment itself does is tested in `deploy-contracts.long.test.ts`. */
 describe("npm run deploy", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let node: TestNode;
 
   before(function () {
     if (anvilBinary() === null) this.skip();
   });
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
   afterEach(async () => {
     await node.stop();
-    await folder.remove();
   });
 
   function deploy(

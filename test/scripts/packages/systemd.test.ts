@@ -7,7 +7,7 @@ import { expect } from "chai";
 
 import { parseSettings } from "../../../api/config/settings.ts";
 import { VARIABLES } from "../../../api/config/variables.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { ROOT } from "../../support/process.ts";
 
 const HOME = "/opt/moneta";
@@ -44,15 +44,13 @@ describe("ops/moneta.service", () => {
 
 describe("ops/install-node", () => {
   const script = readFileSync(join(ROOT, "ops/install-node"), "utf8");
-  let folder: TemporaryFolder;
+  const folder = useFolder();
   let programs: string;
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
     programs = join(folder.path, "programs");
     await mkdir(programs);
   });
-  afterEach(() => folder.remove());
 
   /** A program that comes first on PATH. */
   async function program(name: string, lines: string): Promise<void> {

@@ -12,6 +12,7 @@ import { readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
 import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
+import { collect } from "../../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { useFolder } from "../../../support/use-folder.ts";
@@ -39,6 +40,7 @@ describe("quota of an app's media bytes, when media are copied", () => {
   after(() => agent.destroy());
 
   const limit = (bytes: number) => database.write((trx) => setQuotas(trx, APP, { media_bytes: bytes }));
+  const blockCount = async () => (await collect(blocks.all())).length;
   const used = async () => (await readQuotaUse(database.read, APP)).media_bytes.used;
 
   /** Accepts mints with these texts as images, and waits until all are copied or failed. @returns their rows. */
@@ -107,10 +109,4 @@ describe("quota of an app's media bytes, when media are copied", () => {
     expect(small?.status).to.equal("pending");
     expect(await used()).to.equal(10);
   });
-
-  async function blockCount(): Promise<number> {
-    let count = 0;
-    for await (const block of blocks.all()) count += block.cid.bytes.length > 0 ? 1 : 0;
-    return count;
-  }
 });
