@@ -3,6 +3,7 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { executionDigest } from "../../api/chain/codec/encode.ts";
 import { deploySystem, ethers, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import { expectFailure } from "./support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, type CompactSignature } from "./support/sign.ts";
 
 interface Intent {
@@ -138,9 +139,8 @@ describe("WalletDelegate", () => {
         const fragment = "safeTransferFrom(address,address,uint256)";
         const data = plain.interface.encodeFunctionData(fragment, [wallet.address, rejecting.target, 1n]);
         const signed = { target: await plain.getAddress(), data, number: nextNumber() };
-        await expect(run(relay, await deliver(signed, sign(signed))))
-          .to.emit(relay, "CallFailed")
-          .withArgs(signed.number, plain.interface.encodeErrorResult("ERC721InvalidReceiver", [rejecting.target]));
+        const call = await deliver(signed, sign(signed));
+        await expectFailure(relay, call, plain, "ERC721InvalidReceiver", rejecting.target);
       });
     });
 
@@ -148,10 +148,9 @@ describe("WalletDelegate", () => {
       it("reverts instead of reporting success", async () => {
         const { relay, sign, deliver, stranger } = await setUp();
         const signed = { target: stranger.address, data: "0x12345678", number: nextNumber() };
-        const errors = new ethers.Interface(["error AddressEmptyCode(address)"]);
-        await expect(run(relay, await deliver(signed, sign(signed))))
-          .to.emit(relay, "CallFailed")
-          .withArgs(signed.number, errors.encodeErrorResult("AddressEmptyCode", [stranger.address]));
+        const errors = { interface: new ethers.Interface(["error AddressEmptyCode(address)"]) };
+        const call = await deliver(signed, sign(signed));
+        await expectFailure(relay, call, errors, "AddressEmptyCode", stranger.address);
       });
     });
 

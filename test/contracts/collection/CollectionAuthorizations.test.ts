@@ -3,6 +3,7 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
 import { ethers, fixtures, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { expectFailure } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";
 
@@ -159,14 +160,9 @@ for (const { kind, deploy } of [
       it("fails for the zero address as the wallet", async () => {
         const { relay, intent, transferItem, collections } = await setUp();
         const transfer = { ...intent(), from: ZeroAddress };
-        const reason = collections[0].interface.encodeErrorResult("CollectionInvalidAuthorization", [
-          ZeroAddress,
-          ZeroAddress,
-          transfer.number,
-        ]);
-        await expect(run(relay, await transferItem(0, transfer, { r: ZeroHash, vs: ZeroHash })))
-          .to.emit(relay, "CallFailed")
-          .withArgs(transfer.number, reason);
+        const call = await transferItem(0, transfer, { r: ZeroHash, vs: ZeroHash });
+        const refusal = [ZeroAddress, ZeroAddress, transfer.number];
+        await expectFailure(relay, call, collections[0], "CollectionInvalidAuthorization", ...refusal);
       });
     });
 
