@@ -16,7 +16,7 @@ import {
   nextNumber,
   run,
 } from "./support/deploy.ts";
-import { expectFailure } from "./support/expect-failure.ts";
+import { expectFailure, failureOf } from "./support/expect-failure.ts";
 import { refusedArguments } from "./support/refused-arguments.ts";
 
 const BASE = {
@@ -143,13 +143,9 @@ describe("CollectionFactory", () => {
           ["0x0f", ["CloneArgumentsTruncated", null]],
           ["0x000000", ["CloneArgumentsTruncated", null]],
         ] as const) {
-          const receipt = await (await run(relay, await item(factory, create, cut))).wait();
-          const failure = receipt!.logs
-            .map((log) => relay.interface.parseLog(log)!)
-            .find((e) => e.name === "CallFailed");
-          const error = errors.interface.parseError(failure!.args["reason"] as string);
-          expect(error?.name).to.equal(reason[0]);
-          if (reason[1] !== null) expect([...error!.args]).to.deep.equal(reason[1].map(BigInt));
+          const error = await failureOf(relay, await item(factory, create, cut), errors);
+          expect(error.name).to.equal(reason[0]);
+          if (reason[1] !== null) expect([...error.args]).to.deep.equal(reason[1].map(BigInt));
         }
         const clones = { interface: new ethers.Interface(["error CloneArgumentsTooLong()"]) };
         const long = ethers.concat(["0x00000000000000", new Uint8Array(24_576 - 45 - 6)]);

@@ -3,7 +3,7 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { executionDigest } from "../../api/chain/codec/encode.ts";
 import { deploySystem, ethers, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
-import { expectFailure } from "./support/expect-failure.ts";
+import { expectFailure, failureOf } from "./support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, type CompactSignature } from "./support/sign.ts";
 
 interface Intent {
@@ -41,12 +41,10 @@ describe("WalletDelegate", () => {
       number: sent.number,
     });
     async function expectRefused(sent: Intent, signature: CompactSignature, signer?: string) {
-      const receipt = await (await run(relay, await deliver(sent, signature))).wait();
-      const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
-      const error = account.interface.parseError(failure!.args["reason"] as string);
-      expect(error?.name).to.equal("DelegateInvalidSignature");
-      expect([error!.args[0], error!.args[2]]).to.deep.equal([wallet.address, sent.number]);
-      if (signer !== undefined) expect(error!.args[1]).to.equal(signer);
+      const error = await failureOf(relay, await deliver(sent, signature), account);
+      expect(error.name).to.equal("DelegateInvalidSignature");
+      expect([error.args[0], error.args[2]]).to.deep.equal([wallet.address, sent.number]);
+      if (signer !== undefined) expect(error.args[1]).to.equal(signer);
       expect(await plain.ownerOf(1n)).to.equal(wallet.address);
     }
     return { ...system, intent, sign, deliver, expectRefused };
@@ -159,17 +157,9 @@ describe("WalletDelegate", () => {
         const { delegate, relay, intent, sign } = await setUp();
         const signed = await intent();
         const { r, vs } = sign(signed);
-        await expect(
-          run(relay, {
-            ...(await item(delegate, "execute", signed.target, signed.data, r, vs)),
-            number: signed.number,
-          }),
-        )
-          .to.emit(relay, "CallFailed")
-          .withArgs(
-            signed.number,
-            (reason: string) => delegate.interface.parseError(reason)?.name === "DelegateInvalidSignature",
-          );
+        const call = await item(delegate, "execute", signed.target, signed.data, r, vs);
+        const error = await failureOf(relay, { ...call, number: signed.number }, delegate);
+        expect(error.name).to.equal("DelegateInvalidSignature");
       });
     });
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
+import { type Step, STEPS } from "../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../api/operate/deploy/journal.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../scripts/scene/anvil.ts";
@@ -12,7 +13,6 @@ import { TestProcess } from "../support/process.ts";
 import { useFolder } from "../support/use-folder.ts";
 
 const DEPLOYER = new Wallet(ANVIL_KEY).address;
-const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
 const PUBLIC_URL = "https://nft.example";
 
 /** What the deployment itself does is tested in `deploy-contracts.long.test.ts`. */
@@ -46,11 +46,7 @@ describe("npm run deploy", () => {
   }
 
   /** Deploys, but is killed as soon as it has sent a transaction. @returns how it ended. */
-  function killedAfter(
-    network: string,
-    step: (typeof STEPS)[number],
-    args: string[] = [],
-  ): Promise<number | NodeJS.Signals> {
+  function killedAfter(network: string, step: Step, args: string[] = []): Promise<number | NodeJS.Signals> {
     const env = { KILL_WHEN_PRINTED: `${step}\\s+sent: 0x` };
     return deploy(network, args, env, ["--import", "./test/support/kill-when-printed.mjs"]).gone();
   }

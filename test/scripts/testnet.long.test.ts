@@ -14,12 +14,12 @@ import { eventually } from "../support/eventually.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
 import { ANVIL_KEY, startAnvil, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useFolder } from "../support/use-folder.ts";
 import { createAppIn } from "../support/service.ts";
 
 describe("the service on a chain that is not local (84532, Anvil)", () => {
   let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder({ per: "block" });
   let env: Record<string, string>;
   let baseUrl: string;
   let deployer: Wallet;
@@ -32,7 +32,6 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
   before(async function () {
     if (anvilBinary() === null) this.skip();
     node = await startAnvil(84_532);
-    folder = await temporaryFolder();
     deployer = new Wallet(ANVIL_KEY, node.provider);
     const port = await freePort();
     baseUrl = `http://127.0.0.1:${port.toString()}`;
@@ -51,10 +50,7 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
       CONFIRMATIONS: "2",
     };
   });
-  after(async () => {
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => node.stop());
 
   it("refuses to start without contracts, and says how to get them", async () => {
     const refused = api();

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { openDatabase } from "../../../api/store/db/database.ts";
 import { libpqConnection } from "../../../api/operate/backup/postgres-programs.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { refusalOf } from "../../support/refusal.ts";
+import { inDatabase } from "./support/in-database.ts";
 import { runCli } from "./support/run.ts";
 
 describeOn("postgres", "backup without a fitting pg_dump", () => {
@@ -18,12 +18,9 @@ describeOn("postgres", "backup without a fitting pg_dump", () => {
   let server: string;
   before(async () => {
     place = await createTestDatabase();
-    const database = await openDatabase(place.url);
-    const { rows } = await sql<{ server: string }>`select current_setting('server_version') as server`.execute(
-      database.read,
-    );
+    const version = sql<{ server: string }>`select current_setting('server_version') as server`;
+    const { rows } = await inDatabase(place.url, ({ read }) => version.execute(read));
     server = rows[0]?.server ?? "";
-    await database.close();
   });
   after(() => place.remove());
 

@@ -14,6 +14,7 @@ import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { refusalOf } from "../../support/refusal.ts";
 import { useService } from "../../support/use-service.ts";
+import { inDatabase } from "./support/in-database.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 /** Blocks that the provider allows in a query. */
@@ -192,9 +193,9 @@ describe("reconcile behind a provider with limits, interrupted", () => {
 
     it("reads everything again when another copy of the database was restored", async () => {
       await interrupted();
-      const database = await openDatabase(moneta.databaseUrl);
-      await database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute());
-      await database.close();
+      await inDatabase(moneta.databaseUrl, (database) =>
+        database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute()),
+      );
       expect((await run()).from_block).to.be.lessThan(start);
     });
   });

@@ -14,7 +14,7 @@ import {
   nextNumber,
   run,
 } from "../support/deploy.ts";
-import { expectFailure } from "../support/expect-failure.ts";
+import { expectFailure, failureOf } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signBurn, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Burn } from "./authorization-pairs.ts";
 
@@ -38,16 +38,10 @@ for (const { kind, deploy, single } of [
 
       /** Sends the item and asserts that it fails with the error of the collection. */
       async function expectFailed(call: Item, name: string, args?: unknown[]) {
-        const receipt = await (await run(relay, call)).wait();
-        const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
-        expect(failure?.args["number"]).to.equal(call.number);
-        const { interface: abi } = await ethers.getContractAt(
-          single ? "ERC721Collection" : "ERC1155Collection",
-          address,
-        );
-        const error = abi.parseError(failure!.args["reason"] as string);
-        expect(error?.name).to.equal(name);
-        if (args !== undefined) expect([...error!.args]).to.deep.equal(args);
+        const errors = await ethers.getContractAt(single ? "ERC721Collection" : "ERC1155Collection", address);
+        const error = await failureOf(relay, call, errors);
+        expect(error.name).to.equal(name);
+        if (args !== undefined) expect([...error.args]).to.deep.equal(args);
       }
       const expectRefused = async (burn: Burn, signature: CompactSignature, index: 0 | 1 = 0) => {
         await expectFailed(await burnItem(index, burn, signature), "CollectionInvalidAuthorization");

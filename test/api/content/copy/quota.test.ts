@@ -1,13 +1,8 @@
 import { expect } from "chai";
-import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
-import { MediaWorker } from "../../../../api/content/copy/worker.ts";
 import { collectMedia } from "../../../../api/operate/media/collect.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
-import { leaseTimes } from "../../../../api/shared/lease.ts";
-import { NO_METRICS } from "../../../../api/shared/metrics.ts";
-import { Signal } from "../../../../api/shared/signal.ts";
 import { readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
 import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
@@ -17,6 +12,7 @@ import { openTestDatabase, type TestDatabase } from "../../../support/database.t
 import { eventually } from "../../../support/eventually.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress, requestRow } from "../../support/rows.ts";
+import { mediaWorker } from "./support/media-worker.ts";
 
 describe("quota of an app's media bytes, when media are copied", () => {
   const folder = useFolder();
@@ -52,15 +48,7 @@ describe("quota of an app's media bytes, when media are copied", () => {
     }
     const jobs = ids.map((id) => ({ id, appId: APP }));
     await database.write((trx) => insertMediaJobs(trx, jobs));
-    running ??= new MediaWorker({
-      ...{ blocks, agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
-      database,
-      signals: { requests: new Signal(), deliveries: new Signal(), media: new Signal(), hosted: new Signal() },
-      logger: pino({ level: "silent" }),
-      metrics: NO_METRICS,
-      now: Date.now,
-      lease: leaseTimes(60),
-    }).run(stop.signal);
+    running ??= mediaWorker({ blocks, agent, database }).run(stop.signal);
     await eventually(async () => {
       const job = await database.read.selectFrom("media_jobs").select("seq").executeTakeFirst();
       return job === undefined ? true : undefined;
