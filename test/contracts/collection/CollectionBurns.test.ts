@@ -13,6 +13,7 @@ import {
   networkHelpers,
   nextNumber,
   run,
+  signerOf,
 } from "../support/deploy.ts";
 import { expectFailure, failureOf } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signBurn, signTransfer, type CompactSignature } from "../support/sign.ts";
@@ -135,9 +136,7 @@ for (const { kind, deploy, single } of [
       it("fails with the account's signature, whoever is named as the holder", async () => {
         const { collection, intent, sign, burnItem, expectFailed, expectRefused, holds, wallet } = await setUp();
         const approved = newWallet();
-        await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
-        await networkHelpers.setBalance(wallet.address, 10n ** 20n);
-        const holder = await ethers.getSigner(wallet.address);
+        const holder = await signerOf(wallet.address);
         const approvals = await ethers.getContractAt("ERC721Collection", collection.target, holder);
         await approvals.setApprovalForAll(approved.address, true);
         if (single) await approvals.approve(approved.address, 1n);
@@ -224,9 +223,7 @@ describeStorages("burnWithAuthorization of an ERC721Collection", (storage) => {
   it("clears the approval, and leaves a neighbouring token as it is", async () => {
     const { relay, capped, burn, wallet, bob } = await setUp();
     await run(relay, await item(capped, "mintToWallet", wallet.address));
-    await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
-    await networkHelpers.setBalance(wallet.address, 10n ** 20n);
-    await capped.connect(await ethers.getSigner(wallet.address)).approve(bob.address, 1n);
+    await capped.connect(await signerOf(wallet.address)).approve(bob.address, 1n);
     await run(relay, await burn(capped, 1n));
     await expect(capped.getApproved(1n)).to.be.revertedWithCustomError(capped, "ERC721NonexistentToken");
     expect(await capped.ownerOf(2n)).to.equal(wallet.address);

@@ -13,9 +13,9 @@ import { STEPS } from "../../../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
 import type { Plan } from "../../../../api/operate/deploy/plan.ts";
 import { OperatorError } from "../../../../api/operate/operator-error.ts";
-import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
+import { ANVIL_KEY } from "../../../support/node.ts";
 import { refusalOf } from "../../../support/refusal.ts";
+import { useAnvil } from "../../../support/use-anvil.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 async function printedBy<T>(run: (say: (line: string) => void) => Promise<T>): Promise<{ result: T; output: string }> {
@@ -40,13 +40,11 @@ class Interrupted extends Wallet {
 
 describe("deployContracts", () => {
   const folder = useFolder();
-  let node: TestNode;
+  const node = useAnvil(CHAIN);
   let deployer: Interrupted;
   let empty: unknown;
 
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(CHAIN);
+  before(async () => {
     // The blocks come with the transactions.
     await node.provider.send("evm_setAutomine", [true]);
     empty = await node.provider.send("evm_snapshot", []);
@@ -58,7 +56,6 @@ describe("deployContracts", () => {
     await node.provider.send("evm_revert", [empty]);
     empty = await node.provider.send("evm_snapshot", []);
   });
-  after(() => node.stop());
 
   const plan = (changes: Partial<Plan> = {}): Plan => ({
     chainId: BigInt(CHAIN),
@@ -285,13 +282,7 @@ describe("deployContracts", () => {
 
 describe("deployContracts on a chain that still has the rules of the Shanghai hard fork", () => {
   const folder = useFolder();
-  let node: TestNode;
-
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(CHAIN, ["--hardfork", "shanghai"]);
-  });
-  after(() => node.stop());
+  const node = useAnvil(CHAIN, ["--hardfork", "shanghai"]);
 
   it("names what is missing, and sends nothing", async () => {
     const deployer = new Wallet(ANVIL_KEY, node.provider);
