@@ -15,7 +15,9 @@ async function programOf(words: string[], write: (text: string) => void = () => 
   return program;
 }
 
-const everyCommand = () => programOf(NOUNS.map(({ name }) => name));
+function everyCommand(): Promise<Command> {
+  return programOf(NOUNS.map(({ name }) => name));
+}
 
 async function helpOf(path: string[]): Promise<string> {
   let help = "";
