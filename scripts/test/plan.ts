@@ -63,7 +63,7 @@ export const PIPELINE_ON_BOTH = [
 const SAME_ON_BOTH = [
   /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|prepare-chain|run|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
   /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
-  /^cli\/(?:announced|cli|console|deploy|doctor-disk|drop(?:-\w+)*|init\.long|keys|listen|media|quota|relay|top-up)\./,
+  /^cli\/(?:announced|console|deploy|drop(?:-\w+)*|init\.long|keys|listen|media|program|relay|top-up)\./,
   /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,
   /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
   /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,

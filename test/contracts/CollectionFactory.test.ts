@@ -16,6 +16,7 @@ import {
   nextNumber,
   run,
 } from "./support/deploy.ts";
+import { expectFailure, failureOf } from "./support/expect-failure.ts";
 import { refusedArguments } from "./support/refused-arguments.ts";
 
 const BASE = {
@@ -142,42 +143,29 @@ describe("CollectionFactory", () => {
           ["0x0f", ["CloneArgumentsTruncated", null]],
           ["0x000000", ["CloneArgumentsTruncated", null]],
         ] as const) {
-          const number = nextNumber();
-          const receipt = await (await run(relay, { ...(await item(factory, create, cut)), number })).wait();
-          const failure = receipt!.logs
-            .map((log) => relay.interface.parseLog(log)!)
-            .find((e) => e.name === "CallFailed");
-          const error = errors.interface.parseError(failure!.args["reason"] as string);
-          expect(error?.name).to.equal(reason[0]);
-          if (reason[1] !== null) expect([...error!.args]).to.deep.equal(reason[1].map(BigInt));
+          const error = await failureOf(relay, await item(factory, create, cut), errors);
+          expect(error.name).to.equal(reason[0]);
+          if (reason[1] !== null) expect([...error.args]).to.deep.equal(reason[1].map(BigInt));
         }
-        const clones = new ethers.Interface(["error CloneArgumentsTooLong()"]);
-        const number = nextNumber();
+        const clones = { interface: new ethers.Interface(["error CloneArgumentsTooLong()"]) };
         const long = ethers.concat(["0x00000000000000", new Uint8Array(24_576 - 45 - 6)]);
-        await expect(run(relay, { ...(await item(factory, create, long)), number, gasLimit: 8_000_000n }))
-          .to.emit(relay, "CallFailed")
-          .withArgs(number, clones.encodeErrorResult("CloneArgumentsTooLong"));
+        const call = { ...(await item(factory, create, long)), gasLimit: 8_000_000n };
+        await expectFailure(relay, call, clones, "CloneArgumentsTooLong");
       });
 
       it("fails with OwnableInvalidOwner for the relay as owner", async () => {
         const { factory, relay } = await setUp();
         const owner = await relay.getAddress();
-        const number = nextNumber();
         const encode = kind === "ERC721" ? encodeErc721Arguments : encodeErc1155Arguments;
         const call = await item(factory, create, encode({ ...BASE, maxSupply: 0n, owner }));
-        await expect(run(relay, { ...call, number }))
-          .to.emit(relay, "CallFailed")
-          .withArgs(number, factory.interface.encodeErrorResult("OwnableInvalidOwner", [owner]));
+        await expectFailure(relay, call, factory, "OwnableInvalidOwner", owner);
       });
 
       for (const [what, packed, error, values] of refusedArguments(kind)) {
         it(`fails with ${error} for ${what}`, async () => {
           const { factory, relay } = await setUp();
           const errors = await ethers.getContractAt("CloneArguments", factory.target);
-          const number = nextNumber();
-          await expect(run(relay, { ...(await item(factory, create, packed)), number }))
-            .to.emit(relay, "CallFailed")
-            .withArgs(number, errors.interface.encodeErrorResult(error, values));
+          await expectFailure(relay, await item(factory, create, packed), errors, error, ...values);
           expect(() => decodeCloneArguments(kind, packed)).to.throw(RangeError);
         });
       }

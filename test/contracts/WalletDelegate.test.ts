@@ -3,6 +3,7 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { executionDigest } from "../../api/chain/codec/encode.ts";
 import { deploySystem, ethers, item, networkHelpers, nextNumber, run } from "./support/deploy.ts";
+import { expectFailure, failureOf } from "./support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, type CompactSignature } from "./support/sign.ts";
 
 interface Intent {
@@ -40,12 +41,10 @@ describe("WalletDelegate", () => {
       number: sent.number,
     });
     async function expectRefused(sent: Intent, signature: CompactSignature, signer?: string) {
-      const receipt = await (await run(relay, await deliver(sent, signature))).wait();
-      const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
-      const error = account.interface.parseError(failure!.args["reason"] as string);
-      expect(error?.name).to.equal("DelegateInvalidSignature");
-      expect([error!.args[0], error!.args[2]]).to.deep.equal([wallet.address, sent.number]);
-      if (signer !== undefined) expect(error!.args[1]).to.equal(signer);
+      const error = await failureOf(relay, await deliver(sent, signature), account);
+      expect(error.name).to.equal("DelegateInvalidSignature");
+      expect([error.args[0], error.args[2]]).to.deep.equal([wallet.address, sent.number]);
+      if (signer !== undefined) expect(error.args[1]).to.equal(signer);
       expect(await plain.ownerOf(1n)).to.equal(wallet.address);
     }
     return { ...system, intent, sign, deliver, expectRefused };
@@ -138,9 +137,8 @@ describe("WalletDelegate", () => {
         const fragment = "safeTransferFrom(address,address,uint256)";
         const data = plain.interface.encodeFunctionData(fragment, [wallet.address, rejecting.target, 1n]);
         const signed = { target: await plain.getAddress(), data, number: nextNumber() };
-        await expect(run(relay, await deliver(signed, sign(signed))))
-          .to.emit(relay, "CallFailed")
-          .withArgs(signed.number, plain.interface.encodeErrorResult("ERC721InvalidReceiver", [rejecting.target]));
+        const call = await deliver(signed, sign(signed));
+        await expectFailure(relay, call, plain, "ERC721InvalidReceiver", rejecting.target);
       });
     });
 
@@ -148,10 +146,9 @@ describe("WalletDelegate", () => {
       it("reverts instead of reporting success", async () => {
         const { relay, sign, deliver, stranger } = await setUp();
         const signed = { target: stranger.address, data: "0x12345678", number: nextNumber() };
-        const errors = new ethers.Interface(["error AddressEmptyCode(address)"]);
-        await expect(run(relay, await deliver(signed, sign(signed))))
-          .to.emit(relay, "CallFailed")
-          .withArgs(signed.number, errors.encodeErrorResult("AddressEmptyCode", [stranger.address]));
+        const errors = { interface: new ethers.Interface(["error AddressEmptyCode(address)"]) };
+        const call = await deliver(signed, sign(signed));
+        await expectFailure(relay, call, errors, "AddressEmptyCode", stranger.address);
       });
     });
 
@@ -160,17 +157,9 @@ describe("WalletDelegate", () => {
         const { delegate, relay, intent, sign } = await setUp();
         const signed = await intent();
         const { r, vs } = sign(signed);
-        await expect(
-          run(relay, {
-            ...(await item(delegate, "execute", signed.target, signed.data, r, vs)),
-            number: signed.number,
-          }),
-        )
-          .to.emit(relay, "CallFailed")
-          .withArgs(
-            signed.number,
-            (reason: string) => delegate.interface.parseError(reason)?.name === "DelegateInvalidSignature",
-          );
+        const call = await item(delegate, "execute", signed.target, signed.data, r, vs);
+        const error = await failureOf(relay, { ...call, number: signed.number }, delegate);
+        expect(error.name).to.equal("DelegateInvalidSignature");
       });
     });
   });

@@ -4,31 +4,27 @@ import { join } from "node:path";
 import { expect } from "chai";
 import { Wallet } from "ethers";
 
+import { type Step, STEPS } from "../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../api/operate/deploy/journal.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ANVIL_KEY, startAnvil, startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useFolder } from "../support/use-folder.ts";
 
 const DEPLOYER = new Wallet(ANVIL_KEY).address;
-const STEPS = ["relay", "erc721Implementation", "erc1155Implementation", "factory", "delegate"] as const;
 const PUBLIC_URL = "https://nft.example";
 
 /** What the deployment itself does is tested in `deploy-contracts.long.test.ts`. */
 describe("npm run deploy", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let node: TestNode;
 
   before(function () {
     if (anvilBinary() === null) this.skip();
   });
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
   afterEach(async () => {
     await node.stop();
-    await folder.remove();
   });
 
   function deploy(
@@ -50,11 +46,7 @@ describe("npm run deploy", () => {
   }
 
   /** Deploys, but is killed as soon as it has sent a transaction. @returns how it ended. */
-  function killedAfter(
-    network: string,
-    step: (typeof STEPS)[number],
-    args: string[] = [],
-  ): Promise<number | NodeJS.Signals> {
+  function killedAfter(network: string, step: Step, args: string[] = []): Promise<number | NodeJS.Signals> {
     const env = { KILL_WHEN_PRINTED: `${step}\\s+sent: 0x` };
     return deploy(network, args, env, ["--import", "./test/support/kill-when-printed.mjs"]).gone();
   }

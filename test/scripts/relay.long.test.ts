@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useFolder } from "../support/use-folder.ts";
 import { startNode, type TestNode } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 
@@ -9,12 +9,11 @@ const OPERATOR = "0x00000000000000000000000000000000000000A1";
 const OTHER = "0x00000000000000000000000000000000000000A2";
 
 describe("npm run relay", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder({ per: "block" });
   let node: TestNode;
   let address: string;
 
   before(async () => {
-    folder = await temporaryFolder();
     node = await startNode();
     const owner = await node.provider.getSigner(0);
     const relay = await new Relay__factory(owner).deploy(await owner.getAddress(), "http://localhost/");
@@ -22,10 +21,7 @@ describe("npm run relay", () => {
     address = await relay.getAddress();
     await (await relay.setOperator(OTHER, true)).wait();
   });
-  after(async () => {
-    await node.stop();
-    await folder.remove();
-  });
+  after(() => node.stop());
 
   async function run(...args: string[]): Promise<{ code: Awaited<ReturnType<TestProcess["gone"]>>; output: string }> {
     const cli = "node_modules/hardhat/dist/src/cli.js";

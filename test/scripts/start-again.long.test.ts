@@ -10,7 +10,7 @@ import { freePort } from "../../scripts/scene/loopback.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import type { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useFolder } from "../support/use-folder.ts";
 import { released } from "./support/ports.ts";
 import { serving, start } from "./support/start.ts";
 
@@ -31,22 +31,18 @@ interface Seen {
 }
 
 describe("npm start, again", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder({ per: "block" });
   let ports: { PORT: number; RPC_PORT: number };
   let dataDir: string;
   const started: TestProcess[] = [];
 
   before(async function () {
     if (anvilBinary() === null) this.skip();
-    folder = await temporaryFolder();
     dataDir = join(folder.path, "local");
     ports = { PORT: await freePort(), RPC_PORT: await freePort() };
   });
   afterEach(async () => {
     for (const program of started.splice(0)) if (!program.exited) await program.end("SIGKILL");
-  });
-  after(async () => {
-    if (anvilBinary() !== null) await folder.remove();
   });
 
   async function run(args: string[] = [], more: { TOUR?: "0"; NODE_OPTIONS?: string } = {}) {

@@ -8,18 +8,18 @@ import { parseEther, Wallet } from "ethers";
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
-import { anvilBinary } from "../../scripts/scene/anvil.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../support/node.ts";
+import { ANVIL_KEY } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
-import { temporaryFolder } from "../support/folder.ts";
+import { useAnvil } from "../support/use-anvil.ts";
+import { useFolder } from "../support/use-folder.ts";
 import { createAppIn } from "../support/service.ts";
 
 describe("the service on a chain that is not local (84532, Anvil)", () => {
-  let node: TestNode;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const node = useAnvil(84_532);
+  const folder = useFolder({ per: "block" });
   let env: Record<string, string>;
   let baseUrl: string;
   let deployer: Wallet;
@@ -29,10 +29,7 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
   const cli = (...args: string[]) => new TestProcess(["api/cli/main.ts", ...args], env);
   const readiness = async () => (await (await fetch(`${baseUrl}/readyz`)).json()) as { checks: Record<string, string> };
 
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(84_532);
-    folder = await temporaryFolder();
+  before(async () => {
     deployer = new Wallet(ANVIL_KEY, node.provider);
     const port = await freePort();
     baseUrl = `http://127.0.0.1:${port.toString()}`;
@@ -50,10 +47,6 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
       LANES: "2",
       CONFIRMATIONS: "2",
     };
-  });
-  after(async () => {
-    await node.stop();
-    await folder.remove();
   });
 
   it("refuses to start without contracts, and says how to get them", async () => {

@@ -1,7 +1,7 @@
 import { temporaryFolder } from "./folder.ts";
-import { useResource } from "./use-resource.ts";
+import { type Lifetime, useResource } from "./use-resource.ts";
 
-/** Gives each test of the `describe` block an empty folder, and removes it after the test. */
-export function useFolder(): { readonly path: string } {
-  return useResource({ open: temporaryFolder, close: (folder) => folder.remove() });
+/** Gives each test of the `describe` block an empty folder, or one to all of them, and removes it afterwards. */
+export function useFolder({ per = "test" }: { per?: Lifetime } = {}): { readonly path: string } {
+  return useResource({ open: temporaryFolder, close: (folder) => folder.remove(), per });
 }

@@ -5,6 +5,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { SchemaError } from "../../../api/store/db/migrate.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { rawSql } from "../../support/raw-sql.ts";
 import { openLater } from "../store/support/later-version.ts";
 
@@ -34,21 +35,19 @@ describe("the work of a command that writes for long", () => {
       return 7;
     });
     expect(result).to.equal(7);
-    const failed = await announced(database, () => Promise.reject(new Error("the disk is full"))).catch(
-      (error: unknown) => error,
-    );
-    expect((failed as Error).message).to.equal("the disk is full");
+    const failed = announced(database, () => Promise.reject(new Error("the disk is full")));
+    expect((await refusalOf(failed)).message).to.equal("the disk is full");
     await openLater(place.url);
   });
 
   it("ends with the reason when the tables were updated nevertheless", async () => {
     const work = () => new Promise(() => undefined);
-    const ended = announced(database, work, 1).catch((error: unknown) => error);
+    const ended = refusalOf(announced(database, work, 1));
     // As if the process had been paused until its time was over.
     await eventually(async () => {
       await rawSql(place.url, "delete from processes");
       return (await refusal()) === undefined ? true : undefined;
     });
-    expect(((await ended) as Error).message).to.match(/The database was migrated by Moneta 99\.1\.0 or newer/);
+    expect((await ended).message).to.match(/The database was migrated by Moneta 99\.1\.0 or newer/);
   });
 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { readdir, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -12,13 +12,13 @@ import { collectMedia } from "../../../api/operate/media/collect.ts";
 import { openDatabase } from "../../../api/store/db/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { describeOn, TEST_ENGINE } from "../../support/engine.ts";
-import { describeWithBackups } from "../../support/pg-bin.ts";
+import { backupSettings, describeWithBackups } from "../../support/pg-bin.ts";
 import { TestProcess } from "../../support/process.ts";
 import { IMAGE, useBackups } from "./support/backups.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
-const CLI = ["api/cli/main.ts"];
+const CLI = "api/cli/main.ts";
 
 describeWithBackups("a backup or restore that is interrupted", () => {
   const backups = useBackups();
@@ -38,7 +38,7 @@ describeWithBackups("a backup or restore that is interrupted", () => {
 
   /** Runs a command until it has said that it copies media, and kills it there. */
   const killAtMedia = async (env: Record<string, string>, words: string[], said: RegExp) => {
-    const command = new TestProcess([...CLI, ...words], env);
+    const command = new TestProcess([CLI, ...words], env);
     await command.printed(said);
     expect(await command.end("SIGKILL")).to.equal("SIGKILL");
   };
@@ -77,12 +77,17 @@ describeWithBackups("a backup or restore that is interrupted", () => {
     await (await openDatabase(place.databaseUrl)).close();
   });
 
+  /** Runs a command as on a full disk, with a limit for the size of files in blocks of 1,024 bytes. */
+  const onFullDisk = async (env: Record<string, string>, words: string) => {
+    const script = `ulimit -f 16; exec "${process.execPath}" ${CLI} ${words}`;
+    const command = new TestProcess(["-c", script], env, "bash");
+    expect(await command.gone()).to.equal(1);
+    return command;
+  };
+
   it("says that the disk is full, and leaves no backup", async () => {
     const folder = backups.newFolder();
-    // A limit for the size of files, in blocks of 1,024 bytes.
-    const script = `ulimit -f 16; exec "${process.execPath}" ${CLI.join(" ")} backup "${folder}"`;
-    const command = new TestProcess(["-c", script], backups.env, "bash");
-    expect(await command.gone()).to.equal(1);
+    const command = await onFullDisk(backups.env, `backup "${folder}"`);
     expect(command.output).to.match(/could not be copied to|The backup was not finished: the file would be larger/);
     expect(command.output).to.not.match(/\n +at /);
     expect(existsSync(join(folder, "manifest.json"))).to.equal(false);
@@ -91,11 +96,38 @@ describeWithBackups("a backup or restore that is interrupted", () => {
   describeOn("sqlite", "on SQLite", () => {
     it("says that the disk is full when a restore meets that, and leaves no database", async () => {
       const place = await backups.place();
-      const script = `ulimit -f 16; exec "${process.execPath}" ${CLI.join(" ")} restore "${backups.first.folder}"`;
-      const command = new TestProcess(["-c", script], place.env, "bash");
-      expect(await command.gone()).to.equal(1);
+      const command = await onFullDisk(place.env, `restore "${backups.first.folder}"`);
       expect(command.output).to.match(/Nothing was restored: the file would be larger/);
       expect((await readdir(place.dataDir)).filter((name) => name.startsWith("moneta"))).to.deep.equal([]);
+    });
+  });
+
+  describeOn("postgres", "on PostgreSQL, when its program failed after its commit", () => {
+    /** A pg_restore that ends with an error when it has loaded everything, as when the connection is lost then. */
+    async function failingPrograms(): Promise<string> {
+      const real = backupSettings()["PG_BIN"] ?? "";
+      const folder = backups.newFolder();
+      await mkdir(folder);
+      const command = real === "" ? "/usr/bin/env pg_restore" : join(real, "pg_restore");
+      const script = `#!/bin/sh\n${command} "$@" || exit\ncase "$*" in *--dbname*) exit 1;; esac\n`;
+      await writeFile(join(folder, "pg_restore"), script, { mode: 0o700 });
+      return folder;
+    }
+
+    it("keeps the database closed until the same backup is restored again", async () => {
+      const place = await backups.place();
+      await moneta.api.wallet();
+      const other = await backups.backUp();
+      const { folder } = backups.first;
+      const failed = await refusalOf(runCli({ ...place.env, PG_BIN: await failingPrograms() }, "restore", folder));
+      expect(failed.message).to.match(/pg_restore failed/);
+      expect((await refusalOf(openDatabase(place.databaseUrl))).message).to.match(/A restore .* has not ended/);
+      expect((await refusalOf(runCli(place.env, "backup", backups.newFolder()))).message).to.match(/has not ended/);
+      expect((await refusalOf(runCli(place.env, "restore", other.folder))).message).to.match(
+        /A restore of another backup into the database .* was interrupted/,
+      );
+      await runCli(place.env, "restore", folder);
+      await (await openDatabase(place.databaseUrl)).close();
     });
   });
 

@@ -1,15 +1,15 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 import { sql } from "kysely";
 
-import { openDatabase } from "../../../api/store/db/database.ts";
 import { libpqConnection } from "../../../api/operate/backup/postgres-programs.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
+import { inDatabase } from "./support/in-database.ts";
 import { runCli } from "./support/run.ts";
 
 describeOn("postgres", "backup without a fitting pg_dump", () => {
@@ -18,12 +18,9 @@ describeOn("postgres", "backup without a fitting pg_dump", () => {
   let server: string;
   before(async () => {
     place = await createTestDatabase();
-    const database = await openDatabase(place.url);
-    const { rows } = await sql<{ server: string }>`select current_setting('server_version') as server`.execute(
-      database.read,
-    );
+    const version = sql<{ server: string }>`select current_setting('server_version') as server`;
+    const { rows } = await inDatabase(place.url, ({ read }) => version.execute(read));
     server = rows[0]?.server ?? "";
-    await database.close();
   });
   after(() => place.remove());
 
@@ -32,35 +29,30 @@ describeOn("postgres", "backup without a fitting pg_dump", () => {
     return refusalOf(runCli(env, "backup", join(folder.path, "backup")));
   };
 
+  /** A pg_dump that does what the lines say. */
+  const program = (lines: string) => writeFile(join(folder.path, "pg_dump"), `#!/bin/sh\n${lines}\n`, { mode: 0o700 });
+
   it("says where it looked, and what to install", async () => {
     const error = await attempt(join(folder.path, "none"));
     expect(error.message).to.match(/pg_dump is not in .*none \(PG_BIN\)\. Install PostgreSQL's client programs/);
   });
 
   it("refuses one that is older than the server", async () => {
-    const program = join(folder.path, "pg_dump");
-    await writeFile(program, "#!/bin/sh\necho 'pg_dump (PostgreSQL) 9.6.24'\n");
-    await chmod(program, 0o700);
+    await program("echo 'pg_dump (PostgreSQL) 9.6.24'");
     const error = await attempt(folder.path);
     expect(error.message).to.match(/pg_dump is version 9, but the server is PostgreSQL 1\d.*set PG_BIN/);
   });
 
   it("refuses one whose dumps the server could not restore", async function () {
     if (Number.parseInt(server, 10) >= 17) this.skip();
-    const program = join(folder.path, "pg_dump");
-    await writeFile(program, "#!/bin/sh\necho 'pg_dump (PostgreSQL) 18.1'\n");
-    await chmod(program, 0o700);
+    await program("echo 'pg_dump (PostgreSQL) 18.1'");
     expect((await attempt(folder.path)).message).to.match(
       /pg_dump is version 18, but the server is PostgreSQL 1[56].*cannot restore its dumps.*set PG_BIN/,
     );
   });
 
   it("repeats what pg_dump says when it fails", async () => {
-    const program = join(folder.path, "pg_dump");
-    const version = `[ $1 = --version ] && echo 'pg_dump (PostgreSQL) ${server}' && exit`;
-    const script = `#!/bin/sh\n${version}\necho broken >&2; exit 3\n`;
-    await writeFile(program, script);
-    await chmod(program, 0o700);
+    await program(`[ $1 = --version ] && echo 'pg_dump (PostgreSQL) ${server}' && exit\necho broken >&2; exit 3`);
     expect((await attempt(folder.path)).message).to.equal("pg_dump failed (exit code 3): broken");
   });
 });

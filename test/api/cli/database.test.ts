@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -6,35 +6,25 @@ import { expect } from "chai";
 import { DatabaseMissing } from "../../../api/store/db/errors.ts";
 import { describeOn } from "../../support/engine.ts";
 import { TestProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { refusalOf } from "../../support/refusal.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describeOn("sqlite", "command line: which database it uses", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let dataDir: string;
   const started: TestProcess[] = [];
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     dataDir = join(folder.path, "data");
   });
   afterEach(async () => {
     for (const program of started.splice(0)) if (!program.exited) await program.end("SIGKILL");
-    await folder.remove();
   });
 
   function run(entry: string, args: string[], env: Record<string, string>): TestProcess {
     const program = new TestProcess([entry, ...args], env);
     started.push(program);
     return program;
-  }
-
-  async function errorOf(...words: string[]): Promise<Error> {
-    const error = await runCli({ DATA_DIR: dataDir }, ...words).then(
-      () => null,
-      (reason: unknown) => reason,
-    );
-    if (!(error instanceof Error)) throw new Error("the command succeeded");
-    return error;
   }
 
   describe("given no database", () => {
@@ -57,7 +47,7 @@ describeOn("sqlite", "command line: which database it uses", () => {
       "reconcile",
     ]) {
       it(`${command} names the missing file and creates nothing`, async () => {
-        const error = await errorOf(...command.split(" "));
+        const error = await refusalOf(runCli({ DATA_DIR: dataDir }, ...command.split(" ")));
         expect(error).to.be.instanceOf(DatabaseMissing);
         expect(error.message).to.contain(`There is no database at ${join(dataDir, "moneta.sqlite")}. `);
         expect(error.message).to.match(/DATA_DIR/);
@@ -89,13 +79,12 @@ describeOn("sqlite", "command line: which database it uses", () => {
       const before = process.cwd();
       process.chdir(folder.path);
       try {
-        const error = await runCli({}, "app", "list").then(String, String);
-        expect(error).to.match(/There is no database at \S*data\/moneta\.sqlite\. `npm start` keeps its database/);
-        expect(error).to.contain("DATA_DIR=data/local npm run cli -- ...");
+        const { message } = await refusalOf(runCli({}, "app", "list"));
+        expect(message).to.match(/There is no database at \S*data\/moneta\.sqlite\. `npm start` keeps its database/);
+        expect(message).to.contain("DATA_DIR=data/local npm run cli -- ...");
       } finally {
         process.chdir(before);
       }
-      await rm(join(folder.path, "data"), { recursive: true });
     });
   });
 

@@ -13,7 +13,7 @@ import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const CHAIN = 84_532;

@@ -4,6 +4,7 @@ import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import type { Database } from "../../../api/store/db/database.ts";
+import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 
 const DAY = 86_400_000;
@@ -12,25 +13,21 @@ describe("doctor: database and chain", () => {
   const doctor = useDoctor();
   const { moneta } = doctor;
 
+  const mint = () =>
+    moneta.service.database.read
+      .selectFrom("requests")
+      .selectAll()
+      .where("id", "=", doctor.mintId)
+      .executeTakeFirstOrThrow();
   const lane = () => moneta.service.database.read.selectFrom("lanes").selectAll().executeTakeFirstOrThrow();
 
   describe("given contracts of another deployment", () => {
+    const set = (contracts: object) => (database: Database) =>
+      database.write((trx) => writeMeta(trx, "contracts", JSON.stringify(contracts)));
+
     it("reports contracts that do not belong together, and missing ones", async () => {
-      const key = "contracts";
-      const { value } = await moneta.service.database.read
-        .selectFrom("meta")
-        .select("value")
-        .where("key", "=", key)
-        .executeTakeFirstOrThrow();
-      const set = (contracts: object) => (database: Database) =>
-        database.write((trx) =>
-          trx
-            .updateTable("meta")
-            .set({ value: JSON.stringify(contracts) })
-            .where("key", "=", key)
-            .execute(),
-        );
-      const known = JSON.parse(value) as ContractAddresses;
+      const value = await readMeta(moneta.service.database.read, "contracts");
+      const known = JSON.parse(value ?? "") as ContractAddresses;
       const withFactory = (address: string) => ({ ...known, factories: [{ ...known.factories[0], address }] });
       const swapped = { ...withFactory(known.delegate), delegate: known.factories[0].address };
       expect(worstOf(await doctor.examineWith(set(swapped), set(known)), "contracts").result).to.equal("problem");
@@ -41,17 +38,9 @@ describe("doctor: database and chain", () => {
     });
 
     it("reports a relay address without code", async () => {
-      const { contracts, database } = moneta.service;
-      const nowhere = doctor.collection.replace(/....$/, "0000");
-      const set = (relay: string) => () =>
-        database.write((trx) =>
-          trx
-            .updateTable("meta")
-            .set({ value: JSON.stringify({ ...contracts, relay }) })
-            .where("key", "=", "contracts")
-            .execute(),
-        );
-      const examination = await doctor.examineWith(set(nowhere), set(contracts.relay));
+      const { contracts } = moneta.service;
+      const relay = doctor.collection.replace(/....$/, "0000");
+      const examination = await doctor.examineWith(set({ ...contracts, relay }), set(contracts));
       expect(worstOf(examination, "lanes").words).to.match(/^No relay answers at 0x/);
     });
   });
@@ -121,13 +110,6 @@ describe("doctor: database and chain", () => {
   describe("given request numbers that database and relay disagree on", () => {
     const change = (fields: Record<string, string | number | null>) => (database: Database) =>
       database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", doctor.mintId).execute());
-    const mint = () =>
-      moneta.service.database.read
-        .selectFrom("requests")
-        .selectAll()
-        .where("id", "=", doctor.mintId)
-        .executeTakeFirstOrThrow();
-
     it("reports a completed request that the relay did not run", async () => {
       const { number } = await mint();
       const examination = await doctor.examineWith(change({ number: "1" }), change({ number }));
@@ -167,11 +149,7 @@ describe("doctor: database and chain", () => {
 
   describe("given a completed mint whose outcome a deep reorg changed", () => {
     it("reports a problem that names the request, for 7 days", async () => {
-      const { app_id } = await moneta.service.database.read
-        .selectFrom("requests")
-        .select("app_id")
-        .where("id", "=", doctor.mintId)
-        .executeTakeFirstOrThrow();
+      const { app_id } = await mint();
       const correctedBefore = (days: number) => (database: Database) => {
         const created_at = Date.now() - days * DAY;
         const ids = { id: "fix", app_id, position: null, request_id: doctor.mintId };

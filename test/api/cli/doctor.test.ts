@@ -5,13 +5,17 @@ import { expect } from "chai";
 
 import { UNMEASURED_GAS } from "../../../api/domain/gas-estimate.ts";
 import { CHECKS } from "../../../api/operate/doctor/examine.ts";
+import { judgeDisk } from "../../../api/operate/media-checks.ts";
 import { readGasMeasurement, writeGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import type { DeliveryRow } from "../../../api/store/db/schema.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
-import { describeOn } from "../../support/engine.ts";
+import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
-import { temporaryFolder } from "../../support/folder.ts";
 import { useDoctor, worstOf } from "./support/doctor.ts";
 import { runCli } from "./support/run.ts";
+
+const HOUR = 3_600_000;
+const GIB = 2 ** 30;
 
 describe("doctor", () => {
   const doctor = useDoctor();
@@ -125,18 +129,88 @@ describe("doctor", () => {
     });
   });
 
-  describeOn("sqlite", "given a database that no service has used", () => {
-    it("refuses with a reason", async () => {
-      const empty = await temporaryFolder();
-      try {
-        const error = await runCli({ ...moneta.env, DATA_DIR: empty.path }, "doctor").then(
-          () => null,
-          (reason: unknown) => reason as Error,
-        );
-        expect(error?.message).to.match(/^There is no database at /);
-      } finally {
-        await empty.remove();
-      }
+  // The last blocks: the service stays stopped.
+  describe("given that no service runs", () => {
+    let delivery: Omit<DeliveryRow, "seq" | "fence" | "id" | "request_id" | "next_at">;
+    let longAgo: number;
+
+    before("stop the service, which has a webhook", async () => {
+      const receiver = await WebhookReceiver.listen();
+      await moneta.api.ok("PUT", "/v1/webhook", { url: receiver.url });
+      const { read } = moneta.service.database;
+      const { id: app } = await read.selectFrom("apps").select("id").executeTakeFirstOrThrow();
+      const event = await read.selectFrom("events").select("seq").limit(1).executeTakeFirstOrThrow();
+      await moneta.stop();
+      await receiver.close();
+      longAgo = Date.now() - 2 * HOUR;
+      delivery = {
+        event_seq: event.seq,
+        app_id: app,
+        status: "pending",
+        tries: 1,
+        response_status: null,
+        response_body: null,
+        error: null,
+        created_at: longAgo,
+        updated_at: longAgo,
+      };
     });
+    afterEach(() => doctor.change((database) => database.write((trx) => trx.deleteFrom("deliveries").execute())));
+
+    async function outboxWith(...rows: Pick<DeliveryRow, "id" | "request_id" | "next_at">[]) {
+      const values = rows.map((row) => ({ ...delivery, ...row }));
+      await doctor.change((database) => database.write((trx) => trx.insertInto("deliveries").values(values).execute()));
+      return worstOf(await doctor.examine(), "outbox");
+    }
+
+    it("warns that a delivery is overdue", async () => {
+      const finding = await outboxWith({ id: "late", request_id: null, next_at: longAgo });
+      expect(finding.result).to.equal("warning");
+      expect(finding.words).to.match(/^1 webhook delivery is overdue and not being sent/);
+    });
+
+    it("counts a due delivery as waiting behind an earlier event of its request that waits for a retry", async () => {
+      const finding = await outboxWith(
+        { id: "first", request_id: doctor.mintId, next_at: Date.now() + HOUR },
+        { id: "second", request_id: doctor.mintId, next_at: longAgo },
+      );
+      expect(finding.words).to.equal("2 webhook deliveries are waiting for the next try, the oldest for 2 h");
+      expect(finding.result).to.equal("ok");
+    });
+
+    it("reports the waiting requests and the blocks that were not read", async () => {
+      await doctor.change((database) =>
+        database.write((trx) =>
+          trx
+            .updateTable("requests")
+            .set({ status: "pending", ready_at: longAgo, created_at: longAgo })
+            .where("id", "=", doctor.mintId)
+            .execute(),
+        ),
+      );
+      await moneta.node.provider.send("hardhat_mine", ["0x3", "0xe10"]);
+      const examination = await doctor.examine();
+      const backlog = worstOf(examination, "backlog");
+      expect(backlog.words).to.match(/^1 request is waiting to be sent, the oldest for 2 h/);
+      expect(backlog.result).to.equal("problem");
+      expect(worstOf(examination, "indexer").words).to.match(/3 blocks behind the head \(2 h\)/);
+    });
+  });
+});
+
+describe("judgeDisk, of doctor", () => {
+  for (const [what, free, result, words] of [
+    ["full", GIB / 100, "problem", "The disk is full: 10 MiB (0 %) of the disk of DATA_DIR are free."],
+    ["almost full", 5 * GIB, "warning", "Only 5120 MiB (5 %) of the disk of DATA_DIR are free."],
+    ["with room", 50 * GIB, "ok", "51200 MiB (50 %) of the disk of DATA_DIR are free"],
+  ] as const) {
+    it(`finds a disk ${what}`, () => {
+      const found = judgeDisk({ used: 100 * GIB - free, free });
+      expect([found.result, found.words.startsWith(words)], found.words).to.deep.equal([result, true]);
+    });
+  }
+
+  it("accepts a large disk of which a twentieth is free", () => {
+    expect(judgeDisk({ used: 950 * GIB, free: 50 * GIB }).result).to.equal("ok");
   });
 });

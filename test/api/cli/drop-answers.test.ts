@@ -3,61 +3,38 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { useFolder } from "../../support/use-folder.ts";
-import { useService } from "../../support/use-service.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { type ApiProxy, startApiProxy } from "./support/api-proxy.ts";
-import { picture, writeJsonLayout } from "./support/drop-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
-import { runCli } from "./support/run.ts";
+import { picture, useDrop } from "./support/use-drop.ts";
 
 const BATCH = "POST /v1/nfts/batch";
 const MEDIA = "POST /v1/media";
 const REFUSED = { error_code: "validation_failed", message: "Not these items.", errors: null };
 
-interface Result {
-  completed: number;
-  failed: number;
-  unknown: number;
-  exit: number;
-}
-
-interface Listed {
-  nfts: { metadata: { name: string } | null }[];
-}
-
 describe("command line: answers to a drop", () => {
-  const moneta = useService();
-  const place = useFolder();
-  let collection = "";
+  const drop = useDrop();
+  const { place } = drop;
   let proxy: ApiProxy;
   beforeEach(async () => {
-    collection = await moneta.api.collection({ type: "ERC721" });
-    await writeJsonLayout(place.path, 3);
-    proxy = await startApiProxy(moneta.baseUrl);
+    await drop.writeJsonLayout(3);
+    proxy = await startApiProxy(drop.url);
+    drop.url = proxy.url;
   });
   afterEach(() => proxy.stop());
 
-  const run = async (...more: string[]): Promise<Result> => {
-    const words = ["drop", place.path, "--collection", collection, "--url", proxy.url, "--user", "alice"];
-    const { output, failed } = await runCli({ MONETA_TOKEN: moneta.app.token }, ...words, "--yes", "--json", ...more);
-    return { ...(JSON.parse(output) as Result), exit: failed ? 1 : 0 };
-  };
-  const minted = async () => {
-    const { nfts } = await moneta.api.ok<Listed>("GET", `/v1/collections/${collection}`);
-    return nfts.map(({ metadata }) => metadata?.name).sort();
-  };
-  const report = () => readFile(join(place.path, "drop-report.csv"), "utf8");
+  const run = (...more: string[]) => drop.json("--yes", ...more);
+  const report = async () => (await drop.report()).join("\n");
   const named = (name: string) => proxy.calls.filter((call) => call.name === name);
 
   for (const answer of [{ status: 413 }, { status: 422, body: REFUSED }]) {
     it(`finds the token for which batches are refused with ${answer.status.toString()}, and mints the others`, async () => {
       proxy.intercept = ({ name, body }) => (name === BATCH && body.includes('"Cat 2"') ? answer : undefined);
       expect(await run()).to.include({ completed: 2, failed: 1, exit: 1 });
-      expect(await minted()).to.deep.equal(["Cat 1", "Cat 3"]);
+      expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 3"]);
       expect(await report()).to.match(new RegExp(`json/2.json,,,refused,.*${answer.status.toString()}`));
       proxy.intercept = () => undefined;
       expect(await run("--retry-failed")).to.include({ completed: 3, failed: 0, exit: 0 });
-      expect(await minted()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
+      expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
     });
   }
 
@@ -70,7 +47,7 @@ describe("command line: answers to a drop", () => {
     expect((await refusalOf(run())).message).to.contain("It may have been accepted before");
     proxy.intercept = () => undefined;
     expect(await run()).to.include({ completed: 3, exit: 0 });
-    expect(await minted()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
+    expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
   });
 
   it("uploads the files of such a batch again when their uploads are old", async () => {

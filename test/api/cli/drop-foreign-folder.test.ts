@@ -6,26 +6,16 @@ import { expect } from "chai";
 
 import { JOURNAL } from "../../../api/cli/drop/journal.ts";
 import { LOCK } from "../../../api/cli/drop/drop.ts";
-import { useFolder } from "../../support/use-folder.ts";
-import { useService } from "../../support/use-service.ts";
-import { writeJsonLayout } from "./support/drop-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
-import { runCli } from "./support/run.ts";
+import { refusalOf } from "../../support/refusal.ts";
+import { randomAddress } from "../support/rows.ts";
+import { useDrop } from "./support/use-drop.ts";
 
 describe("command line: drop of a folder from others", () => {
-  const moneta = useService();
-  const place = useFolder();
-  let words: string[] = [];
-  beforeEach(async () => {
-    const collection = await moneta.api.collection({ type: "ERC721" });
-    await writeJsonLayout(place.path, 2);
-    words = [
-      ...["drop", place.path, "--collection", collection, "--url", moneta.baseUrl],
-      ...["--user", "alice", "--json", "--yes"],
-    ];
-  });
+  const drop = useDrop();
+  const { place } = drop;
+  beforeEach(() => drop.writeJsonLayout(2));
 
-  const run = () => runCli({ MONETA_TOKEN: moneta.app.token }, ...words);
+  const run = () => drop.run("--json", "--yes");
 
   it("does not lock through a link", async () => {
     await symlink(join(place.path, "elsewhere"), join(place.path, LOCK));
@@ -35,11 +25,10 @@ describe("command line: drop of a folder from others", () => {
 
   it("writes neither the journal nor the report through a link", async () => {
     const target = join(place.path, "target");
-    const journal = join(place.path, JOURNAL);
     await writeFile(target, "mine");
-    await symlink(target, journal);
+    await symlink(target, join(place.path, JOURNAL));
     expect((await refusalOf(run())).message).to.contain("is a link");
-    await rm(journal);
+    await rm(join(place.path, JOURNAL));
     for (const name of ["drop-report.csv", "drop-report.csv.part"]) await symlink(target, join(place.path, name));
     expect((await run()).failed).to.equal(false);
     expect(await readFile(target, "utf8")).to.equal("mine");
@@ -57,25 +46,47 @@ describe("command line: drop of a folder from others", () => {
     expect((await run()).output).to.contain("The file is outside of the folder.");
   });
 
-  it("continues no journal of another receiver, and sends no batch of another receiver or collection", async () => {
-    await run();
-    const journal = join(place.path, JOURNAL);
-    const [start = "", ...lines] = (await readFile(journal, "utf8")).trim().split("\n");
-    const { to } = JSON.parse(start) as { to: string };
-    const other = await moneta.api.wallet();
-    const batch = lines.find((line) => line.includes('"entry":"batch"')) ?? "";
-    expect(batch).to.contain(to);
-    const uploads = lines.filter((line) => line.includes('"entry":"upload"'));
-    const foreign = [
-      [start.replace(to, other), ...uploads],
-      [start, ...uploads, batch.replace(to, other)],
-      [start, ...uploads, batch.replace(/"collection_address":"0x\w+"/, `"collection_address":"${other}"`)],
-    ];
-    for (const entries of foreign) {
-      await writeFile(journal, `${entries.join("\n")}\n`);
-      expect((await refusalOf(run())).message).to.contain("another receiver");
+  describe("given the journal of a drop", () => {
+    const journal = () => join(place.path, JOURNAL);
+    const write = (...lines: string[]) => writeFile(journal(), `${lines.join("\n")}\n`);
+
+    async function dropped() {
+      await run();
+      const [start = "", ...lines] = (await readFile(journal(), "utf8")).trim().split("\n");
+      const [batch = ""] = lines.filter((line) => line.includes('"entry":"batch"'));
+      return { start, uploads: lines.filter((line) => line.includes('"entry":"upload"')), batch };
     }
-    await writeFile(journal, `${[start, ...uploads, batch].join("\n")}\n`);
-    expect((await run()).failed).to.equal(false);
+
+    it("continues none of another receiver, and sends no batch of another receiver or collection", async () => {
+      const { start, uploads, batch } = await dropped();
+      const { to } = JSON.parse(start) as { to: string };
+      const other = randomAddress();
+      expect(batch).to.contain(to);
+      for (const entries of [
+        [start.replace(to, other), ...uploads],
+        [start, ...uploads, batch.replace(to, other)],
+        [start, ...uploads, batch.replace(/"collection_address":"0x\w+"/, `"collection_address":"${other}"`)],
+      ]) {
+        await write(...entries);
+        expect((await refusalOf(run())).message).to.contain("another receiver");
+      }
+      await write(start, ...uploads, batch);
+      expect((await run()).failed).to.equal(false);
+    });
+
+    it("sends no batch that names another owner or reference than the table", async () => {
+      await rm(join(place.path, "json"), { recursive: true });
+      await writeFile(join(place.path, "metadata.csv"), "file,name,owner,reference\n1.svg,A,bob,mine");
+      const { start, uploads, batch } = await dropped();
+      for (const [own, other] of [
+        ['"to_user":"bob"', '"to_user":"eve"'],
+        ['"to_user":"bob"', `"to_address":"${randomAddress()}"`],
+        ['"reference":"mine"', '"reference":"theirs"'],
+      ] as const) {
+        expect(batch).to.contain(own);
+        await write(start, ...uploads, batch.replace(own, other));
+        expect((await refusalOf(run())).message).to.contain("another receiver");
+      }
+    });
   });
 });

@@ -7,35 +7,37 @@ import { DropService } from "../../../api/cli/drop/service.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { eventually } from "../../support/eventually.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { runCli } from "./support/run.ts";
 
 const ADDRESS = "0x00000000000000000000000000000000000A11cE";
 
 describe("command line: drop without a service", () => {
+  const refusal = (env: Record<string, string>, ...more: string[]) =>
+    refusalOf(
+      runCli({ MONETA_TOKEN: "moneta_x", ...env }, "drop", ".", "--collection", ADDRESS, "--user", "alice", ...more),
+    );
+
   it("ends at the first call when nothing listens at the URL", async () => {
     const url = `http://127.0.0.1:${(await freePort()).toString()}`;
-    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice", "--url", url];
-    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x" }, ...words));
-    expect(refusal).to.be.instanceOf(OperatorError);
-    expect(refusal.message).to.equal(
+    const refused = await refusal({}, "--url", url);
+    expect(refused).to.be.instanceOf(OperatorError);
+    expect(refused.message).to.equal(
       `No service answers at ${url} (ECONNREFUSED). Start it, or name its URL with --url.`,
     );
   });
 
   it("takes the URL from MONETA_URL", async () => {
     const url = `http://127.0.0.1:${(await freePort()).toString()}`;
-    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice"];
-    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x", MONETA_URL: url }, ...words));
-    expect(refusal.message).to.contain(`No service answers at ${url} `);
-    const wrong = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x", MONETA_URL: "ftp://a" }, ...words));
-    expect(wrong.message).to.equal("--url, or the variable MONETA_URL, must be an http or https URL.");
+    expect((await refusal({ MONETA_URL: url })).message).to.contain(`No service answers at ${url} `);
+    expect((await refusal({ MONETA_URL: "ftp://a" })).message).to.equal(
+      "--url, or the variable MONETA_URL, must be an http or https URL.",
+    );
   });
 
   it("ends at the first call when nobody knows the name of the host", async () => {
-    const words = ["drop", ".", "--collection", ADDRESS, "--user", "alice", "--url", "http://moneta.invalid"];
-    const refusal = await refusalOf(runCli({ MONETA_TOKEN: "moneta_x" }, ...words));
-    expect(refusal.message).to.match(/^No service answers at http:\/\/moneta\.invalid \((ENOTFOUND|EAI_AGAIN)\)\./);
+    const { message } = await refusal({}, "--url", "http://moneta.invalid");
+    expect(message).to.match(/^No service answers at http:\/\/moneta\.invalid \((ENOTFOUND|EAI_AGAIN)\)\./);
   });
 
   it("goes on after an interruption of a service that has answered", async () => {

@@ -1,55 +1,23 @@
-import { appendFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 
 import { LOCK, locked } from "../../../api/cli/drop/drop.ts";
 import type { Shape } from "../../../client/client.ts";
-import { useFolder } from "../../support/use-folder.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
-import { useService } from "../../support/use-service.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { randomAddress } from "../support/rows.ts";
-import { picture, writeJsonLayout } from "./support/drop-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
-import { type Ran, runCli } from "./support/run.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
+import { picture, useDrop } from "./support/use-drop.ts";
 
-interface Result {
-  state: string;
-  tokens: number;
-  files: number;
-  problems: { source: string; message: string }[];
-  ignored_fields: string[];
-  completed: number;
-  failed: number;
-}
-
-type Nft = Shape<"Nft">;
 type Wallet = Shape<"Wallet">;
 
 describe("command line: drop", () => {
-  const moneta = useService();
-  const place = useFolder();
-  let collection = "";
-  beforeEach("create a collection", async () => {
-    collection = await moneta.api.collection({ type: "ERC721" });
-  });
+  const drop = useDrop();
+  const { moneta, place, words, wordsToNobody, run, json, minted, report } = drop;
 
-  const env = () => ({ MONETA_TOKEN: moneta.app.token });
-  const words = (...more: string[]) => [
-    ...["drop", place.path, "--collection", collection, "--url", moneta.baseUrl],
-    ...(more.includes("--to") || more.includes("--user") ? more : ["--user", "alice", ...more]),
-  ];
-  const run = (...more: string[]): Promise<Ran> => runCli(env(), ...words(...more));
-  const json = async (...more: string[]) => {
-    const { output, failed } = await run(...more, "--json");
-    return { ...(JSON.parse(output) as Result), exit: failed ? 1 : 0 };
-  };
-  const minted = async (at = collection) => {
-    const { nfts } = await moneta.api.ok<{ nfts: Nft[] }>("GET", `/v1/collections/${at}`);
-    return nfts;
-  };
-  const report = async () => (await readFile(join(place.path, "drop-report.csv"), "utf8")).trim().split("\r\n");
   const problems = async (...more: string[]) => {
     const result = await json(...more);
     expect(result).to.include({ state: "problems", exit: 1 });
@@ -57,7 +25,7 @@ describe("command line: drop", () => {
   };
 
   describe("given json/ and images/", () => {
-    beforeEach(() => writeJsonLayout(place.path, 3));
+    beforeEach(() => drop.writeJsonLayout(3));
 
     it("checks everything and sends nothing without --yes", async () => {
       expect(await json()).to.deep.include({
@@ -69,7 +37,7 @@ describe("command line: drop", () => {
     });
 
     it("refuses a frozen collection before it sends anything", async () => {
-      await moneta.api.settled(await moneta.api.accept(`/v1/collections/${collection}/freeze`, {}));
+      await moneta.api.settled(await moneta.api.accept(`/v1/collections/${drop.collection}/freeze`, {}));
       const refusal =
         "collection: The metadata of the collection is frozen, so no new token can be minted into it. Choose another collection.";
       expect(await problems()).to.deep.equal([refusal]);
@@ -80,7 +48,7 @@ describe("command line: drop", () => {
     it("uploads, mints and reports, and says so when it is run again", async () => {
       expect(await json("--yes")).to.include({ state: "finished", completed: 3, failed: 0, exit: 0 });
       const tokens = await minted();
-      expect(tokens.map(({ metadata }) => metadata?.name).sort()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
+      expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
       for (const { metadata } of tokens) {
         const [, cid = ""] = /^ipfs:\/\/(.+)$/.exec(metadata?.image ?? "") ?? [];
         const number = Number(metadata?.name?.slice("Cat ".length));
@@ -141,7 +109,7 @@ describe("command line: drop", () => {
     });
 
     it("refuses more tokens than the collection has room for", async () => {
-      collection = await moneta.api.collection({ type: "ERC721", mint_supply_count: 2 });
+      drop.collection = await moneta.api.collection({ type: "ERC721", mint_supply_count: 2 });
       expect(await problems("--yes")).to.deep.equal([
         "collection: The collection has room for 2 more tokens (mint_supply_count 2), but 3 are to be minted.",
       ]);
@@ -149,10 +117,10 @@ describe("command line: drop", () => {
 
     it("reports tokens that failed, and mints them again when asked", async () => {
       // A contract that takes no tokens.
-      expect(await json("--yes", "--to", collection)).to.include({ completed: 0, failed: 3, exit: 1 });
+      expect(await json("--yes", "--to", drop.collection)).to.include({ completed: 0, failed: 3, exit: 1 });
       expect((await report())[1]).to.match(/,failed,receiver_rejected/);
-      expect(await json("--yes", "--to", collection)).to.include({ failed: 3, exit: 1 });
-      const again = await json("--yes", "--to", collection, "--retry-failed");
+      expect(await json("--yes", "--to", drop.collection)).to.include({ failed: 3, exit: 1 });
+      const again = await json("--yes", "--to", drop.collection, "--retry-failed");
       expect(again).to.include({ completed: 0, failed: 3, exit: 1 });
       const { total } = await moneta.api.ok<{ total: number }>("GET", "/v1/requests?status=failed&type=mint");
       expect(total).to.equal(6);
@@ -165,7 +133,7 @@ describe("command line: drop", () => {
       expect(await text("--collection", foreign)).to.contain("has no collection");
       const without = runCli({}, ...words());
       expect((await refusalOf(without)).message).to.contain("MONETA_TOKEN");
-      const nobody = runCli(env(), ...["drop", place.path, "--collection", collection, "--url", moneta.baseUrl]);
+      const nobody = runCli(drop.env, ...wordsToNobody());
       expect((await refusalOf(nobody)).message).to.contain("--to ADDRESS or --user IDENTIFIER");
       expect(await text("--supply", "3")).to.contain("ERC1155 collections only");
     });
@@ -180,7 +148,7 @@ describe("command line: drop", () => {
     });
 
     it("mints ERC1155 tokens with the ids and copies of the table", async () => {
-      collection = await moneta.api.collection({ type: "ERC1155" });
+      drop.collection = await moneta.api.collection({ type: "ERC1155" });
       await table(
         "\ufefftoken_id,file,name,description,attributes.Fur,supply",
         '7,,"Seven, the first","He said ""hi""",red,3',
@@ -201,7 +169,7 @@ describe("command line: drop", () => {
     });
 
     it("names the line of each problem", async () => {
-      collection = await moneta.api.collection({ type: "ERC1155" });
+      drop.collection = await moneta.api.collection({ type: "ERC1155" });
       await table("token_id,name,supply", "7,Seven,1", "7,Again,1", "8,Eight,", "x,Nine,0");
       expect(await problems()).to.deep.equal([
         "metadata.csv, line 5: token_id: Must be an integer from 0 to 2^256-1.",
@@ -246,43 +214,23 @@ describe("command line: drop", () => {
     });
 
     it("needs --to or --user only for tokens without an owner", async () => {
-      const nobody = ["drop", place.path, "--collection", collection, "--url", moneta.baseUrl, "--json"];
+      const jsonToNobody = (...more: string[]) =>
+        jsonOfCli<{ problems: object[] }>(drop.env, ...wordsToNobody(...more));
       await table("file,name,owner", "7.svg,A,new user", "8.svg,B,");
-      const { output } = await runCli(env(), ...nobody);
-      expect((JSON.parse(output) as Result).problems).to.deep.equal([
+      expect((await jsonToNobody()).problems).to.deep.equal([
         {
           source: "metadata.csv, line 3",
           message: "Say who gets the token: in the column owner, or by --to ADDRESS or --user IDENTIFIER.",
         },
       ]);
       await table("file,name,owner", "7.svg,A,new user", "8.svg,B,new user");
-      const done = await runCli(env(), ...nobody, "--yes");
-      expect(JSON.parse(done.output) as Result).to.include({ completed: 2, failed: 0 });
+      expect(await jsonToNobody("--yes")).to.include({ completed: 2, failed: 0 });
       await table("file,owner,reference", "7.svg,0x12,", `8.svg,0x${"Aa".repeat(20)},${"x".repeat(257)}`);
       expect(await problems()).to.deep.equal([
         "metadata.csv, line 2: owner: Must be an address (0x and 40 hex digits) or a user identifier.",
         "metadata.csv, line 3: owner: The checksum is wrong. Correct the address, or write it in lower case.",
         "metadata.csv, line 3: reference: Must have at most 256 characters.",
       ]);
-    });
-
-    it("continues no journal whose batch names another owner or reference", async () => {
-      await table("file,name,owner,reference", "7.svg,A,bob,mine");
-      await run("--yes");
-      const journal = join(place.path, ".moneta-drop.jsonl");
-      const lines = (await readFile(journal, "utf8")).trim().split("\n");
-      const batch = lines.find((line) => line.includes('"entry":"batch"')) ?? "";
-      const before = lines.slice(0, lines.indexOf(batch));
-      const changes: [string, string][] = [
-        ['"to_user":"bob"', '"to_user":"eve"'],
-        ['"to_user":"bob"', `"to_address":"${randomAddress()}"`],
-        ['"reference":"mine"', '"reference":"theirs"'],
-      ];
-      for (const [own, other] of changes) {
-        expect(batch).to.contain(own);
-        await writeFile(journal, `${[...before, batch.replace(own, other)].join("\n")}\n`);
-        expect((await refusalOf(run("--yes"))).message).to.contain("another receiver");
-      }
     });
 
     it("refuses a folder with both forms, and one with neither", async () => {
@@ -323,7 +271,7 @@ describe("command line: drop", () => {
     });
 
     it("mints one copy of each ERC1155 token, with the numbers of the files as ids", async () => {
-      collection = await moneta.api.collection({ type: "ERC1155" });
+      drop.collection = await moneta.api.collection({ type: "ERC1155" });
       for (const number of [12, 7]) await add(`${number.toString()}.svg`, number);
       expect(await json("--yes")).to.include({ completed: 2, failed: 0 });
       expect((await minted()).map(({ token_id: id, quantity }) => [Number(id), quantity])).to.have.deep.members([
@@ -333,7 +281,7 @@ describe("command line: drop", () => {
     });
 
     it("counts ERC1155 tokens from 1 when the names are no numbers", async () => {
-      collection = await moneta.api.collection({ type: "ERC1155" });
+      drop.collection = await moneta.api.collection({ type: "ERC1155" });
       for (const [index, name] of ["b.svg", "a.svg"].entries()) await add(name, index);
       expect(await json("--yes", "--supply", "3")).to.include({ completed: 2, failed: 0 });
       const tokens = (await minted()).map(({ token_id: id, metadata, quantity }) => [
@@ -360,10 +308,10 @@ describe("command line: drop", () => {
 
   describe("given the command is killed at any moment", () => {
     const COUNT = 300;
-    const start = (...more: string[]) => new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], env());
+    const start = (...more: string[]) => new TestProcess(["api/cli/main.ts", ...words("--yes", ...more)], drop.env);
 
     it("continues and mints every token once", async () => {
-      await writeJsonLayout(place.path, COUNT);
+      await drop.writeJsonLayout(COUNT);
       for (const moment of [/uploaded [1-9]\d* of/, /sent 0 of/, /sent 250 of/, /sent 300 of/]) {
         const killed = start();
         await killed.printed(moment);
@@ -372,12 +320,12 @@ describe("command line: drop", () => {
       expect(await start("--json").gone()).to.equal(0);
       const names = new Set((await report()).slice(1).map((line) => line.split(",")[1]));
       expect(names.size).to.equal(COUNT);
-      const { total } = await moneta.api.ok<{ total: number }>("GET", `/v1/collections/${collection}?limit=1`);
+      const { total } = await moneta.api.ok<{ total: number }>("GET", `/v1/collections/${drop.collection}?limit=1`);
       expect(total).to.equal(COUNT);
     });
 
     it("refuses to run twice at the same time, also beside the lock file of a killed process", async () => {
-      await writeJsonLayout(place.path, 1);
+      await drop.writeJsonLayout(1);
       await writeFile(join(place.path, LOCK), "");
       const held = start();
       await held.printed(/sent 0 of/);

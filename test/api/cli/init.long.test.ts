@@ -8,11 +8,10 @@ import { Wallet } from "ethers";
 import { STEPS } from "../../../api/chain/deployment.ts";
 import { deployerKeyOf } from "../../../api/keys/keyring.ts";
 import { readSeedFile } from "../../../api/keys/seed-file.ts";
-import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { Program } from "../../../scripts/scene/program.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { describeOn, TEST_ENGINE } from "../../support/engine.ts";
-import { startAnvil, type TestNode } from "../../support/node.ts";
+import { useAnvil } from "../../support/use-anvil.ts";
 import { useFolder } from "../../support/use-folder.ts";
 
 const CHAIN = 84_532;
@@ -24,18 +23,13 @@ const LINES = TEST_ENGINE === "sqlite" ? 1 : 3;
 /** A chain of its own, with a block each second. */
 describe("command line: init that is killed", () => {
   const folder = useFolder();
-  let node: TestNode;
-  let database: DatabasePlace;
+  const node = useAnvil(CHAIN);
+  let database: DatabasePlace | null = null;
 
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
+  before(async () => {
     database = await createTestDatabase({ schema: "none" });
-    node = await startAnvil(CHAIN);
   });
-  after(async () => {
-    await node.stop();
-    await database.remove();
-  });
+  after(() => database?.remove());
 
   function begin(): Program {
     const args = [
@@ -51,7 +45,7 @@ describe("command line: init that is killed", () => {
       RPC_URL: node.url,
       PUBLIC_URL: "https://nft.example",
       DATA_DIR: join(folder.path, "data"),
-      DATABASE_URL: database.url,
+      DATABASE_URL: database?.url,
       DEPLOYMENTS_DIR: join(folder.path, "deployments"),
     };
     return new Program(args, { env });
@@ -97,13 +91,10 @@ const SCRIPT = "/usr/bin/script";
 // It asks for no database, so it takes SQLite.
 describeOn("sqlite", "command line: init on a terminal", () => {
   const folder = useFolder();
-  let node: TestNode;
-
-  before(async function () {
-    if (anvilBinary() === null || !existsSync(SCRIPT)) this.skip();
-    node = await startAnvil(CHAIN);
+  const node = useAnvil(CHAIN);
+  before(function () {
+    if (!existsSync(SCRIPT)) this.skip();
   });
-  after(() => node.stop());
 
   it("asks for what it needs, shows the words once and removes them from the screen, and starts the service", async () => {
     const command = `"${process.execPath}" api/cli/main.ts init --settings-file "${join(folder.path, ".env")}"`;
@@ -142,7 +133,6 @@ describeOn("sqlite", "command line: init on a terminal", () => {
       const second = await nextNumber(words[first - 1] ?? "");
       type(words[second - 1] ?? "");
       // The cursor went up over all lines with the words, and everything below was removed.
-
       expect([...person.output.matchAll(/\x1b\[(\d+)A\x1b\[J/g)].map(([, lines]) => Number(lines))).to.satisfy(
         (all: number[]) => all.length === 2 && all.every((lines) => lines >= 12),
       );

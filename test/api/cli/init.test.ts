@@ -9,22 +9,16 @@ import { STEPS } from "../../../api/chain/deployment.ts";
 import { deployerKeyOf } from "../../../api/keys/keyring.ts";
 import { readSeedFile } from "../../../api/keys/seed-file.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
-import { anvilBinary } from "../../../scripts/scene/anvil.ts";
-import { startAnvil, type TestNode } from "../../support/node.ts";
+import { startAnvil } from "../../support/node.ts";
+import { useAnvil } from "../../support/use-anvil.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 
 const CHAIN = 84_532;
 
 describe("command line: init", () => {
   const folder = useFolder();
-  let node: TestNode;
-
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(CHAIN);
-  });
-  after(() => node.stop());
+  const node = useAnvil(CHAIN);
 
   /** Runs the command until everything is ready, without starting the service. */
   async function run(

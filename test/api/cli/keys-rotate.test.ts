@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { expect } from "chai";
 
 import { secretKeys } from "../../../api/config/parsers.ts";
-import { openDatabase } from "../../../api/store/db/database.ts";
+import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { sealWithoutPlace } from "../../support/test-keys.ts";
 import { useService } from "../../support/use-service.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: keys rotate", () => {
@@ -24,27 +24,30 @@ describe("command line: keys rotate", () => {
     unchanged: number;
     idempotency_keys: number;
   }
+  const mint = async (collection: string, to: string, content: string) => {
+    const fields = { collection_address: collection, to_address: to, unlockable_content: content };
+    return (await api.completed("/v1/nfts", fields)).request_id;
+  };
+  const stored = async ({ read }: Database, id: string) => {
+    const row = await read.selectFrom("requests").select("unlockable").where("id", "=", id).executeTakeFirstOrThrow();
+    return row.unlockable ?? "";
+  };
+  const store = (database: Database, id: string, unlockable: string) =>
+    database.write((trx) => trx.updateTable("requests").set({ unlockable }).where("id", "=", id).execute());
   const rotate = (more: Record<string, string>) => jsonOfCli<Rotated>({ ...moneta.env, ...more }, "keys", "rotate");
 
   it("re-encrypts everything while the service runs, after which the old key can be removed", async () => {
     await moneta.start(OLD);
     const wallet = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
-    const mint = (content: string) => ({
-      collection_address: collection,
-      to_address: wallet,
-      unlockable_content: content,
-    });
-    await Promise.all(
-      Array.from({ length: 120 }, (_, index) => api.completed("/v1/nfts", mint(`secret ${index.toString()}`))),
-    );
+    const mintAll = (count: number, word: string) =>
+      Promise.all(Array.from({ length: count }, (_, i) => mint(collection, wallet, `${word} ${i.toString()}`)));
+    await mintAll(120, "secret");
     await api.ok("PUT", "/v1/webhook", { url: "http://127.0.0.1:9/" });
     await api.send("POST", "/v1/accounts", { user_identifier: "first" }, { "idempotency-key": "one" });
 
     await moneta.restart(BOTH);
-    const busy = Promise.all(
-      Array.from({ length: 40 }, (_, index) => api.completed("/v1/nfts", mint(`during ${index.toString()}`))),
-    );
+    const busy = mintAll(40, "during");
     const first = await rotate(BOTH);
     expect(first).to.include({ resealed: 121, idempotency_keys: 1 });
     await busy;
@@ -74,40 +77,18 @@ describe("command line: keys rotate", () => {
     await moneta.start(OLD);
     const wallet = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
-    const ids: string[] = [];
-    for (const content of ["a", "b", "c"]) {
-      ids.push(
-        (
-          await api.completed("/v1/nfts", {
-            collection_address: collection,
-            to_address: wallet,
-            unlockable_content: content,
-          })
-        ).request_id,
-      );
-    }
+    for (const content of ["a", "b"]) await mint(collection, wallet, content);
+    const last = await mint(collection, wallet, "c");
     await moneta.stop();
     expect((await refusalOf(rotate(NEW))).message).to.match(
       /request [0-9a-f]{64} cannot be decrypted: .* Keep every older key/,
     );
     const database = await openDatabase(moneta.databaseUrl);
-    const last = (sealed: string) =>
-      database.write((trx) =>
-        trx
-          .updateTable("requests")
-          .set({ unlockable: sealed })
-          .where("id", "=", ids[2] ?? "")
-          .execute(),
-      );
-    const row = await database.read
-      .selectFrom("requests")
-      .select("unlockable")
-      .where("id", "=", ids[2] ?? "")
-      .executeTakeFirstOrThrow();
     try {
-      await last("not sealed at all");
+      const sealed = await stored(database, last);
+      await store(database, last, "not sealed at all");
       expect((await refusalOf(rotate(BOTH))).message).to.match(/is not encrypted/);
-      await last(row.unlockable ?? "");
+      await store(database, last, sealed);
       expect(await rotate(BOTH)).to.include({ resealed: 3, unchanged: 0 });
       expect(await rotate(NEW)).to.include({ resealed: 0, unchanged: 3 });
     } finally {
@@ -120,17 +101,9 @@ describe("command line: keys rotate", () => {
       await moneta.start(OLD);
       const [first, second] = [await api.wallet(), await api.wallet()];
       const collection = await api.collection({ type: "ERC721" });
-      const mint = async (to: string, content: string) => {
-        const fields = { collection_address: collection, to_address: to, unlockable_content: content };
-        return (await api.completed("/v1/nfts", fields)).request_id;
-      };
-      const ids = [await mint(first, "of the first"), await mint(second, "of the second")] as const;
+      const ofFirst = await mint(collection, first, "of the first");
+      const ofSecond = await mint(collection, second, "of the second");
       const { database } = moneta.service;
-      const set = (id: string, unlockable: string) =>
-        database.write((trx) => trx.updateTable("requests").set({ unlockable }).where("id", "=", id).execute());
-      const stored = async (id: string) =>
-        (await database.read.selectFrom("requests").select("unlockable").where("id", "=", id).executeTakeFirstOrThrow())
-          .unlockable ?? "";
       const contents = async (wallet: string) => {
         const answer = await api.send("GET", `/v1/accounts/${wallet}`);
         const { nfts } = answer.body as { nfts?: { unlockable_content: string }[] };
@@ -141,26 +114,26 @@ describe("command line: keys rotate", () => {
       const [key] = secretKeys.parse(oldKey);
       if (key === undefined) throw new Error("the setting holds a key");
       const unbound = await sealWithoutPlace(key, "of the first");
-      await set(ids[0], unbound);
+      await store(database, ofFirst, unbound);
       await database.write((trx) => writeMeta(trx, "unbound_values", "accepted"));
       expect(await contents(first)).to.deep.equal(["of the first"]);
-      await set(ids[1], unbound);
+      await store(database, ofSecond, unbound);
       expect(await contents(second), "who can write the database can still move it").to.deep.equal(["of the first"]);
-      await set(ids[1], await sealWithoutPlace(key, "of the second"));
+      await store(database, ofSecond, await sealWithoutPlace(key, "of the second"));
 
       expect(await rotate(OLD)).to.include({ resealed: 2, unchanged: 0 });
       expect([await contents(first), await contents(second)]).to.deep.equal([["of the first"], ["of the second"]]);
       expect(await readMeta(database.read, "unbound_values")).to.equal(null);
-      const bound = await stored(ids[0]);
+      const bound = await stored(database, ofFirst);
       for (const moved of [unbound, bound]) {
-        await set(ids[1], moved);
+        await store(database, ofSecond, moved);
         expect(await contents(second)).to.equal(500);
       }
       expect(await contents(first)).to.deep.equal(["of the first"]);
       const examined = await runCli({ ...moneta.env, ...OLD }, "doctor");
       expect(examined.failed).to.equal(true);
       expect(examined.output).to.include(
-        `the unlockable content of request ${ids[1]} (the value was encrypted for another row`,
+        `the unlockable content of request ${ofSecond} (the value was encrypted for another row`,
       );
     });
   });

@@ -6,8 +6,8 @@ import { expect } from "chai";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { newSeedPhrase, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
 import { TestProcess } from "../../support/process.ts";
-import { temporaryFolder } from "../../support/folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 interface Keys {
@@ -18,11 +18,10 @@ interface Keys {
 }
 
 describe("command line: keys", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let env: Record<string, string>;
 
-  beforeEach(async () => {
-    folder = await temporaryFolder();
+  beforeEach(() => {
     env = {
       DATA_DIR: folder.path,
       SEED_FILE: `${folder.path}/seed.jwe`,
@@ -30,7 +29,6 @@ describe("command line: keys", () => {
       LANES: "3",
     };
   });
-  afterEach(() => folder.remove());
 
   /** `keys restore` reads standard input, so it runs as a program. */
   async function restore(phrase: string, file: string): Promise<{ code: number | NodeJS.Signals; output: string }> {

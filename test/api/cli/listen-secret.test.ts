@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { keptSecret } from "../../../api/cli/listen.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 
 describe("the signing secret of listen", () => {
   const folder = useFolder();

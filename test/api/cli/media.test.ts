@@ -6,8 +6,9 @@ import { expect } from "chai";
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { useService } from "../../support/use-service.ts";
-import { runCli } from "./support/run.ts";
+import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: hosted media", () => {
   // The tests list and damage all files, and give them another age.
@@ -25,8 +26,12 @@ describe("command line: hosted media", () => {
     const old = new Date(Date.now() - 8 * 24 * 3_600_000);
     for (const name of await blockNames()) await utimes(fileOf(name), old, old);
   };
-  const json = async (...words: string[]): Promise<unknown> =>
-    JSON.parse((await runCli(moneta.env, ...words, "--json")).output);
+  const json = <T>(...words: string[]) => jsonOfCli<T>(moneta.env, ...words);
+  /** What doctor finds about media. */
+  const media = async (...options: string[]) => {
+    const { findings } = await json<Examination>("doctor", ...options);
+    return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
+  };
   /** Mints a token with a copied picture. @returns its CID. */
   const mint = async (collection: string, picture: string): Promise<string> => {
     const image = `data:,${picture}`;
@@ -86,11 +91,6 @@ describe("command line: hosted media", () => {
   });
 
   describe("doctor", () => {
-    const media = async () => {
-      const { findings } = (await json("doctor")) as Examination;
-      return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
-    };
-
     it("lists missing files without reading the others", async () => {
       const collection = await api.collection({ type: "ERC721" });
       const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
@@ -105,19 +105,14 @@ describe("command line: hosted media", () => {
   });
 
   describe("doctor --media", () => {
-    const media = async () => {
-      const { findings } = (await json("doctor", "--media")) as Examination;
-      return findings.filter(({ check }) => check === "media").map(({ result, words }) => [result, words]);
-    };
-
     it("lists every missing and every corrupt block", async () => {
       const collection = await api.collection({ type: "ERC721" });
       const [missing, corrupt] = [await mint(collection, "missing"), await mint(collection, "corrupt")];
       await mint(collection, "whole");
-      expect(await media()).to.deep.equal([["ok", "every hosted block exists and matches its checksum"]]);
+      expect(await media("--media")).to.deep.equal([["ok", "every hosted block exists and matches its checksum"]]);
       await rm(fileOf(missing));
       await writeFile(fileOf(corrupt), "corrupt!");
-      const found = await media();
+      const found = await media("--media");
       expect(found).to.have.length(2);
       expect(found.find(([, words]) => words?.includes(`block ${missing} is missing`))?.[0]).to.equal("problem");
       expect(found.find(([, words]) => words?.includes(`block ${corrupt} is corrupt`))?.[0]).to.equal("problem");
@@ -131,10 +126,10 @@ describe("command line: hosted media", () => {
       const { token_uri: uri } = await api.ok<{ token_uri: string }>("GET", `/v1/collections/${collection}/1`);
       const root = uri.split("/")[2] ?? "";
       await writeFile(fileOf(root), "x");
-      expect((await media())[0]?.[1]).to.contain(`ipfs://${root}: block ${root} is corrupt`);
+      expect((await media("--media"))[0]?.[1]).to.contain(`ipfs://${root}: block ${root} is corrupt`);
       await age();
-      const refusal = await runCli(moneta.env, "media", "collect").then(() => "done", String);
-      expect(refusal).to.contain("Nothing was removed");
+      const refusal = await refusalOf(runCli(moneta.env, "media", "collect"));
+      expect(refusal.message).to.contain("Nothing was removed");
     });
   });
 });

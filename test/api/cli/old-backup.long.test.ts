@@ -6,6 +6,7 @@ import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { NOT_SENDING, useOldBackup } from "./support/old-backup.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
@@ -30,12 +31,9 @@ describe("an old backup", () => {
     await moneta.start(NOT_SENDING);
     later = await api.accept("/v1/nfts", { collection_address: erc721, to_address: wallets[2], name: "Later" });
     await moneta.stop();
-    const error = await moneta.start().then(
-      () => null,
-      (reason: unknown) => reason,
-    );
+    const error = await refusalOf(moneta.start());
     expect(error).to.be.instanceOf(StartupError);
-    expect((error as Error).message).to.match(
+    expect(error.message).to.match(
       /is an old backup, or another service uses the same seed.*`npm run cli -- reconcile`/,
     );
     const { output, failed } = await runCli(moneta.env, "doctor", "--json");
@@ -47,6 +45,7 @@ describe("an old backup", () => {
       .to.match(/is an old backup/)
       .and.match(/executed on chain but not sent by this database/);
   });
+
   it("stays unchanged by reconcile --dry-run", async () => {
     const { waiting } = backup;
     const before = await backup.inDatabase(contents);

@@ -12,7 +12,9 @@ import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { useService } from "../../support/use-service.ts";
+import { inDatabase } from "./support/in-database.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 /** Blocks that the provider allows in a query. */
@@ -139,11 +141,8 @@ describe("reconcile behind a provider with limits, interrupted", () => {
       // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
       await database.write(() => pause(Number(child.child.pid)));
       moneta.intercept = limited(nothing());
-      const refusal = await runCli(moneta.env, "reconcile").then(
-        () => null,
-        (reason: unknown) => reason as Error,
-      );
-      expect(refusal?.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
+      const refusal = await refusalOf(runCli(moneta.env, "reconcile"));
+      expect(refusal.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
       const text = (await readMeta(database.read, "reconcile")) ?? "";
       const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
       await database.write((trx) =>
@@ -194,9 +193,9 @@ describe("reconcile behind a provider with limits, interrupted", () => {
 
     it("reads everything again when another copy of the database was restored", async () => {
       await interrupted();
-      const database = await openDatabase(moneta.databaseUrl);
-      await database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute());
-      await database.close();
+      await inDatabase(moneta.databaseUrl, (database) =>
+        database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute()),
+      );
       expect((await run()).from_block).to.be.lessThan(start);
     });
   });

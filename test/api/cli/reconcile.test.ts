@@ -6,6 +6,7 @@ import { ERC1155Collection__factory } from "../../../types/ethers-contracts/fact
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { useService } from "../../support/use-service.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { DAMAGES } from "./support/damages.ts";
@@ -184,11 +185,8 @@ describe("reconcile", () => {
       await moneta.provider.send("eth_sendTransaction", [
         { from: lane.address, to: lane.address, value: "0x0", gas: "0x5300", nonce },
       ]);
-      const error = await runCli(moneta.env, "reconcile").then(
-        () => null,
-        (reason: unknown) => reason as Error,
-      );
-      expect(error?.message).to.match(/transaction pool holds transactions of .* that the database does not know/);
+      const error = await refusalOf(runCli(moneta.env, "reconcile"));
+      expect(error.message).to.match(/transaction pool holds transactions of .* that the database does not know/);
       await moneta.provider.send("evm_setAutomine", [true]);
       await moneta.provider.send("hardhat_mine", ["0x1"]);
       const result = await run();

@@ -10,7 +10,7 @@ import { Relay__factory } from "../../../contracts/generated/factories/Relay__fa
 import { ANVIL_KEY } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
-import { refusalOf } from "./support/refusal.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const OPERATOR = "0x00000000000000000000000000000000000000A1";

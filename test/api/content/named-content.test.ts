@@ -1,18 +1,13 @@
 import { expect } from "chai";
 
 import { namedContent } from "../../../api/content/cids.ts";
+import { streamOf } from "../support/content.ts";
 
 const CID = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 const OLD = "QmXxSDCDe6Vc47Lp5YpgHuXmDuP2YAgmUYNvxFT2SrRyTz";
 
 describe("namedContent", () => {
-  const named = async (...texts: string[]) => {
-    const source = async function* () {
-      await Promise.resolve();
-      yield* texts;
-    };
-    return [...(await namedContent(source())).keys()];
-  };
+  const named = async (...texts: string[]) => [...(await namedContent(streamOf(...texts))).keys()];
 
   for (const text of [
     `{"image":"ipfs://${CID}"}`,

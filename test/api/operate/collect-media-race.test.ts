@@ -8,6 +8,7 @@ import { addPin } from "../../../api/store/media/pins.ts";
 import { describeOn } from "../../support/engine.ts";
 import { overlap, valueOf } from "../../support/overlap.ts";
 import { withMethods } from "../../support/with-methods.ts";
+import { streamOf } from "../support/content.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 
 describeOn("postgres", "collectMedia, while another process stores the same content again", () => {
@@ -23,11 +24,7 @@ describeOn("postgres", "collectMedia, while another process stores the same cont
   });
 
   it("keeps its rows", async () => {
-    const source = async function* () {
-      await Promise.resolve();
-      yield Buffer.from("a cat");
-    };
-    const cid = (await importContent(api.blocks, source())).cid;
+    const { cid } = await importContent(api.blocks, streamOf(Buffer.from("a cat")));
     const [name, media] = [cid.toString(), { cid: cid.toString(), type: "text/plain", size: 5 }];
     const host = (at: number) => async (trx: Parameters<typeof addPin>[0]) => {
       await addPin(trx, name, at);

@@ -9,6 +9,7 @@ import { addPin } from "../../../api/store/media/pins.ts";
 import { collect } from "../../support/collect.ts";
 import { withMethods } from "../../support/with-methods.ts";
 import { type TestApi, startApi } from "../support/api.ts";
+import { streamOf } from "../support/content.ts";
 import { expectAccepted } from "../support/expect.ts";
 import { addCollection, addMint } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -71,13 +72,7 @@ for (const store of BLOCK_STORES)
     });
     afterEach(() => api.close());
 
-    const add = async (bytes: Uint8Array): Promise<CID> => {
-      const source = async function* () {
-        await Promise.resolve();
-        yield bytes;
-      };
-      return (await importContent(api.blocks, source())).cid;
-    };
+    const add = async (bytes: Uint8Array) => (await importContent(api.blocks, streamOf(bytes))).cid;
     const age = () => api.stored.age();
     const blockCids = async () => (await collect(api.blocks.all())).map((block) => block.cid);
     const patch = async (token: number, image: string | null) => {

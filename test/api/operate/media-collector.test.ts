@@ -10,6 +10,7 @@ import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
 import { useWorkers } from "../../support/use-workers.ts";
 import { withMethods } from "../../support/with-methods.ts";
+import { streamOf } from "../support/content.ts";
 import { startApi, type TestApi } from "../support/api.ts";
 
 const HOUR = 3_600_000;
@@ -46,11 +47,7 @@ describe("MediaCollector", () => {
   }
 
   async function add(text: string): Promise<CID> {
-    const source = async function* () {
-      await Promise.resolve();
-      yield Buffer.from(text);
-    };
-    const { cid } = await importContent(api.blocks, source());
+    const { cid } = await importContent(api.blocks, streamOf(Buffer.from(text)));
     await api.stored.age();
     return cid;
   }

@@ -10,8 +10,9 @@ import { readMediaPlace } from "../../../api/store/media/media-store.ts";
 import { collect } from "../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { TEST_ENGINE } from "../../support/engine.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { withMethods } from "../../support/with-methods.ts";
+import { streamOf } from "../support/content.ts";
 import { BLOCK_STORES, openTestBlocks, type TestBlocks } from "../support/test-blocks.ts";
 
 const SIZE = 5_500_000;
@@ -24,13 +25,12 @@ function isOfEngine(...kinds: string[]): boolean {
 for (const from of BLOCK_STORES)
   for (const to of BLOCK_STORES.filter((kind) => kind !== from && isOfEngine(from, kind)))
     describe(`moveMedia from ${from} to ${to}`, () => {
-      let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+      const folder = useFolder();
       let database: TestDatabase;
       let source: TestBlocks;
       let target: TestBlocks;
       let cid: CID;
       beforeEach(async () => {
-        folder = await temporaryFolder();
         database = await openTestDatabase();
         source = await openTestBlocks(from, { dataDir: folder.path, database });
         target = await openTestBlocks(to, { dataDir: folder.path, database });
@@ -40,15 +40,11 @@ for (const from of BLOCK_STORES)
         await source.close();
         await target.close();
         await database.remove();
-        await folder.remove();
       });
 
       const add = async (blocks: BlockStore, word: string): Promise<CID> => {
-        const content = async function* () {
-          await Promise.resolve();
-          for (let part = 0; part < 11; part++) yield Buffer.alloc(SIZE / 11, `${word}${part.toString()}`);
-        };
-        return (await importContent(blocks, content())).cid;
+        const parts = Array.from({ length: 11 }, (_, part) => Buffer.alloc(SIZE / 11, `${word}${part.toString()}`));
+        return (await importContent(blocks, streamOf(...parts))).cid;
       };
       const move = (changes: { source?: BlockStore } = {}) =>
         moveMedia({ database, source: source.blocks, target: target.blocks, progress: () => undefined, ...changes });

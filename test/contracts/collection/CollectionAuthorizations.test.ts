@@ -3,6 +3,7 @@ import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
 import { transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
 import { ethers, fixtures, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { expectFailure, failureOf } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";
 
@@ -34,14 +35,11 @@ for (const { kind, deploy } of [
 
       /** Sends the transfer and asserts that it fails with CollectionInvalidAuthorization. */
       async function expectRefused(transfer: Transfer, signature: CompactSignature, signer?: string, index: 0 | 1 = 0) {
-        const receipt = await (await run(relay, await transferItem(index, transfer, signature))).wait();
-        const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
-        expect(failure?.args["number"]).to.equal(transfer.number);
-        const error = collections[index].interface.parseError(failure!.args["reason"] as string);
-        expect(error?.name).to.equal("CollectionInvalidAuthorization");
-        expect([error!.args[0], error!.args[2]]).to.deep.equal([transfer.from, transfer.number]);
-        if (signer !== undefined) expect(error!.args[1]).to.equal(signer);
-        else expect(error!.args[1]).not.to.equal(transfer.from);
+        const error = await failureOf(relay, await transferItem(index, transfer, signature), collections[index]);
+        expect(error.name).to.equal("CollectionInvalidAuthorization");
+        expect([error.args[0], error.args[2]]).to.deep.equal([transfer.from, transfer.number]);
+        if (signer !== undefined) expect(error.args[1]).to.equal(signer);
+        else expect(error.args[1]).not.to.equal(transfer.from);
         expect(await holds(index, wallet.address)).to.equal(true);
       }
 
@@ -159,14 +157,9 @@ for (const { kind, deploy } of [
       it("fails for the zero address as the wallet", async () => {
         const { relay, intent, transferItem, collections } = await setUp();
         const transfer = { ...intent(), from: ZeroAddress };
-        const reason = collections[0].interface.encodeErrorResult("CollectionInvalidAuthorization", [
-          ZeroAddress,
-          ZeroAddress,
-          transfer.number,
-        ]);
-        await expect(run(relay, await transferItem(0, transfer, { r: ZeroHash, vs: ZeroHash })))
-          .to.emit(relay, "CallFailed")
-          .withArgs(transfer.number, reason);
+        const call = await transferItem(0, transfer, { r: ZeroHash, vs: ZeroHash });
+        const refusal = [ZeroAddress, ZeroAddress, transfer.number];
+        await expectFailure(relay, call, collections[0], "CollectionInvalidAuthorization", ...refusal);
       });
     });
 

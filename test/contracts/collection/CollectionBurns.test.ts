@@ -13,7 +13,9 @@ import {
   networkHelpers,
   nextNumber,
   run,
+  signerOf,
 } from "../support/deploy.ts";
+import { expectFailure, failureOf } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signBurn, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Burn } from "./authorization-pairs.ts";
 
@@ -37,16 +39,10 @@ for (const { kind, deploy, single } of [
 
       /** Sends the item and asserts that it fails with the error of the collection. */
       async function expectFailed(call: Item, name: string, args?: unknown[]) {
-        const receipt = await (await run(relay, call)).wait();
-        const failure = receipt!.logs.map((log) => relay.interface.parseLog(log)).find((e) => e?.name === "CallFailed");
-        expect(failure?.args["number"]).to.equal(call.number);
-        const { interface: abi } = await ethers.getContractAt(
-          single ? "ERC721Collection" : "ERC1155Collection",
-          address,
-        );
-        const error = abi.parseError(failure!.args["reason"] as string);
-        expect(error?.name).to.equal(name);
-        if (args !== undefined) expect([...error!.args]).to.deep.equal(args);
+        const errors = await ethers.getContractAt(single ? "ERC721Collection" : "ERC1155Collection", address);
+        const error = await failureOf(relay, call, errors);
+        expect(error.name).to.equal(name);
+        if (args !== undefined) expect([...error.args]).to.deep.equal(args);
       }
       const expectRefused = async (burn: Burn, signature: CompactSignature, index: 0 | 1 = 0) => {
         await expectFailed(await burnItem(index, burn, signature), "CollectionInvalidAuthorization");
@@ -140,9 +136,7 @@ for (const { kind, deploy, single } of [
       it("fails with the account's signature, whoever is named as the holder", async () => {
         const { collection, intent, sign, burnItem, expectFailed, expectRefused, holds, wallet } = await setUp();
         const approved = newWallet();
-        await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
-        await networkHelpers.setBalance(wallet.address, 10n ** 20n);
-        const holder = await ethers.getSigner(wallet.address);
+        const holder = await signerOf(wallet.address);
         const approvals = await ethers.getContractAt("ERC721Collection", collection.target, holder);
         await approvals.setApprovalForAll(approved.address, true);
         if (single) await approvals.approve(approved.address, 1n);
@@ -229,9 +223,7 @@ describeStorages("burnWithAuthorization of an ERC721Collection", (storage) => {
   it("clears the approval, and leaves a neighbouring token as it is", async () => {
     const { relay, capped, burn, wallet, bob } = await setUp();
     await run(relay, await item(capped, "mintToWallet", wallet.address));
-    await ethers.provider.send("hardhat_impersonateAccount", [wallet.address]);
-    await networkHelpers.setBalance(wallet.address, 10n ** 20n);
-    await capped.connect(await ethers.getSigner(wallet.address)).approve(bob.address, 1n);
+    await capped.connect(await signerOf(wallet.address)).approve(bob.address, 1n);
     await run(relay, await burn(capped, 1n));
     await expect(capped.getApproved(1n)).to.be.revertedWithCustomError(capped, "ERC721NonexistentToken");
     expect(await capped.ownerOf(2n)).to.equal(wallet.address);
@@ -266,10 +258,8 @@ describe("burnWithAuthorization of an ERC1155Collection", () => {
     expect([await collection.totalSupply(7n), await collection.balanceOf(wallet.address, 7n)]).to.deep.equal([6n, 6n]);
     await run(relay, await burn(6n));
     expect([await collection.totalSupply(7n), await collection.exists(7n)]).to.deep.equal([0n, true]);
-    const number = nextNumber();
-    await expect(run(relay, { ...(await item(collection, "create", wallet.address, 7n, 1n, "")), number }))
-      .to.emit(relay, "CallFailed")
-      .withArgs(number, collection.interface.encodeErrorResult("ERC1155AlreadyCreated", [7n]));
+    const again = await item(collection, "create", wallet.address, 7n, 1n, "");
+    await expectFailure(relay, again, collection, "ERC1155AlreadyCreated", 7n);
   });
 
   it("calls no code of the holder, so there is nothing to re-enter", async () => {

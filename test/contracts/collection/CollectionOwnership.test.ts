@@ -1,8 +1,20 @@
+import type { HardhatEthersSigner } from "@nomicfoundation/hardhat-ethers/types";
 import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
+import type { ICollection, Relay } from "../../../types/ethers-contracts/index.js";
 import { networkHelpers } from "../support/deploy.ts";
 import { KINDS } from "../support/kinds.ts";
+
+/** Moves the ownership in both steps. */
+async function handOver(
+  contract: Relay | ICollection,
+  from: HardhatEthersSigner,
+  to: HardhatEthersSigner,
+): Promise<void> {
+  await contract.connect(from).transferOwnership(to.address);
+  await contract.connect(to).acceptOwnership();
+}
 
 for (const { kind, deploy } of KINDS) {
   describe(`${kind}: ownership`, () => {
@@ -12,8 +24,7 @@ for (const { kind, deploy } of KINDS) {
       it("belongs to the current owner of the relay", async () => {
         const { hosted, relay, admin, alice } = await setUp();
         expect(await hosted.owner()).to.equal(admin.address);
-        await relay.connect(admin).transferOwnership(alice.address);
-        await relay.connect(alice).acceptOwnership();
+        await handOver(relay, admin, alice);
         expect(await hosted.owner()).to.equal(alice.address);
         await expect(hosted.connect(alice).setContractURI("x")).to.emit(hosted, "ContractURIUpdated").withArgs();
       });
@@ -46,19 +57,15 @@ for (const { kind, deploy } of KINDS) {
 
       it("move the ownership on from the new owner", async () => {
         const { hosted, admin, alice, bob } = await setUp();
-        await hosted.connect(admin).transferOwnership(alice.address);
-        await hosted.connect(alice).acceptOwnership();
-        await hosted.connect(alice).transferOwnership(bob.address);
-        await hosted.connect(bob).acceptOwnership();
+        await handOver(hosted, admin, alice);
+        await handOver(hosted, alice, bob);
         expect(await hosted.owner()).to.equal(bob.address);
       });
 
       it("keep the new owner when the relay's owner changes later", async () => {
         const { hosted, relay, admin, alice, bob } = await setUp();
-        await hosted.connect(admin).transferOwnership(alice.address);
-        await hosted.connect(alice).acceptOwnership();
-        await relay.connect(admin).transferOwnership(bob.address);
-        await relay.connect(bob).acceptOwnership();
+        await handOver(hosted, admin, alice);
+        await handOver(relay, admin, bob);
         expect(await hosted.owner()).to.equal(alice.address);
       });
 
@@ -96,8 +103,7 @@ for (const { kind, deploy } of KINDS) {
         const { hosted, relay, admin, alice, bob } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
         expect(await hosted.pendingOwner()).to.equal(alice.address);
-        await relay.connect(admin).transferOwnership(bob.address);
-        await relay.connect(bob).acceptOwnership();
+        await handOver(relay, admin, bob);
         expect(await hosted.pendingOwner()).to.equal(ZeroAddress);
         await expect(hosted.connect(alice).acceptOwnership())
           .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
@@ -109,17 +115,14 @@ for (const { kind, deploy } of KINDS) {
       it("stays void until it is made again", async () => {
         const { hosted, relay, admin, alice, bob } = await setUp();
         await hosted.connect(admin).transferOwnership(alice.address);
-        await relay.connect(admin).transferOwnership(bob.address);
-        await relay.connect(bob).acceptOwnership();
-        await relay.connect(bob).transferOwnership(admin.address);
-        await relay.connect(admin).acceptOwnership();
+        await handOver(relay, admin, bob);
+        await handOver(relay, bob, admin);
         expect(await hosted.owner()).to.equal(admin.address);
         expect(await hosted.pendingOwner()).to.equal(ZeroAddress);
         await expect(hosted.connect(alice).acceptOwnership())
           .to.be.revertedWithCustomError(hosted, "OwnableUnauthorizedAccount")
           .withArgs(alice.address);
-        await hosted.connect(admin).transferOwnership(alice.address);
-        await hosted.connect(alice).acceptOwnership();
+        await handOver(hosted, admin, alice);
         expect(await hosted.owner()).to.equal(alice.address);
       });
     });
@@ -128,8 +131,7 @@ for (const { kind, deploy } of KINDS) {
       it("survives a change of the relay's owner", async () => {
         const { owned, owner, relay, admin, alice, bob } = await setUp();
         await owned.connect(owner).transferOwnership(alice.address);
-        await relay.connect(admin).transferOwnership(bob.address);
-        await relay.connect(bob).acceptOwnership();
+        await handOver(relay, admin, bob);
         expect(await owned.pendingOwner()).to.equal(alice.address);
         await owned.connect(alice).acceptOwnership();
         expect(await owned.owner()).to.equal(alice.address);

@@ -1,6 +1,5 @@
-import { expect } from "chai";
-
-import { createErc1155, deploySystem, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { createErc1155, deploySystem, ethers, item, networkHelpers, run } from "../support/deploy.ts";
+import { expectFailure } from "../support/expect-failure.ts";
 
 /** The largest supply of an id. */
 export const MAX_AMOUNT = 2n ** 128n - 1n;
@@ -19,12 +18,8 @@ export async function setUp() {
   const { relay, collection, factory } = system;
   const does = async (fragment: string, ...args: unknown[]) => run(relay, await item(collection, fragment, ...args));
   /** Runs one item and asserts that it fails with this error of the collection. */
-  const fails = async (call: [string, ...unknown[]], error: string, ...args: unknown[]) => {
-    const number = nextNumber();
-    await expect(run(relay, { ...(await item(collection, ...call)), number }))
-      .to.emit(relay, "CallFailed")
-      .withArgs(number, collection.interface.encodeErrorResult(error, args as [bigint]));
-  };
+  const fails = async (call: [string, ...unknown[]], error: string, ...args: unknown[]) =>
+    expectFailure(relay, await item(collection, ...call), collection, error, ...args);
   const implementation = await ethers.getContractAt("ERC1155Collection", await factory.erc1155Implementation());
   return { ...system, does, fails, implementation };
 }

@@ -3,6 +3,7 @@ import { ZeroAddress } from "ethers";
 
 import { Mode } from "../../support/receiver-mode.ts";
 import { describeStorages, ethers, item, networkHelpers, nextNumber, run } from "../support/deploy.ts";
+import { expectFailure } from "../support/expect-failure.ts";
 import { setUpWith } from "./set-up.ts";
 
 describeStorages("ERC721Collection", (storage) => {
@@ -39,11 +40,8 @@ describeStorages("ERC721Collection", (storage) => {
       await mintTo(await receiver.getAddress());
       expect(await collection.ownerOf(1n)).to.equal(receiver.target);
       await receiver.program(Mode.reason);
-      const number = nextNumber();
-      const refusal = receiver.interface.encodeErrorResult("Refused", [await relay.getAddress(), ZeroAddress]);
-      await expect(run(relay, { ...(await item(collection, "mint", receiver.target)), number }))
-        .to.emit(relay, "CallFailed")
-        .withArgs(number, refusal);
+      const call = await item(collection, "mint", receiver.target);
+      await expectFailure(relay, call, receiver, "Refused", relay.target, ZeroAddress);
     });
 
     describe("given a receiver that does not accept", () => {
@@ -74,11 +72,8 @@ describeStorages("ERC721Collection", (storage) => {
       it("fails with ERC721InvalidReceiver for a contract without hooks", async () => {
         const { collection, relay } = await setUp();
         const rejecting = await ethers.deployContract("RejectingReceiver");
-        const number = nextNumber();
-        const reason = collection.interface.encodeErrorResult("ERC721InvalidReceiver", [rejecting.target]);
-        await expect(run(relay, { ...(await item(collection, "mint", rejecting.target)), number }))
-          .to.emit(relay, "CallFailed")
-          .withArgs(number, reason);
+        const call = await item(collection, "mint", rejecting.target);
+        await expectFailure(relay, call, collection, "ERC721InvalidReceiver", rejecting.target);
       });
 
       it("fails within its gas limit when the hook returns a megabyte", async () => {
@@ -114,11 +109,8 @@ describeStorages("ERC721Collection", (storage) => {
     it("fails with ERC721InvalidReceiver for the zero address", async () => {
       const { collection, relay } = await setUp();
       for (const fragment of ["mint", "mintToWallet"]) {
-        const number = nextNumber();
-        const reason = collection.interface.encodeErrorResult("ERC721InvalidReceiver", [ZeroAddress]);
-        await expect(run(relay, { ...(await item(collection, fragment, ZeroAddress)), number }))
-          .to.emit(relay, "CallFailed")
-          .withArgs(number, reason);
+        const call = await item(collection, fragment, ZeroAddress);
+        await expectFailure(relay, call, collection, "ERC721InvalidReceiver", ZeroAddress);
       }
     });
 
@@ -128,12 +120,9 @@ describeStorages("ERC721Collection", (storage) => {
         const mint = await item(capped, "mint", alice.address);
         await run(relay, mint, mint, mint);
         await capped.connect(alice).burn(2n);
-        const reason = capped.interface.encodeErrorResult("ERC721ExceededMaxSupply", [3n]);
         for (const fragment of ["mint", "mintToWallet"]) {
-          const number = nextNumber();
-          await expect(run(relay, { ...(await item(capped, fragment, alice.address)), number }))
-            .to.emit(relay, "CallFailed")
-            .withArgs(number, reason);
+          const call = await item(capped, fragment, alice.address);
+          await expectFailure(relay, call, capped, "ERC721ExceededMaxSupply", 3n);
         }
         expect([await capped.totalMinted(), await capped.totalSupply()]).to.deep.equal([3n, 2n]);
       });
@@ -162,11 +151,8 @@ describeStorages("ERC721Collection", (storage) => {
         .to.be.revertedWithCustomError(collection, "CollectionUnauthorizedRelay")
         .withArgs(admin.address);
       await collection.connect(admin).setMinter(relay.target, false);
-      const number = nextNumber();
-      const reason = collection.interface.encodeErrorResult("CollectionUnauthorizedMinter", [relay.target]);
-      await expect(run(relay, { ...(await item(collection, "mintToWallet", alice.address)), number }))
-        .to.emit(relay, "CallFailed")
-        .withArgs(number, reason);
+      const call = await item(collection, "mintToWallet", alice.address);
+      await expectFailure(relay, call, collection, "CollectionUnauthorizedMinter", relay.target);
     });
   });
 });

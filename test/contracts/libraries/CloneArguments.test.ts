@@ -86,50 +86,38 @@ describe("CloneArguments", () => {
   });
 
   describe("given arguments of the maximum size", () => {
+    async function createLarge(system: Awaited<ReturnType<typeof setUp>>, args: Erc721Arguments) {
+      const packed = encodeErc721Arguments(args);
+      expect((packed.length - 2) / 2).to.equal(MAX_CLONE_ARGUMENTS_LENGTH);
+      const number = nextNumber();
+      const address = await system.factory.predictERC721(number, packed);
+      const creation = await item(system.factory, "createERC721", packed);
+      const gasLimit = IN_AMSTERDAM ? 50_000_000n : 12_000_000n;
+      await expect(run(system.relay, { ...creation, number, gasLimit }))
+        .to.emit(system.factory, "CollectionCreated")
+        .withArgs(number, address);
+      return ethers.getContractAt("ERC721Collection", address);
+    }
+
     it("creates a working collection, and fails with one more byte", async () => {
       const system = await setUp();
       const room = MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 2;
       const contractUri = `é${"u".repeat(room - 3)}`;
       const args = { ...SELF_HOSTED, contractUri, baseUri: "b" };
-      const packed = encodeErc721Arguments(args);
-      expect((packed.length - 2) / 2).to.equal(MAX_CLONE_ARGUMENTS_LENGTH);
-      const number = nextNumber();
-      const address = await system.factory.predictERC721(number, packed);
-      const creation = {
-        ...(await item(system.factory, "createERC721", packed)),
-        number,
-        gasLimit: IN_AMSTERDAM ? 50_000_000n : 12_000_000n,
-      };
-      await expect(run(system.relay, creation)).to.emit(system.factory, "CollectionCreated").withArgs(number, address);
-      const collection = await ethers.getContractAt("ERC721Collection", address);
+      const collection = await createLarge(system, args);
       expect(await collection.contractURI()).to.equal(contractUri);
       await run(system.relay, await item(collection, "mint", system.alice.address));
       expect(await collection.ownerOf(1n)).to.equal(system.alice.address);
 
-      expect(() => encodeErc721Arguments({ ...args, name: "NN" })).to.throw(
-        CloneArgumentsError,
-        "24532 bytes together",
-      );
-      expect(() => encodeErc1155Arguments({ ...args, name: "NN" })).to.throw(
-        CloneArgumentsError,
-        "24532 bytes together",
-      );
+      for (const encode of [encodeErc721Arguments, encodeErc1155Arguments]) {
+        expect(() => encode({ ...args, name: "NN" })).to.throw(CloneArgumentsError, "24532 bytes together");
+      }
     });
 
     for (const part of ["name", "symbol", "baseUri"] as const) {
       it(`can use all bytes for: ${part}`, async () => {
-        const system = await setUp();
         const args = { ...SELF_HOSTED, [part]: "x".repeat(MAX_CLONE_ARGUMENTS_LENGTH - 1 - 6 - 3) };
-        const packed = encodeErc721Arguments(args);
-        const number = nextNumber();
-        const creation = {
-          ...(await item(system.factory, "createERC721", packed)),
-          number,
-          gasLimit: IN_AMSTERDAM ? 50_000_000n : 12_000_000n,
-        };
-        await run(system.relay, creation);
-        const address = await system.factory.predictERC721(number, packed);
-        const collection = await ethers.getContractAt("ERC721Collection", address);
+        const collection = await createLarge(await setUp(), args);
         expect([await collection.name(), await collection.symbol(), await collection.contractURI()]).to.deep.equal([
           args.name,
           args.symbol,

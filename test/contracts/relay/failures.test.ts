@@ -2,6 +2,7 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
 import { ethers, IN_AMSTERDAM, item, nextNumber, run, toCall } from "../support/deploy.ts";
+import { expectFailure } from "../support/expect-failure.ts";
 import { setUp } from "./set-up.ts";
 
 describe("Relay", () => {
@@ -45,10 +46,7 @@ describe("Relay", () => {
         const cancel = relay.interface.encodeFunctionData("cancel", [[1n]]);
         for (const target of [stranger.address, precompile, ZeroAddress, relayAddress]) {
           const number = nextNumber();
-          const reason = relay.interface.encodeErrorResult("RelayInvalidTarget", [target]);
-          await expect(run(relay, { target, data: cancel, number }))
-            .to.emit(relay, "CallFailed")
-            .withArgs(number, reason);
+          await expectFailure(relay, { target, data: cancel, number }, relay, "RelayInvalidTarget", target);
           expect(await relay.isConsumed(number)).to.equal(true);
         }
       });
@@ -58,11 +56,8 @@ describe("Relay", () => {
       for (const length of [0, 1, 2, 3]) {
         it(`fails ${length} bytes with RelayDataTooShort`, async () => {
           const { relay, probeAddress } = await setUp();
-          const number = nextNumber();
-          const reason = relay.interface.encodeErrorResult("RelayDataTooShort", [length]);
-          await expect(run(relay, { target: probeAddress, data: ethers.hexlify(new Uint8Array(length)), number }))
-            .to.emit(relay, "CallFailed")
-            .withArgs(number, reason);
+          const call = { target: probeAddress, data: ethers.hexlify(new Uint8Array(length)) };
+          await expectFailure(relay, call, relay, "RelayDataTooShort", length);
         });
       }
     });
@@ -109,11 +104,8 @@ describe("Relay", () => {
           relay.interface.encodeFunctionData("cancel", [[nextNumber()]]),
         ];
         for (const data of inner) {
-          const number = nextNumber();
-          const reason = relay.interface.encodeErrorResult("ReentrancyGuardReentrantCall");
-          await expect(run(relay, { ...(await item(receiver, "call", relayAddress, data)), number }))
-            .to.emit(relay, "CallFailed")
-            .withArgs(number, reason);
+          const call = await item(receiver, "call", relayAddress, data);
+          await expectFailure(relay, call, relay, "ReentrancyGuardReentrantCall");
         }
       });
 

@@ -1,7 +1,17 @@
 import { expect } from "chai";
 import { network } from "hardhat";
 
-import { BATCH_GAS, ethers, IN_AMSTERDAM, item, networkHelpers, nextNumber, toCall } from "../support/deploy.ts";
+import type { Relay } from "../../../types/ethers-contracts/index.js";
+import {
+  BATCH_GAS,
+  ethers,
+  IN_AMSTERDAM,
+  type Item,
+  item,
+  networkHelpers,
+  nextNumber,
+  toCall,
+} from "../support/deploy.ts";
 import { shortOrLong } from "../support/runs.ts";
 import { setUp } from "./set-up.ts";
 
@@ -18,6 +28,30 @@ async function withoutTransactionLimit() {
   const relay = await chain.deployContract("Relay", [admin!.address, "https://host.example/metadata/"]);
   await relay.setOperator(operator!.address, true);
   return { relay: relay.connect(operator), probe: await chain.deployContract("CallProbe") };
+}
+
+/**
+ * Sends a call that burns all its gas with several amounts of gas, in steps. It must fail with its whole limit, or not start, and
+ * each must happen.
+ */
+async function expectAllOrNothing(
+  relay: Relay,
+  burning: Item,
+  { from, to, step }: { from: bigint; to: bigint; step: bigint },
+): Promise<void> {
+  const seen = new Set<bigint>();
+  for (let gasLimit = from; gasLimit <= to; gasLimit += step) {
+    const call = toCall(burning);
+    const receipt = await (await relay.execute([call], { gasLimit })).wait();
+    const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
+    const executed = events.at(-1)!.args["executed"] as bigint;
+    expect(events.map((event) => event.name)).to.deep.equal(
+      executed === 0n ? ["BatchExecuted"] : ["CallFailed", "BatchExecuted"],
+    );
+    expect(await relay.isConsumed(call.number)).to.equal(executed === 1n);
+    seen.add(executed);
+  }
+  expect([...seen].sort()).to.deep.equal([0n, 1n]);
 }
 
 describe("Relay", () => {
@@ -78,20 +112,8 @@ describe("Relay", () => {
     describe("given a call with a high limit that burns all its gas", () => {
       it("either fails the call or does not start it, at every amount of gas around its limit", async () => {
         const { relay, probe } = await withoutTransactionLimit();
-        const burn = toCall({ ...(await item(probe, "burnAllGas")), gasLimit: 60_000_000n });
-        const seen = new Set<string>();
-        for (let gasLimit = 60_300_000n; gasLimit <= 61_500_000n; gasLimit += LARGE_STEP) {
-          burn.number = nextNumber();
-          const receipt = await (await relay.execute([burn], { gasLimit })).wait();
-          const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
-          const executed = events.at(-1)!.args["executed"] as bigint;
-          expect(events.map((event) => event.name)).to.deep.equal(
-            executed === 0n ? ["BatchExecuted"] : ["CallFailed", "BatchExecuted"],
-          );
-          expect(await relay.isConsumed(burn.number)).to.equal(executed === 1n);
-          seen.add(executed.toString());
-        }
-        expect([...seen].sort()).to.deep.equal(["0", "1"]);
+        const burn = { ...(await item(probe, "burnAllGas")), gasLimit: 60_000_000n };
+        await expectAllOrNothing(relay, burn, { from: 60_300_000n, to: 61_500_000n, step: LARGE_STEP });
       }).timeout(60_000);
     });
 
@@ -103,20 +125,8 @@ describe("Relay", () => {
         const selector = probe.interface.encodeFunctionData("burnAllGas");
         const data = selector.padEnd(2 + 2 * 450_000, "0");
         const item = { target: await probe.getAddress(), data, gasLimit: 4_000_000n };
-        const seen = new Set<bigint>();
-        for (let gasLimit = 6_350_000n; gasLimit <= 7_350_000n; gasLimit += 10n * STEP) {
-          const call = toCall(item);
-          // Without the price of the data in the check, some of these revert as a whole.
-          const receipt = await (await relay.execute([call], { gasLimit })).wait();
-          const events = receipt!.logs.map((log) => relay.interface.parseLog(log)!);
-          const executed = events.at(-1)!.args["executed"] as bigint;
-          expect(events.map((event) => event.name)).to.deep.equal(
-            executed === 0n ? ["BatchExecuted"] : ["CallFailed", "BatchExecuted"],
-          );
-          expect(await relay.isConsumed(call.number)).to.equal(executed === 1n);
-          seen.add(executed);
-        }
-        expect([...seen].sort()).to.deep.equal([0n, 1n]);
+        // Without the price of the data in the check, some of these revert as a whole.
+        await expectAllOrNothing(relay, item, { from: 6_350_000n, to: 7_350_000n, step: 10n * STEP });
       }).timeout(60_000);
     });
 

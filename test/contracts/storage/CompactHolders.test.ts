@@ -5,7 +5,7 @@ import { expect } from "chai";
 import { ZeroAddress } from "ethers";
 
 import { blockCandidates, candidatesOf, SLOTS, slotOf } from "../support/compact-layout.ts";
-import { createErc721, deploySystemWith, ethers, item, networkHelpers, run } from "../support/deploy.ts";
+import { createErc721, deploySystemWith, ethers, item, networkHelpers, run, signerOf } from "../support/deploy.ts";
 import { shortOrLong, steps } from "../support/runs.ts";
 import { newWallet, signTransfer } from "../support/sign.ts";
 
@@ -158,9 +158,7 @@ describe("CompactHolders", () => {
         1n,
       ]);
       // The approval of a holder without a key is cleared with its token.
-      await ethers.provider.send("hardhat_impersonateAccount", [to.address]);
-      await networkHelpers.setBalance(to.address, 10n ** 20n);
-      const holder = await ethers.getSigner(to.address);
+      const holder = await signerOf(to.address);
       await collection.connect(holder).approve(bob.address, 1n);
       await collection.connect(holder).transferFrom(to.address, to.address, 1n);
       expect(await collection.getApproved(1n)).to.equal(ZeroAddress);

@@ -91,6 +91,13 @@ export async function deploySystemWith(storage: Storage) {
   };
 }
 
+/** A signer for any address, with coins for gas. */
+export async function signerOf(address: string) {
+  await networkHelpers.impersonateAccount(address);
+  await networkHelpers.setBalance(address, 10n ** 20n);
+  return ethers.getSigner(address);
+}
+
 /** Returns the item that calls a function of a contract. */
 export async function item(contract: BaseContract, fragment: string, ...args: unknown[]): Promise<Item> {
   return { target: await contract.getAddress(), data: contract.interface.encodeFunctionData(fragment, args) };

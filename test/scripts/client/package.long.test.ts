@@ -4,17 +4,15 @@ import { createContext, runInContext } from "node:vm";
 
 import { expect } from "chai";
 import { build, transform } from "esbuild";
-import { Webhook } from "standardwebhooks";
 import ts from "typescript";
 
 import { SIZE_LIMITS, sizeOfClient } from "../../../scripts/client/size.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { ROOT } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 import { installClient, machineEnvironment, type ProgramEnd, runProgram, snippetsOf } from "./support.ts";
 
 const README = "client/README.md";
-const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
 /** What the examples of the docs comments build on. */
 const EXAMPLES_KNOW = `
 import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
@@ -31,23 +29,18 @@ const BROWSER_OPTIONS = { module: "esnext", moduleResolution: "bundler", lib: ["
 describe("the client as a package", () => {
   const fixture = useService();
 
-  let folder: TemporaryFolder;
+  const folder = useFolder({ per: "block" });
   let app: string;
   let tarball: string;
   let files: string[];
   before("install the package in an empty folder", async () => {
-    folder = await temporaryFolder();
     ({ app, tarball, files } = await installClient(folder.path));
   });
-  after(() => folder.remove());
 
   /** The README block that contains the text, with the address and the token of the running service. */
   async function snippet(mark: string): Promise<string> {
     const block = (await snippetsOf(README, "ts")).find((text) => text.includes(mark));
-    return block!
-      .replace("http://localhost:3000", fixture.baseUrl)
-      .replace("moneta_...", fixture.app.token)
-      .replace("whsec_...", SECRET);
+    return block!.replace("http://localhost:3000", fixture.baseUrl).replace("moneta_...", fixture.app.token);
   }
 
   it("has the compiled files and their types, and nothing else", () => {
@@ -110,6 +103,7 @@ describe("the client as a package", () => {
     });
   });
 
+  // What the other snippets do is tested with the sources, in `readme.test.ts`: the package has the same code without types.
   describe("the snippets of its README", () => {
     for (const [title, options] of [
       ["with the module resolution of Node, without the types of a browser", { module: "nodenext", types: ["node"] }],
@@ -150,42 +144,6 @@ describe("the client as a package", () => {
         expect(ended.output).to.match(/^Alice has token 1 of 0x[0-9a-fA-F]{40}\.\n$/);
       });
     }
-
-    it("mint with a batch, and name the item that is refused", async () => {
-      await writeFile(join(app, "batch.js"), await withoutTypes(await snippet("mintForAll")));
-      const script = `
-        import { createClient } from "@moneta/client";
-        import { mintForAll } from "./batch.js";
-        const [baseUrl, token, collection, ...addresses] = process.argv.slice(2);
-        const ids = await mintForAll(createClient({ baseUrl, token }), collection, addresses);
-        console.log(ids.length);`;
-      await writeFile(join(app, "mint.js"), script);
-      const collection = await fixture.api.collection({ type: "ERC721", mint_supply_count: 2 });
-      const to = await fixture.api.wallet();
-      const args = ["mint.js", fixture.baseUrl, fixture.app.token, collection, to, to, to];
-      const ended = await runProgram(process.execPath, args, { cwd: app });
-      expectClean(ended);
-      expect(ended.output).to.equal("2\n");
-      expect(ended.errors).to.match(new RegExp(`^${to} gets no token: supply_exceeded: `));
-    });
-
-    it("accept a genuine webhook and refuse another", async () => {
-      await writeFile(join(app, "receive.js"), await withoutTypes(await snippet("verifyWebhook")));
-      const { receive } = (await import(join(app, "receive.js"))) as {
-        receive: (request: Request) => Promise<Response>;
-      };
-      const body = '{"id":"1","type":"sent","request_id":"2"}';
-      const signature = new Webhook(SECRET).sign("1", new Date(), body);
-      const headers = {
-        "webhook-id": "1",
-        "webhook-timestamp": Math.floor(Date.now() / 1_000).toString(),
-        "webhook-signature": signature,
-      };
-      const call = (text: string) =>
-        receive(new Request("https://app.example", { method: "POST", headers, body: text }));
-      expect((await call(body)).status).to.equal(204);
-      expect((await call(body.replace("sent", "error"))).status).to.equal(401);
-    });
   });
 
   it("is bundled for browsers, and calls the service from code that sees no part of Node", async () => {

@@ -11,12 +11,12 @@ import {
   updateGenerated,
 } from "../../../scripts/contracts/generated.ts";
 import { differences } from "../../../scripts/scene/committed-files.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 const FACTORY = "factories/Relay__factory.ts";
 
 describe("the comparison of contracts/generated with the build", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let committed: string;
   let built: Built;
 
@@ -24,12 +24,8 @@ describe("the comparison of contracts/generated with the build", () => {
     built = await builtFiles(GENERATED, await readFile(join(GENERATED, STANDARD_INPUT), "utf8"));
   });
   beforeEach(async () => {
-    folder = await temporaryFolder();
     committed = join(folder.path, "generated");
     await cp(GENERATED, committed, { recursive: true });
-  });
-  afterEach(async () => {
-    await folder.remove();
   });
 
   it("finds nothing in an unchanged copy", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -9,6 +9,7 @@ import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
 import { ROOT } from "../../support/process.ts";
+import { projectFile } from "../support/project-file.ts";
 
 type Volume = string | { source: string; target: string; read_only?: boolean };
 
@@ -64,7 +65,7 @@ const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies
 const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
 
 const LIMITS: string[] = Object.values(LIMIT_SETTINGS).map(({ variable }) => variable);
-const text = fileOf("compose.yaml");
+const text = projectFile("compose.yaml");
 const file = composeOf(FILLED);
 const processes = Object.entries(file.services).filter(([, { image }]) => image === "moneta");
 const workers = processes.filter(([name]) => name !== "migrate");
@@ -119,7 +120,7 @@ describe("compose.yaml", () => {
   it("asks for each needed variable, and has a line for every variable in ops/compose.env", () => {
     const needed = new Set([...text.matchAll(/\$\{(\w+):\?/g)].map(([, name]) => name!));
     const all = new Set([...text.matchAll(/\$\{(\w+):/g)].map(([, name]) => name!));
-    const [mandatory, optional] = fileOf("ops/compose.env").split("# Optional\n");
+    const [mandatory, optional] = projectFile("ops/compose.env").split("# Optional\n");
     const named = (part: string) => [...part.matchAll(/^(\w+)=$/gm)].map(([, name]) => name!);
     expect(named(mandatory!)).to.have.members([...needed]);
     // Compose itself reads COMPOSE_PROFILES.
@@ -162,7 +163,7 @@ describe("compose.yaml", () => {
 });
 
 describe("monitoring of compose.yaml", () => {
-  const prometheus = parse(fileOf("ops/prometheus.yml")) as {
+  const prometheus = parse(projectFile("ops/prometheus.yml")) as {
     rule_files: string[];
     scrape_configs: { job_name: string; static_configs: { targets: string[] }[] }[];
   };
@@ -177,7 +178,7 @@ describe("monitoring of compose.yaml", () => {
     const [job] = prometheus.scrape_configs;
     expect(job!.job_name).to.equal("moneta");
     expect(job!.static_configs.flatMap(({ targets }) => targets)).to.have.members(expected);
-    expect(fileOf("Dockerfile")).to.contain("METRICS_PORT=9464");
+    expect(projectFile("Dockerfile")).to.contain("METRICS_PORT=9464");
     for (const [name, { environment, networks }] of workers) {
       expect(environment!["METRICS_HOST"], name).to.equal("0.0.0.0");
       expect(networks, name).to.include("metrics");
@@ -187,11 +188,13 @@ describe("monitoring of compose.yaml", () => {
   it("gives Prometheus the rules, and Grafana the dashboard, where their configuration expects them", () => {
     const rules = mountsOf("prometheus").map(([, target]) => target);
     for (const name of prometheus.rule_files) expect(rules).to.include(`/etc/prometheus/${name}`);
-    const { providers } = parse(fileOf("ops/grafana/dashboards.yml")) as { providers: { options: { path: string } }[] };
+    const { providers } = parse(projectFile("ops/grafana/dashboards.yml")) as {
+      providers: { options: { path: string } }[];
+    };
     const dashboard = mountsOf("grafana").find(([source]) => source === "./ops/grafana.json")![1];
     expect(dashboard).to.equal(`${providers[0]!.options.path}/moneta.json`);
     expect(file.services["grafana"]!.environment!["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]).to.equal(dashboard);
-    const { datasources } = parse(fileOf("ops/grafana/datasources.yml")) as { datasources: { url: string }[] };
+    const { datasources } = parse(projectFile("ops/grafana/datasources.yml")) as { datasources: { url: string }[] };
     expect(datasources[0]!.url).to.equal("http://prometheus:9090");
   });
 });
@@ -210,8 +213,4 @@ function composeOf(variables: Record<string, string>): ComposeFile {
     );
   const reviver = (_: unknown, value: unknown) => (typeof value === "string" ? replace(value) : value);
   return JSON.parse(JSON.stringify(parse(text, { merge: true })), reviver) as ComposeFile;
-}
-
-function fileOf(path: string): string {
-  return readFileSync(join(ROOT, path), "utf8");
 }

@@ -1,7 +1,8 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 
 import { ROOT } from "../../support/process.ts";
+import { projectFile } from "../support/project-file.ts";
 
 interface LockedPackage {
   dev?: boolean;
@@ -19,7 +20,7 @@ interface ImagePlan {
 }
 
 export function imagePlan(): ImagePlan {
-  const dockerfile = readFileSync(join(ROOT, "Dockerfile"), "utf8").replaceAll("\\\n", " ");
+  const dockerfile = projectFile("Dockerfile").replaceAll("\\\n", " ");
   const lastStage = dockerfile.slice(dockerfile.lastIndexOf("\nFROM "));
   const copies = [...lastStage.matchAll(/^COPY (?!--from)(?:--\S+ )*(.+) \S+$/gm)];
   const removals = /npm pkg delete ([^&\n]+)/.exec(dockerfile)?.[1] ?? "";
@@ -51,7 +52,7 @@ export function layOut(plan: ImagePlan, folder: string): void {
 
 /** Paths of the packages that the image has, without those inside of others. */
 function packagesOf({ leftOut }: ImagePlan): string[] {
-  const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+  const { packages } = JSON.parse(projectFile("package-lock.json")) as {
     packages: Record<string, LockedPackage>;
   };
   // The Dockerfile leaves out the optional ones: the local chain.

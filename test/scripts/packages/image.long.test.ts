@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { stripTypeScriptTypes } from "node:module";
 import { join } from "node:path";
@@ -7,15 +6,16 @@ import { expect } from "chai";
 
 import { ApiClient } from "../../support/api-client.ts";
 import { createAppIn } from "../../support/service.ts";
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import { ROOT, TestProcess } from "../../support/process.ts";
+import { projectFile } from "../support/project-file.ts";
 import { useService } from "../../support/use-service.ts";
 import { imagePlan, isInImage, layOut } from "./image-files.ts";
 
 /** As in the image: Node alone runs the files, and finds only what is in its folder. */
 const NODE_OPTIONS = ["--preserve-symlinks", "--preserve-symlinks-main"];
-const VERSION = (JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { version: string }).version;
+const VERSION = (JSON.parse(projectFile("package.json")) as { version: string }).version;
 
 describe("image", () => {
   const plan = imagePlan();
@@ -24,7 +24,7 @@ describe("image", () => {
     const files = await filesOf(["api", "contracts/generated/factories"]);
     expect(files.length).to.be.above(400);
     for (const file of files) {
-      const code = stripTypeScriptTypes(readFileSync(join(ROOT, file), "utf8"));
+      const code = stripTypeScriptTypes(projectFile(file));
       for (const [, path] of code.matchAll(/^\s*(?:import|export)\s(?:[^"]*\sfrom\s)?"(\.[^"]+)"/gm)) {
         expect(path, `${file} imports a file by a name that does not exist`).to.match(/\.(ts|json)$/);
       }
@@ -34,12 +34,11 @@ describe("image", () => {
   describe("given its files and packages in a folder of their own", () => {
     // The service runs from a folder of its own. This is its node, with its data.
     const moneta = useService({ start: false });
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+    const folder = useFolder({ per: "block" });
     let service: TestProcess;
     let baseUrl: string;
 
     before("start the service", async () => {
-      folder = await temporaryFolder();
       layOut(plan, folder.path);
       service = run("api/main.ts", [], {
         HOST: "127.0.0.1",
@@ -50,10 +49,7 @@ describe("image", () => {
       baseUrl = `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port.toString()}`;
     });
 
-    after("stop the service", async () => {
-      await service.end("SIGKILL");
-      await folder.remove();
-    });
+    after("stop the service", () => service.end("SIGKILL"));
 
     function run(entry: string, args: string[], env: Record<string, string> = {}): TestProcess {
       return new TestProcess([...NODE_OPTIONS, join(folder.path, entry), ...args], { ...moneta.env, ...env });

@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-
 import { expect } from "chai";
 import { Deployment } from "kubernetes-models/apps/v1";
 import { Job } from "kubernetes-models/batch/v1";
@@ -13,7 +10,7 @@ import packageJson from "../../../package.json" with { type: "json" };
 import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
-import { ROOT } from "../../support/process.ts";
+import { projectFile } from "../support/project-file.ts";
 
 /** The kinds of the file, with Kubernetes' own schema of each. */
 const KINDS = { ConfigMap, Deployment, Ingress, Job, NetworkPolicy, PodDisruptionBudget, Service };
@@ -44,11 +41,7 @@ interface Item {
   };
 }
 
-function fileOf(path: string): string {
-  return readFileSync(join(ROOT, path), "utf8");
-}
-
-const items = parseAllDocuments(fileOf("ops/kubernetes.yaml")).map((document) => document.toJS() as Item);
+const items = parseAllDocuments(projectFile("ops/kubernetes.yaml")).map((document) => document.toJS() as Item);
 const pods = items.filter(({ kind }) => kind === "Deployment" || kind === "Job");
 const deployments = items.filter(({ kind }) => kind === "Deployment");
 
@@ -105,7 +98,7 @@ describe("ops/kubernetes.yaml", () => {
   });
 
   it("names only secrets and files that docs/install.md creates", () => {
-    const guide = fileOf("docs/install.md");
+    const guide = projectFile("docs/install.md");
     const created = [...guide.matchAll(/^ *kubectl create (?:secret generic|configmap) (\S+)/gm)].map(
       ([, name]) => name,
     );

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { chmod, mkdir, readlink, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -7,11 +7,12 @@ import { expect } from "chai";
 
 import { parseSettings } from "../../../api/config/settings.ts";
 import { VARIABLES } from "../../../api/config/variables.ts";
-import { type TemporaryFolder, temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 import { ROOT } from "../../support/process.ts";
+import { projectFile } from "../support/project-file.ts";
 
 const HOME = "/opt/moneta";
-const unit = [...readFileSync(join(ROOT, "ops/moneta.service"), "utf8").matchAll(/^(\w+)=(.*)$/gm)];
+const unit = [...projectFile("ops/moneta.service").matchAll(/^(\w+)=(.*)$/gm)];
 
 function values(key: string): string[] {
   return unit.filter(([, name]) => name === key).map(([, , value]) => value!);
@@ -22,7 +23,7 @@ describe("ops/moneta.service", () => {
     const [program, entry] = values("ExecStart")[0]!.split(" ");
     expect(values("WorkingDirectory")).to.deep.equal([HOME]);
     expect(program).to.equal(`${HOME}/runtime/bin/node`);
-    expect(readFileSync(join(ROOT, "docs/install.md"), "utf8")).to.contain(`ops/install-node ${HOME}/runtime\n`);
+    expect(projectFile("docs/install.md")).to.contain(`ops/install-node ${HOME}/runtime\n`);
     expect(existsSync(join(ROOT, entry!)), entry).to.equal(true);
   });
 
@@ -36,23 +37,21 @@ describe("ops/moneta.service", () => {
   });
 
   it("gives the service as long to stop as Compose does", () => {
-    const grace = /stop_grace_period: (\d+)s/.exec(readFileSync(join(ROOT, "compose.yaml"), "utf8"))![1];
+    const grace = /stop_grace_period: (\d+)s/.exec(projectFile("compose.yaml"))![1];
     expect(values("TimeoutStopSec")).to.deep.equal([grace]);
     expect(values("KillSignal")).to.deep.equal(["SIGTERM"]);
   });
 });
 
 describe("ops/install-node", () => {
-  const script = readFileSync(join(ROOT, "ops/install-node"), "utf8");
-  let folder: TemporaryFolder;
+  const script = projectFile("ops/install-node");
+  const folder = useFolder();
   let programs: string;
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
     programs = join(folder.path, "programs");
     await mkdir(programs);
   });
-  afterEach(() => folder.remove());
 
   /** A program that comes first on PATH. */
   async function program(name: string, lines: string): Promise<void> {
@@ -98,7 +97,7 @@ describe("ops/install-node", () => {
   });
 
   it("pins the version that the packages name", () => {
-    const { dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    const { dependencies } = JSON.parse(projectFile("package.json")) as {
       dependencies: Record<string, string>;
     };
     expect(/^VERSION=(.+)$/m.exec(script)?.[1]).to.equal(dependencies["node"]);

@@ -4,13 +4,12 @@ import { join, resolve } from "node:path";
 
 import { expect } from "chai";
 
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 describe("scripts/setup/run.mjs in a checkout without build output", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
     await cp("scripts/setup", join(folder.path, "scripts/setup"), { recursive: true });
     for (const file of ["package.json", "package-lock.json", "tsconfig.json"]) await cp(file, join(folder.path, file));
     await symlink(resolve("node_modules"), join(folder.path, "node_modules"), "junction");
@@ -18,9 +17,6 @@ describe("scripts/setup/run.mjs in a checkout without build output", () => {
     // Hardhat fails immediately, so the test does not wait for a whole build.
     await writeFile(join(folder.path, "hardhat.config.ts"), 'throw new Error("Hardhat was started");\n');
     await writeFile(join(folder.path, "entry.ts"), 'console.log("entry runs");\n');
-  });
-  afterEach(async () => {
-    await folder.remove();
   });
 
   function run(...args: string[]) {

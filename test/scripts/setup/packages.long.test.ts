@@ -5,22 +5,18 @@ import { join, resolve } from "node:path";
 
 import { expect } from "chai";
 
-import { temporaryFolder } from "../../support/folder.ts";
+import { useFolder } from "../../support/use-folder.ts";
 
 describe("scripts/setup/run.mjs and the packages", function () {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
 
   before(function () {
     // The stand-in for npm makes a symbolic link to a program.
     if (process.platform === "win32") this.skip();
   });
   beforeEach(async () => {
-    folder = await temporaryFolder();
     await cp("scripts/setup", join(folder.path, "scripts/setup"), { recursive: true });
     await writeLock({ chai: "6.0.0" });
-  });
-  afterEach(async () => {
-    await folder.remove();
   });
 
   /** The packages of the project: one for running, one for tests, the local chain with its native package for two systems. */

@@ -9,6 +9,7 @@ import type { StartOptions } from "../../../scripts/start/options.ts";
 import { Problem } from "../../../scripts/start/problem.ts";
 import { reserve } from "../../../scripts/start/reserve.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
+import { refusalOf } from "../../support/refusal.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { occupy } from "../support/ports.ts";
 
@@ -22,9 +23,9 @@ describe("npm start: reserve", () => {
   }
 
   async function refusal(options: StartOptions): Promise<string> {
-    const error = await reserve(options).catch((thrown: unknown) => thrown);
+    const error = await refusalOf(reserve(options));
     expect(error).to.be.instanceOf(Problem);
-    return (error as Problem).message;
+    return error.message;
   }
 
   it("returns the options with the ports that it found", async () => {

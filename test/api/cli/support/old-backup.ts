@@ -1,9 +1,10 @@
-import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
 import { PlainERC721__factory } from "../../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { ApiClient } from "../../../support/api-client.ts";
 import { readContract } from "../../../support/read-contract.ts";
 import type { OwnService } from "../../../support/own-service.ts";
 import { useService } from "../../../support/use-service.ts";
+import { inDatabase } from "./in-database.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
 export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
@@ -44,13 +45,8 @@ class OldBackupFixture {
     await this.#workAfterBackup();
   }
 
-  async inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    const database = await openDatabase(this.moneta.databaseUrl);
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
+  inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    return inDatabase(this.moneta.databaseUrl, work);
   }
 
   /** Runs work whose changes to the database the next test must not see. */

@@ -27,7 +27,7 @@ export async function runCli(env: Record<string, string>, ...words: string[]): P
     },
   };
   const program = await createProgram(terminal, words);
-  quiet(program);
+  quiet(program, terminal.write);
   await program.parseAsync(words, { from: "user" });
   return ran;
 }
@@ -37,8 +37,8 @@ export async function jsonOfCli<T>(env: Record<string, string>, ...words: string
   return JSON.parse((await runCli(env, ...words, "--json")).output) as T;
 }
 
-/** Makes commander throw instead of ending the process, and print nothing. */
-function quiet(command: Command): void {
-  command.exitOverride().configureOutput({ writeErr: () => undefined });
-  command.commands.forEach(quiet);
+/** Makes commander throw instead of ending the process, and print only help, to `write`. */
+export function quiet(command: Command, write: (text: string) => void): void {
+  command.exitOverride().configureOutput({ writeErr: () => undefined, writeOut: write });
+  for (const child of command.commands) quiet(child, write);
 }

@@ -11,12 +11,13 @@ import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-medi
 import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { collect } from "../../../support/collect.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
+import { streamOf } from "../../support/content.ts";
 
 const HELLO = "bafkreifzjut3te2nhyekklss27nh3k72ysco7y32koao5eei66wof36n5e";
 
 describe("copyMedia", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let deps: CopyDeps;
   let server: Server;
   let base: string;
@@ -34,17 +35,15 @@ describe("copyMedia", () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  beforeEach(async () => {
+  beforeEach(() => {
     server.removeAllListeners("request").on("request", (request: IncomingMessage, response: ServerResponse) => {
       asked.push(request.url ?? "");
       if (request.url === "/missing") response.writeHead(404).end();
       else response.end("hello world");
     });
     asked.length = 0;
-    folder = await temporaryFolder();
     deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 60_000 };
   });
-  afterEach(() => folder.remove());
 
   const copy = (url: string) => copyMedia(deps, url, new AbortController().signal);
   const codeOf = (url: string) =>
@@ -123,13 +122,10 @@ describe("copyMedia", () => {
   });
 
   describe("given an ipfs URL", () => {
-    const bytes = async function* () {
-      await Promise.resolve();
-      yield Buffer.from("hello world");
-    };
+    const store = () => importContent(deps.blocks, streamOf(Buffer.from("hello world")));
 
     it("reads it from its own store without a connection", async () => {
-      await importContent(deps.blocks, bytes());
+      await store();
       deps = { ...deps, gateway: { url: base, agent: local } };
       for (const url of [`ipfs://${HELLO}`, `ipfs://ipfs/${HELLO}`, `ipfs://${HELLO}/`]) {
         expect(await copy(url)).to.include({ cid: HELLO });
@@ -145,7 +141,7 @@ describe("copyMedia", () => {
     });
 
     it("has the same size limit as other media", async () => {
-      await importContent(deps.blocks, bytes());
+      await store();
       deps = { ...deps, maxBytes: 10 };
       expect(await codeOf(`ipfs://${HELLO}`)).to.equal("media_too_large");
     });

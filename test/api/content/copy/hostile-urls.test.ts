@@ -8,7 +8,7 @@ import { BlockFiles } from "../../../../api/content/block-files.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
 import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 
 /** Milliseconds. A refusal that waited for a network would end with `PATIENCE`, and with another code. */
 const AT_ONCE = 20_000;
@@ -64,7 +64,7 @@ const BLOCKED = [
 ];
 
 describe("copyMedia with hostile URLs", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let server: Server;
   let port: string;
   let reached: string[];
@@ -87,10 +87,9 @@ describe("copyMedia with hostile URLs", () => {
     server.closeAllConnections();
     await new Promise((resolve) => server.close(resolve));
   });
-  beforeEach(async () => {
+  beforeEach(() => {
     reached = [];
     respond = (response) => response.end("inside");
-    folder = await temporaryFolder();
     deps = {
       blocks: new BlockFiles(folder.path),
       agent: strict,
@@ -99,7 +98,6 @@ describe("copyMedia with hostile URLs", () => {
       deadline: PATIENCE,
     };
   });
-  afterEach(() => folder.remove());
 
   /** The error code that a request would get. @throws when the refusal takes longer than the limit. */
   const codeOf = async (url: string, milliseconds: number): Promise<string> => {

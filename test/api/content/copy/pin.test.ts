@@ -1,4 +1,5 @@
 import { expect } from "chai";
+import type { CID } from "multiformats/cid";
 import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
@@ -13,33 +14,27 @@ import { eventually } from "../../../support/eventually.ts";
 import { parkedIds } from "../../../support/poison.ts";
 import { contentIds } from "../../support/hosted-content.ts";
 import { FakeKubo } from "../../../support/kubo.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
+import { streamOf } from "../../support/content.ts";
 
 describe("pinAtKubo", () => {
   let kubo: FakeKubo;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let blocks: BlockFiles;
+  let cid: CID;
 
   beforeEach(async () => {
     kubo = new FakeKubo();
     await kubo.start();
-    folder = await temporaryFolder();
     blocks = new BlockFiles(folder.path);
+    ({ cid } = await importContent(blocks, streamOf(Buffer.alloc(2_500_000, "cat"))));
   });
-  afterEach(async () => {
-    await kubo.stop();
-    await folder.remove();
-  });
+  afterEach(() => kubo.stop());
 
-  const content = async function* () {
-    await Promise.resolve();
-    yield Buffer.alloc(2_500_000, "cat");
-  };
-  const refusal = (name: string, stop = new AbortController().signal) =>
-    pinAtKubo(kubo.rpc, blocks, name, stop).then(() => "pinned", describePinError);
+  const refusal = (stop = new AbortController().signal) =>
+    pinAtKubo(kubo.rpc, blocks, cid.toString(), stop).then(() => "pinned", describePinError);
 
   it("uploads every block under its own CID, then pins the root", async () => {
-    const { cid } = await importContent(blocks, content());
     await pinAtKubo(kubo.rpc, blocks, cid.toString(), new AbortController().signal);
     expect([...kubo.blocks.keys()]).to.include(cid.toString());
     expect([...kubo.blocks.values()].reduce((sum, { length }) => sum + length, 0)).to.be.greaterThan(2_500_000);
@@ -48,7 +43,6 @@ describe("pinAtKubo", () => {
   });
 
   it("names what the node did wrong", async () => {
-    const { cid } = await importContent(blocks, content());
     const strange =
       "the server at IPFS_PIN_RPC does not answer like Kubo: set IPFS_PIN_RPC to the RPC address of a Kubo node";
     for (const [mood, words] of [
@@ -58,34 +52,33 @@ describe("pinAtKubo", () => {
       ["endless", strange],
     ] as const) {
       kubo.mood = mood;
-      expect(await refusal(cid.toString()), mood).to.equal(words);
+      expect(await refusal(), mood).to.equal(words);
     }
     await kubo.stop();
-    expect(await refusal(cid.toString())).to.equal("connection failed (ECONNREFUSED)");
+    expect(await refusal()).to.equal("connection failed (ECONNREFUSED)");
   });
 
   it("gives up a node that does not answer when it is aborted", async () => {
-    const { cid } = await importContent(blocks, content());
     kubo.mood = "hanging";
-    expect(await refusal(cid.toString(), AbortSignal.timeout(50))).to.equal("the IPFS node did not answer in time");
+    expect(await refusal(AbortSignal.timeout(50))).to.equal("the IPFS node did not answer in time");
   });
 
   it("counts content as pinned only when the node confirms it", async () => {
-    const { cid } = await importContent(blocks, content());
     kubo.pinsNothing = true;
-    expect(await refusal(cid.toString())).to.equal(`the IPFS node did not pin ${cid.toString()}`);
+    expect(await refusal()).to.equal(`the IPFS node did not pin ${cid.toString()}`);
   });
 
   it("names the block that is missing in its own store", async () => {
-    const { cid } = await importContent(blocks, content());
     await blocks.quarantine().add([cid], Infinity);
-    expect(await refusal(cid.toString())).to.equal(`block ${cid.toString()} is missing`);
+    expect(await refusal()).to.equal(`block ${cid.toString()} is missing`);
   });
 });
 
 describe("Pinner", () => {
+  const folder = useFolder();
+
   it("removes a thousand pins beside two that always fail, parks these, and removes them once the cause is gone", async () => {
-    const [kubo, folder, database] = [new FakeKubo(), await temporaryFolder(), await openTestDatabase()];
+    const [kubo, database] = [new FakeKubo(), await openTestDatabase()];
     await kubo.start();
     const [refused = "", untakable = "", ...good] = await contentIds(1_002);
     const clock = { now: 1_000_000 };
@@ -122,7 +115,6 @@ describe("Pinner", () => {
       await running;
       await database.remove();
       await kubo.stop();
-      await folder.remove();
     }
   });
 });

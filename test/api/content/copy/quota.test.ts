@@ -1,21 +1,18 @@
 import { expect } from "chai";
-import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
-import { MediaWorker } from "../../../../api/content/copy/worker.ts";
 import { collectMedia } from "../../../../api/operate/media/collect.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
-import { leaseTimes } from "../../../../api/shared/lease.ts";
-import { NO_METRICS } from "../../../../api/shared/metrics.ts";
-import { Signal } from "../../../../api/shared/signal.ts";
 import { readQuotaUse, setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { addToCounter, counterKeys } from "../../../../api/store/db/counters.ts";
 import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
+import { collect } from "../../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { eventually } from "../../../support/eventually.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress, requestRow } from "../../support/rows.ts";
+import { mediaWorker } from "./support/media-worker.ts";
 
 describe("quota of an app's media bytes, when media are copied", () => {
   const folder = useFolder();
@@ -39,6 +36,7 @@ describe("quota of an app's media bytes, when media are copied", () => {
   after(() => agent.destroy());
 
   const limit = (bytes: number) => database.write((trx) => setQuotas(trx, APP, { media_bytes: bytes }));
+  const blockCount = async () => (await collect(blocks.all())).length;
   const used = async () => (await readQuotaUse(database.read, APP)).media_bytes.used;
 
   /** Accepts mints with these texts as images, and waits until all are copied or failed. @returns their rows. */
@@ -50,15 +48,7 @@ describe("quota of an app's media bytes, when media are copied", () => {
     }
     const jobs = ids.map((id) => ({ id, appId: APP }));
     await database.write((trx) => insertMediaJobs(trx, jobs));
-    running ??= new MediaWorker({
-      ...{ blocks, agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
-      database,
-      signals: { requests: new Signal(), deliveries: new Signal(), media: new Signal(), hosted: new Signal() },
-      logger: pino({ level: "silent" }),
-      metrics: NO_METRICS,
-      now: Date.now,
-      lease: leaseTimes(60),
-    }).run(stop.signal);
+    running ??= mediaWorker({ blocks, agent, database }).run(stop.signal);
     await eventually(async () => {
       const job = await database.read.selectFrom("media_jobs").select("seq").executeTakeFirst();
       return job === undefined ? true : undefined;
@@ -107,10 +97,4 @@ describe("quota of an app's media bytes, when media are copied", () => {
     expect(small?.status).to.equal("pending");
     expect(await used()).to.equal(10);
   });
-
-  async function blockCount(): Promise<number> {
-    let count = 0;
-    for await (const block of blocks.all()) count += block.cid.bytes.length > 0 ? 1 : 0;
-    return count;
-  }
 });

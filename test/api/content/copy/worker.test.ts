@@ -1,12 +1,8 @@
 import { expect } from "chai";
-import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
 import { BlockStoreUnavailable } from "../../../../api/content/block-store.ts";
-import { MediaWorker } from "../../../../api/content/copy/worker.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
-import { leaseTimes } from "../../../../api/shared/lease.ts";
-import { NO_METRICS } from "../../../../api/shared/metrics.ts";
 import { Signal } from "../../../../api/shared/signal.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { insertMediaJobs } from "../../../../api/store/media/media-jobs.ts";
@@ -16,6 +12,7 @@ import { eventually } from "../../../support/eventually.ts";
 import { parkedIds } from "../../../support/poison.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { addApp, addRequest, APP, randomAddress } from "../../support/rows.ts";
+import { mediaWorker } from "./support/media-worker.ts";
 
 /** As many jobs as an app may have at the same time. */
 const JOBS = 10;
@@ -92,15 +89,7 @@ describe("MediaWorker", () => {
       }
       return database.write(operation);
     };
-    const worker = new MediaWorker({
-      ...{ blocks, agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
-      database: { ...database, write },
-      signals: { requests: new Signal(), deliveries: new Signal(), media, hosted: new Signal() },
-      logger: pino({ level: "silent" }),
-      metrics: NO_METRICS,
-      now: Date.now,
-      lease: leaseTimes(60),
-    });
+    const worker = mediaWorker({ blocks, agent, database: { ...database, write }, media });
     running = worker.run(stop.signal);
     await eventually(() => Promise.resolve(blocks.waiting.length === JOBS ? true : undefined));
 
@@ -152,15 +141,7 @@ describe("MediaWorker with jobs that always fail", () => {
       await poison(database, { table: "media_jobs", event: "update", when: `new.request_id = '${untakable}'` }),
     ];
     let clock = Date.now();
-    const worker = new MediaWorker({
-      ...{ blocks: new BlockFiles(folder.path), agent, gateway: null, maxBytes: 1_000, deadline: 60_000 },
-      database,
-      signals: { requests: new Signal(), deliveries: new Signal(), media, hosted: new Signal() },
-      logger: pino({ level: "silent" }),
-      metrics: NO_METRICS,
-      now: () => clock,
-      lease: leaseTimes(60),
-    });
+    const worker = mediaWorker({ blocks: new BlockFiles(folder.path), agent, database, media, now: () => clock });
     const running = worker.run(stop.signal);
     const ready = async () => {
       const rows = await database.read.selectFrom("requests").select("id").where("ready_at", "is not", null).execute();

@@ -5,26 +5,17 @@ import { expect } from "chai";
 
 import type { loadIdentity } from "../../../../api/content/node/node.ts";
 import { ipfsPackagesAreInstalled } from "../../../support/ipfs-packages.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { refusalOf } from "../../../support/refusal.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 
 describe("identity of the IPFS node", () => {
   let load: typeof loadIdentity;
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
 
   before(async function () {
     if (!ipfsPackagesAreInstalled()) this.skip();
     load = (await import("../../../../api/content/node/node.ts")).loadIdentity;
   });
-  beforeEach(async () => {
-    folder = await temporaryFolder();
-  });
-  afterEach(() => folder.remove());
-
-  const refusal = (file: string) =>
-    load(file).then(
-      () => "loaded",
-      (error: unknown) => String(error),
-    );
 
   it("is created once, also by processes that start at the same time", async () => {
     const file = join(folder.path, "new", "key");
@@ -35,10 +26,10 @@ describe("identity of the IPFS node", () => {
   it("is neither replaced nor printed when the file is corrupt", async () => {
     const file = join(folder.path, "key");
     await writeFile(file, "hunter2\n");
-    expect(await refusal(file))
+    expect((await refusalOf(load(file))).message)
       .to.contain(`${file} does not contain the key of an IPFS node`)
       .and.not.contain("hunter2");
     await mkdir(join(folder.path, "folder"));
-    expect(await refusal(join(folder.path, "folder"))).to.contain("cannot be read (EISDIR)");
+    expect((await refusalOf(load(join(folder.path, "folder")))).message).to.contain("cannot be read (EISDIR)");
   });
 });

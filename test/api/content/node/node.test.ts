@@ -5,7 +5,6 @@ import { expect } from "chai";
 import { CID } from "multiformats/cid";
 import * as raw from "multiformats/codecs/raw";
 import { identity } from "multiformats/hashes/identity";
-import { sha256 } from "multiformats/hashes/sha2";
 import pino from "pino";
 
 import { BlockFiles } from "../../../../api/content/block-files.ts";
@@ -13,11 +12,13 @@ import type { IpfsNode, startIpfsNode } from "../../../../api/content/node/node.
 import { freePort } from "../../../../scripts/scene/loopback.ts";
 import { ipfsPackagesAreInstalled } from "../../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../../support/ipfs-peer.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
+import { blockOf } from "../../support/content.ts";
 
 const PEER = "12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8";
 
 describe("IPFS node", () => {
+  const folder = useFolder();
   let start: typeof startIpfsNode;
   let startPeer: typeof IpfsPeer.start;
   let policy: { isPrivate: (listen: string, bootstrap: string[]) => boolean; may: (address: string) => boolean };
@@ -41,14 +42,12 @@ describe("IPFS node", () => {
   });
 
   describe("given blocks of every kind", () => {
-    let folder: Awaited<ReturnType<typeof temporaryFolder>>;
     let blocks: BlockFiles;
     let node: IpfsNode;
     let peer: IpfsPeer;
     const logged: string[] = [];
 
     beforeEach(async () => {
-      folder = await temporaryFolder();
       blocks = new BlockFiles(join(folder.path, "blocks"));
       node = await start({
         listen: ["/ip4/127.0.0.1/tcp/0"],
@@ -64,12 +63,10 @@ describe("IPFS node", () => {
     afterEach(async () => {
       await peer.stop();
       await node.stop();
-      await folder.remove();
     });
 
     const add = async (text: string): Promise<CID> => {
-      const bytes = Buffer.from(text);
-      const cid = CID.createV1(raw.code, await sha256.digest(bytes));
+      const { cid, bytes } = await blockOf(text);
       await blocks.put(cid, bytes);
       return cid;
     };
@@ -101,7 +98,6 @@ describe("IPFS node", () => {
 
   describe("given unreachable bootstrap peers", () => {
     it("starts, warns that it has no public address, cancels an announcement on request, and stops", async () => {
-      const folder = await temporaryFolder();
       const logged: string[] = [];
       const options = {
         listen: ["/ip4/127.0.0.1/tcp/0"],
@@ -111,25 +107,19 @@ describe("IPFS node", () => {
         blocks: new BlockFiles(join(folder.path, "blocks")),
         logger: pino({ level: "warn" }, { write: (line: string) => logged.push(line) }),
       };
-      try {
-        const first = await start(options);
-        expect(logged.join()).to.contain("set IPFS_ANNOUNCE");
-        const abort = new AbortController();
-        const announced = first
-          .announce(CID.createV1(raw.code, await sha256.digest(Buffer.from("cat"))), abort.signal)
-          .catch(() => 0);
-        abort.abort();
-        expect(await announced).to.equal(0);
-        await first.stop();
+      const first = await start(options);
+      expect(logged.join()).to.contain("set IPFS_ANNOUNCE");
+      const abort = new AbortController();
+      const announced = first.announce((await blockOf("cat")).cid, abort.signal).catch(() => 0);
+      abort.abort();
+      expect(await announced).to.equal(0);
+      await first.stop();
 
-        logged.length = 0;
-        const second = await start({ ...options, announce: ["/dns4/nft.example/tcp/4001"] });
-        expect(second.addresses).to.deep.equal([`/dns4/nft.example/tcp/4001/p2p/${first.peerId}`]);
-        expect(logged).to.deep.equal([]);
-        await second.stop();
-      } finally {
-        await folder.remove();
-      }
+      logged.length = 0;
+      const second = await start({ ...options, announce: ["/dns4/nft.example/tcp/4001"] });
+      expect(second.addresses).to.deep.equal([`/dns4/nft.example/tcp/4001/p2p/${first.peerId}`]);
+      expect(logged).to.deep.equal([]);
+      await second.stop();
     });
   });
 

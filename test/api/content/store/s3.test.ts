@@ -1,15 +1,14 @@
 import { expect } from "chai";
-import { CID } from "multiformats/cid";
-import * as raw from "multiformats/codecs/raw";
-import { sha256 } from "multiformats/hashes/sha2";
+import type { CID } from "multiformats/cid";
 
 import { S3Client } from "../../../../api/content/store/s3-client.ts";
 import { S3Objects } from "../../../../api/content/store/open-blocks.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { temporaryFolder } from "../../../support/folder.ts";
+import { useFolder } from "../../../support/use-folder.ts";
 import { withMethods } from "../../../support/with-methods.ts";
 import { S3_BUCKET, S3_KEYS, S3_REGION, S3Server } from "../../../support/s3-server.ts";
+import { blockOf } from "../../support/content.ts";
 import { openTestBlocks, type TestBlocks } from "../../support/test-blocks.ts";
 
 describe("S3Objects", () => {
@@ -117,16 +116,15 @@ describe("S3Objects", () => {
 });
 
 describe("blocks in a bucket", () => {
-  let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+  const folder = useFolder();
   let database: TestDatabase;
   let store: TestBlocks;
   let server: S3Server;
   let cid: CID;
   /** Whether the process of the store has died. */
   let dead: boolean;
-  const bytes = Buffer.from("cat");
+  let bytes: Uint8Array;
   beforeEach(async () => {
-    folder = await temporaryFolder();
     database = await openTestDatabase();
     dead = false;
     const mortal = withMethods<Database>(database, {
@@ -134,12 +132,11 @@ describe("blocks in a bucket", () => {
     });
     store = await openTestBlocks("s3", { dataDir: folder.path, database: mortal });
     server = store.server!;
-    cid = CID.createV1(raw.code, await sha256.digest(bytes));
+    ({ cid, bytes } = await blockOf("cat"));
   });
   afterEach(async () => {
     await store.close();
     await database.remove();
-    await folder.remove();
   });
 
   const failed = (work: Promise<unknown>) => work.then(() => "done", String);

@@ -9,22 +9,16 @@ import { CollectionFactory__factory } from "../../../../contracts/generated/fact
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 import { administer } from "../../../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
-import { type Step, STEPS } from "../../../../api/chain/deployment.ts";
+import { STEPS } from "../../../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
 import type { Plan } from "../../../../api/operate/deploy/plan.ts";
 import { OperatorError } from "../../../../api/operate/operator-error.ts";
-import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
-import { refusalOf } from "../../cli/support/refusal.ts";
+import { ANVIL_KEY } from "../../../support/node.ts";
+import { refusalOf } from "../../../support/refusal.ts";
+import { useAnvil } from "../../../support/use-anvil.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
-/** What a deployment printed. */
-interface Printed<T> {
-  result: T;
-  output: string;
-}
-
-async function printedBy<T>(run: (say: (line: string) => void) => Promise<T>): Promise<Printed<T>> {
+async function printedBy<T>(run: (say: (line: string) => void) => Promise<T>): Promise<{ result: T; output: string }> {
   let output = "";
   const result = await run((line) => (output += `${line}\n`));
   return { result, output };
@@ -46,13 +40,11 @@ class Interrupted extends Wallet {
 
 describe("deployContracts", () => {
   const folder = useFolder();
-  let node: TestNode;
+  const node = useAnvil(CHAIN);
   let deployer: Interrupted;
   let empty: unknown;
 
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(CHAIN);
+  before(async () => {
     // The blocks come with the transactions.
     await node.provider.send("evm_setAutomine", [true]);
     empty = await node.provider.send("evm_snapshot", []);
@@ -64,7 +56,6 @@ describe("deployContracts", () => {
     await node.provider.send("evm_revert", [empty]);
     empty = await node.provider.send("evm_snapshot", []);
   });
-  after(() => node.stop());
 
   const plan = (changes: Partial<Plan> = {}): Plan => ({
     chainId: BigInt(CHAIN),
@@ -81,10 +72,10 @@ describe("deployContracts", () => {
   const fileOf = () => join(folder.path, `${CHAIN.toString()}.json`);
   const sent = () => node.provider.getTransactionCount(deployer.address);
 
-  async function interruptAfter(step: Step): Promise<void> {
-    deployer.left = STEPS.indexOf(step) + 1;
-    const failure = await deploy().catch((error: unknown) => error);
-    expect(String(failure)).to.equal("Error: interrupted");
+  /** Deploys until so many transactions are sent. */
+  async function interruptAfter(transactions: number, changes?: Partial<Plan>): Promise<void> {
+    deployer.left = transactions;
+    expect((await refusalOf(deploy(changes))).message).to.equal("interrupted");
     deployer.left = Infinity;
   }
 
@@ -98,11 +89,11 @@ describe("deployContracts", () => {
     expect(await sent()).to.equal(STEPS.length);
   }
 
-  for (const step of STEPS) {
+  for (const [index, step] of STEPS.entries()) {
     describe(`given it was interrupted right after it sent the ${step}`, () => {
       it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
-        await interruptAfter(step);
-        expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
+        await interruptAfter(index + 1);
+        expect(existsSync(fileOf())).to.equal(false);
         expect((await deploy()).result).to.not.equal(null);
         await expectAllDeployedOnce();
         expect((await deploy()).output).to.match(/^Already deployed/);
@@ -114,7 +105,7 @@ describe("deployContracts", () => {
   describe("given a chain without a CREATE2 deployer", () => {
     it("deploys with the account's nonces, and resumes after an interruption", async () => {
       await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
-      await interruptAfter("factory");
+      await interruptAfter(STEPS.indexOf("factory") + 1);
       expect((await deploy()).output).to.contain("This chain has no CREATE2 deployer");
       await expectAllDeployedOnce();
     });
@@ -184,9 +175,7 @@ describe("deployContracts", () => {
     for (const [index, step] of (["erc721Implementation", "erc1155Implementation", "factory"] as const).entries()) {
       it(`continues after it was interrupted right after it sent the ${step}`, async () => {
         await deployOld();
-        deployer.left = index + 1;
-        expect(String(await deploy().catch((error: unknown) => error))).to.equal("Error: interrupted");
-        deployer.left = Infinity;
+        await interruptAfter(index + 1);
         expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
         await deploy();
         expect((await readDeploymentFile(plan()))!.factories).to.have.length(2);
@@ -222,9 +211,7 @@ describe("deployContracts", () => {
 
   describe("given an unfinished deployment with another storage", () => {
     it("says how to finish it, and finishes it when none is named", async () => {
-      deployer.left = 2;
-      await deploy({ storage: "standard" }).catch((error: unknown) => error);
-      deployer.left = Infinity;
+      await interruptAfter(2, { storage: "standard" });
       const refused = await refusalOf(deploy({ storage: "compact" }));
       expect(refused.message).to.match(/An unfinished deployment .* the storage standard\. .*--storage to finish it/);
       expect((await deploy()).result?.factories.map(({ storage }) => storage)).to.deep.equal(["standard"]);
@@ -263,16 +250,17 @@ describe("deployContracts", () => {
       expect(refused.message).to.match(
         /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
       );
-      expect(existsSync(join(folder.path, `${CHAIN.toString()}.json`))).to.equal(false);
+      expect(existsSync(fileOf())).to.equal(false);
     });
   });
 
   describe("given an unfinished deployment with another owner", () => {
     it("says how to finish it, and sends nothing", async () => {
-      await interruptAfter("relay");
+      await interruptAfter(1);
       const owner = Wallet.createRandom().address;
-      const failure = await deploy({ owner }).catch((error: unknown) => error);
-      expect(String(failure)).to.contain(`An unfinished deployment to this chain has the owner ${deployer.address}`);
+      expect((await refusalOf(deploy({ owner }))).message).to.contain(
+        `An unfinished deployment to this chain has the owner ${deployer.address}`,
+      );
       expect(await sent()).to.equal(1);
     });
   });
@@ -294,13 +282,7 @@ describe("deployContracts", () => {
 
 describe("deployContracts on a chain that still has the rules of the Shanghai hard fork", () => {
   const folder = useFolder();
-  let node: TestNode;
-
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(CHAIN, ["--hardfork", "shanghai"]);
-  });
-  after(() => node.stop());
+  const node = useAnvil(CHAIN, ["--hardfork", "shanghai"]);
 
   it("names what is missing, and sends nothing", async () => {
     const deployer = new Wallet(ANVIL_KEY, node.provider);

@@ -9,8 +9,8 @@ import {
 } from "../../../../api/chain/deployment.ts";
 import { estimateSteps } from "../../../../api/operate/deploy/estimate-gas.ts";
 import type { Journal } from "../../../../api/operate/deploy/journal.ts";
-import { anvilBinary } from "../../../../scripts/scene/anvil.ts";
-import { ANVIL_KEY, startAnvil, type TestNode } from "../../../support/node.ts";
+import { ANVIL_KEY } from "../../../support/node.ts";
+import { useAnvil } from "../../../support/use-anvil.ts";
 
 const WALLET = new Wallet(ANVIL_KEY);
 const PLAN = {
@@ -33,15 +33,7 @@ const JOURNAL: Journal = {
 };
 
 describe("the estimate of a deployment", () => {
-  let node: TestNode;
-
-  before(async function () {
-    if (anvilBinary() === null) this.skip();
-    node = await startAnvil(84_532);
-  });
-  after(async () => {
-    await node.stop();
-  });
+  const node = useAnvil(84_532);
 
   it("knows a contract that is mined while it is estimated", async () => {
     const { provider } = node;

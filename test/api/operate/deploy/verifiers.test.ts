@@ -7,6 +7,7 @@ import {
   VerifierFailed,
   verifiersOf,
 } from "../../../../api/operate/deploy/verifiers.ts";
+import { refusalOf } from "../../../support/refusal.ts";
 import { type Answer, type Asked, VerifierServer } from "../verification/support/verifier-server.ts";
 
 const QUICK = { ...PATIENCE, timeout: 5_000, firstWait: 1, poll: 1, polls: 5 };
@@ -38,12 +39,9 @@ describe("verifiers", () => {
     return found.verify(SOURCE);
   };
   const failureOf = async (verification: Promise<Verification>): Promise<string> => {
-    const error: unknown = await verification.then(
-      () => null,
-      (thrown: unknown) => thrown,
-    );
+    const error = await refusalOf(verification);
     expect(error).to.be.instanceOf(VerifierFailed);
-    return (error as VerifierFailed).message;
+    return error.message;
   };
 
   describe("Sourcify", () => {

@@ -1,0 +1,112 @@
+import { expect } from "chai";
+
+import { recordTries } from "../../../api/store/outbox/deliveries.ts";
+import { expectInvalid } from "../support/expect.ts";
+import { follow } from "../support/follow.ts";
+import { useCli } from "./support/use-cli.ts";
+
+interface Delivery {
+  delivery_id: string;
+  event_id: string;
+  event_type: string;
+  status: string;
+  error: string | null;
+}
+
+const COLLECTION = { type: "ERC721", name: "A", symbol: "AAA" };
+
+describe("command line: requests, webhooks and contracts", () => {
+  const cli = useCli();
+
+  describe("request", () => {
+    it("show prints a request without its unlockable content", async () => {
+      const { request_id: id = "" } = (await cli.api.post("/v1/collections", { ...COLLECTION, name: "Shown" })).body;
+      const shown = await cli.json<{ command: { name: string } }>("request", "show", id);
+      expect(shown.command.name).to.equal("Shown");
+      expect(shown).to.not.have.property("unlockable");
+      expect(await cli.run("request", "show", id)).to.contain(id);
+      expect(await cli.refusal("request", "show", "none")).to.contain("no request with the id none");
+    });
+
+    it("list filters by app, status, type and reference", async () => {
+      const { body: mine } = await cli.api.post("/v1/collections", { ...COLLECTION, reference: "order-7" });
+      const { body: theirs } = await cli.api.post("/v1/collections", COLLECTION, { token: cli.api.other.token });
+      const list = async (...words: string[]) =>
+        (await cli.json<{ request_id: string }[]>("request", "list", ...words)).map((row) => row.request_id);
+      expect(await list()).to.deep.equal([theirs.request_id, mine.request_id]);
+      const own = ["--app", "first", "--status", "pending", "--type", "collection"];
+      expect(await list(...own)).to.deep.equal([mine.request_id]);
+      expect(await list("--reference", "order-7")).to.deep.equal([mine.request_id]);
+      expect(await list("--type", "mint")).to.deep.equal([]);
+      expect(await list("--status", "completed")).to.deep.equal([]);
+      expect(await list("--limit", "1")).to.have.length(1);
+      expect(await cli.refusal("request", "list", "--status", "lost")).to.contain("Allowed choices");
+      expect(await cli.refusal("request", "list", "--limit", "0")).to.contain("1 to 10000");
+    });
+  });
+
+  describe("webhook", () => {
+    beforeEach(async () => {
+      await cli.api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/nft", events: ["error"] } });
+    });
+
+    it("show prints the URL and events without the secrets", async () => {
+      const shown = await cli.json<object>("webhook", "show", "first");
+      expect(shown).to.deep.include({
+        app_id: cli.api.app.id,
+        url: "https://hooks.example/nft",
+        events: ["error"],
+        disabled_at: null,
+      });
+      expect(Object.keys(shown)).to.not.include("secrets");
+      expect(await cli.run("webhook", "show", "first")).to.contain("disabled: no");
+      expect(await cli.refusal("webhook", "show", "second")).to.equal("The app second has no webhook.");
+    });
+
+    it("deliveries lists deliveries, and redeliver queues one again", async () => {
+      const { body } = await cli.api.post("/v1/webhook/test", {});
+      const [queued] = await cli.json<Delivery[]>("webhook", "deliveries", "first");
+      expect(queued).to.include({ event_type: "test", status: "pending" });
+      const id = queued?.delivery_id ?? "";
+      expect(body).to.include({ id });
+      const result = { responseStatus: 500, responseBody: null, error: "the receiver answered 500", nextAt: null };
+      await cli.api.database.write((trx) => recordTries(trx, [{ id, fence: 0, result }], Date.now()));
+      expect(await cli.json("webhook", "deliveries", "first", "--status", "pending")).to.deep.equal([]);
+      expect(await cli.run("webhook", "deliveries", "first", "--status", "failed")).to.contain("answered 500");
+
+      const again = await cli.json<Delivery>("webhook", "redeliver", id);
+      expect(again).to.include({ event_id: queued?.event_id, status: "pending" });
+      expect(again.delivery_id).to.not.equal(id);
+      expect(await cli.json<Delivery[]>("webhook", "deliveries", "first", "--limit", "1")).to.have.length(1);
+      expect(await cli.json("webhook", "deliveries", "second")).to.deep.equal([]);
+      expect(await cli.refusal("webhook", "redeliver", "none")).to.contain("no delivery with the id none");
+    });
+
+    it("disable stops deliveries until the app registers the webhook again", async () => {
+      const { body } = await cli.api.post("/v1/webhook/test", {});
+      const disabled = await cli.json<{ disabled_at: string | null }>("webhook", "disable", "first");
+      expect(disabled.disabled_at).to.be.a("string");
+      expect((await cli.api.get("/v1/webhook")).body).to.include({ disabled_at: disabled.disabled_at });
+      const [given] = await cli.json<Delivery[]>("webhook", "deliveries", "first");
+      expect(given).to.include({ status: "failed", error: "an operator disabled the webhook" });
+      expectInvalid(await cli.api.post("/v1/webhook/test", {}), { webhook: "disabled" });
+      expect(await cli.refusal("webhook", "redeliver", (body as { id: string }).id)).to.contain("is disabled");
+      await cli.api.call("PUT", "/v1/webhook", { body: { url: "https://hooks.example/nft" } });
+      expect((await cli.api.post("/v1/webhook/test", {})).status).to.equal(200);
+      expect(await cli.refusal("webhook", "disable", "nobody")).to.contain("no app");
+    });
+  });
+
+  it("contract lists the contracts that apps follow, and stops following one", async () => {
+    const contract = await follow(cli.api.database, { app: cli.api.app.id, name: "Elsewhere" });
+    const all = await cli.json<object[]>("contract", "list");
+    expect(all).to.deep.equal(await cli.json("contract", "list", "--app", "first"));
+    expect(all[0]).to.include({ app_id: cli.api.app.id, address: contract, type: "ERC721", state: "followed" });
+    expect(await cli.run("contract", "list", "--app", "second")).to.contain("No app follows");
+    expect(await cli.refusal("contract", "unfollow", "second", contract)).to.contain("does not follow");
+    expect(await cli.refusal("contract", "unfollow", "first", "cats")).to.contain("is not an address");
+    const unfollowed = await cli.json("contract", "unfollow", "first", contract.toLowerCase());
+    expect(unfollowed).to.deep.equal({ app_id: cli.api.app.id, address: contract });
+    expect(await cli.json("contract", "list")).to.deep.equal([]);
+  });
+});
