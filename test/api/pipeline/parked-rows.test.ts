@@ -201,10 +201,9 @@ describe("parked rows", () => {
   describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
     it("stores the token from the chain, and the rest once the command can be read again", async () => {
       const { database } = moneta.service;
-      const status = async (id: string) => (await rowOf(id)).status;
       await moneta.provider.send("evm_setAutomine", [false]);
       const damaged = await api.accept("/v1/nfts", mint("f"));
-      await eventually(async () => ((await status(damaged)) === "processing" ? true : undefined));
+      await api.processing(damaged);
       const { command } = await rowOf(damaged);
       await set(damaged, { command: "{" });
       await moneta.provider.send("evm_mine", []);

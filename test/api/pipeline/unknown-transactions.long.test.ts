@@ -78,8 +78,7 @@ describe("an old copy of the database, whose later transactions are mined after 
     });
     // Blocks pass. No request of the batch that lost its nonce is sent again.
     for (let count = 0; count < 10; count++) await mine();
-    const head = await moneta.provider.getBlockNumber();
-    await eventually(async () => (Number(await readMeta(database.read, "checkpoint")) >= head ? true : undefined));
+    await moneta.caughtUp();
     expect(await minted()).to.equal(2n);
     expect((await openBatches(database.read)).map(({ id }) => id)).to.deep.equal([own.id]);
     await moneta.stop();
