@@ -63,8 +63,7 @@ describe("a service whose media are in a bucket", () => {
       copy_media: true,
     });
     await eventually(async () => {
-      const { lastError } = (await moneta.service.health()).find(({ name }) => name === "media") ?? { lastError: null };
-      return lastError?.includes("AccessDenied") === true ? true : undefined;
+      return (await moneta.lastErrorOf("media"))?.includes("AccessDenied") === true ? true : undefined;
     });
     const readyz = await (await fetch(`${moneta.baseUrl}/readyz`)).text();
     expect(readyz).not.to.include("AccessDenied");
