@@ -68,12 +68,12 @@ const SAME_ON_BOTH = [
   /^pipeline\/(?:hard-forks|hosting-faults|hostile-contracts|ipfs-node|pinning)\./,
   /^pipeline\/(?:(?:slow-)?simulation|media-in-bucket|node-stopped|provider-limits|slow-callers)\./,
   /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node)\./,
-  /^pipeline\/(?:operator-calls|parked-rows|receipts|small-blocks|statement-counts|unknown-transactions|verified-collections)\./,
+  /^pipeline\/(?:operator-calls|parked-rows|receipts|small-blocks|statement-counts|verified-collections)\./,
   /^relayer\/(?:batch-gas|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
   /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
   /^v1\/(?:body|broken-http|docs|document|errors|event-stream-slow|full-disk|home|ipfs(?:-[\w-]+)?)\./,
   /^v1\/(?:late-body|metadata|rate-limit|request-log|secrets|slow-callers|uris|upload-media|webhook-(?:sending|url))\./,
-  /^webhooks\/(?:hostile-receivers|schedule)\./,
+  /^webhooks\/hostile-receivers\./,
 ];
 
 /** What can differ between two versions of PostgreSQL: plans, migrations, dumps, connections. */
