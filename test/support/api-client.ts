@@ -85,6 +85,15 @@ export class ApiClient {
     return (await this.ok<Shape<"Accepted">>("POST", path, body)).request_id;
   }
 
+  /** Accepts several requests in one commit. @returns their ids. @throws unless all are accepted. */
+  async acceptBatch(path: `/v1/${"nfts" | "transfers" | "burns"}/batch`, items: readonly Json[]): Promise<string[]> {
+    const { results } = await this.ok<Shape<"BatchResults">>("POST", path, { items });
+    return results.map((result) => {
+      if (!("request_id" in result)) throw new Error(`an item was refused: ${JSON.stringify(result)}`);
+      return result.request_id;
+    });
+  }
+
   /** Waits until the request is in a signed transaction. */
   async processing(requestId: string): Promise<void> {
     await eventually(async () => {

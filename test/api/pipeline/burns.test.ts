@@ -132,14 +132,14 @@ describe("burning on a real node", () => {
     const minted = await Promise.all(Array.from({ length: 12 }, () => api.completed("/v1/nfts", mint)));
     const ids = minted.map((request) => Number(request.nft_token_id));
     const items = ids.slice(0, 8).map((token_id) => ({ from_address: alice, contract_address: collection, token_id }));
-    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", "/v1/burns/batch", { items });
+    const burns = await api.acceptBatch("/v1/burns/batch", items);
     const others = await Promise.all(
       ids.slice(8).map((token_id) => {
         const moved = { from_address: alice, to_address: bob, contract_address: collection, token_id };
         return api.accept("/v1/transfers", moved);
       }),
     );
-    const all = [...results.map((result) => result.request_id), ...others, await api.accept("/v1/nfts", mint)];
+    const all = [...burns, ...others, await api.accept("/v1/nfts", mint)];
     const settled = await Promise.all(all.map((id) => api.settled(id)));
     expect(settled.map(({ status }) => status)).to.deep.equal(Array(13).fill("completed"));
     expect(await held(alice)).to.include({ total: 1 });

@@ -15,6 +15,7 @@ import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopbac
 import { eventually } from "../../support/eventually.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
+import { mintImage } from "../../support/mint-image.ts";
 import { useService } from "../../support/use-service.ts";
 
 const ENV = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" };
@@ -54,17 +55,7 @@ describe("the service's own IPFS node", () => {
       await Promise.resolve();
       yield content;
     })();
-  /** Mints with media that are copied. @returns the picture's CID. */
-  const mint = async (collection: string, image: string): Promise<CID> => {
-    const { nft_token_id: id } = await api.completed("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image,
-      copy_media: true,
-    });
-    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
-    return CID.parse(metadata.image.replace("ipfs://", ""));
-  };
+  const mint = async (collection: string, image: string) => CID.parse(await mintImage(api, collection, image));
   const announced = (peer: IpfsPeer, cid: CID, by: string) =>
     eventually(async () => ((await peer.providers(cid)).includes(by) ? true : undefined));
 

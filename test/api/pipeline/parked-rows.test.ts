@@ -66,11 +66,11 @@ describe("parked rows", () => {
       await (await relay.unpause()).wait();
     });
 
-  async function acceptMany(count: number): Promise<string[]> {
-    const items = Array.from({ length: count }, (_, index) => mint(`good ${index.toString()}`));
-    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", "/v1/nfts/batch", { items });
-    return results.map(({ request_id: id }) => id);
-  }
+  const acceptMany = (count: number) =>
+    api.acceptBatch(
+      "/v1/nfts/batch",
+      Array.from({ length: count }, (_, index) => mint(`good ${index.toString()}`)),
+    );
 
   async function expectAllCompleted(ids: readonly string[]): Promise<void> {
     const wanted = new Set(ids);

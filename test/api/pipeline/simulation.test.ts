@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
-import type { Shape } from "../../../client/client.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
@@ -131,10 +130,8 @@ describe("requests whose simulation fails", () => {
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       // Accepted in one commit, they share a batch.
       const items = [wallet, refusing].map((to) => ({ collection_address: collection, to_address: to }));
-      const { results } = await api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
-      const [good, bad] = await Promise.all(
-        results.map((result) => api.settled("request_id" in result ? result.request_id : "")),
-      );
+      const ids = await api.acceptBatch("/v1/nfts/batch", items);
+      const [good, bad] = await Promise.all(ids.map((id) => api.settled(id)));
       expect([good?.status, good?.nft_token_id]).to.deep.equal(["completed", 1]);
       expect([bad?.status, bad?.error_code]).to.deep.equal(["failed", "receiver_rejected"]);
       expect(bad?.transaction_hash).to.equal(good?.transaction_hash);

@@ -26,10 +26,6 @@ function randomZeroBytes({ number, target }: Call): number {
   return random.filter((byte) => byte === 0).length;
 }
 
-interface Batch {
-  results: { request_id: string }[];
-}
-
 /** Items of each batch: what a transaction has once is then a small part. */
 const ITEMS = 150;
 
@@ -44,10 +40,12 @@ for (const storage of STORAGES) {
     const { api } = moneta;
 
     /** Sends the calls in one batch. @returns the transactions, with the gas that they were expected to use. */
-    async function send(items: Record<string, unknown>[], path = "/v1/nfts/batch") {
-      const { results } = (await api.ok("POST", path, { items })) as unknown as Batch;
+    async function send(
+      items: Record<string, unknown>[],
+      path: "/v1/nfts/batch" | "/v1/burns/batch" = "/v1/nfts/batch",
+    ) {
       const requests = [];
-      for (const { request_id: id } of results) requests.push(await api.settled(id));
+      for (const id of await api.acceptBatch(path, items)) requests.push(await api.settled(id));
       expect(requests.filter(({ status }) => status !== "completed")).to.deep.equal([]);
       const hashes = [...new Set(requests.map(({ transaction_hash: hash }) => hash ?? ""))];
       return Promise.all(hashes.map(gasOf));

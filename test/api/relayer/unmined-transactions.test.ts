@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import type { Transaction } from "ethers";
 
-import type { Shape } from "../../../client/client.ts";
 import { isEmpty } from "../../../api/chain/transaction.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
@@ -63,10 +62,8 @@ describe("unmined transactions", () => {
         transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
       );
       // Accepted in one commit, they share a batch.
-      const items = Array(2).fill({ collection_address: collection, to_address: wallet });
-      const { results } = await moneta.api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
-      const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
-      expect(ids).to.have.length(2);
+      const items = Array.from({ length: 2 }, () => ({ collection_address: collection, to_address: wallet }));
+      const ids = await moneta.api.acceptBatch("/v1/nfts/batch", items);
       const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
       const closing = sent.filter(({ nonce }) => nonce === first);
