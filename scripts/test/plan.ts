@@ -65,15 +65,15 @@ const SAME_ON_BOTH = [
   /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
   /^cli\/(?:announced|console|deploy|drop(?:-\w+)*|init\.long|keys|listen|media|program|relay|top-up)\./,
   /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,
-  /^pipeline\/(?:fair-media|fewer-confirmations|hard-forks|hosting-faults|hostile-contracts|ipfs-node(?:-off)?|pinning)\./,
-  /^pipeline\/(?:(?:inconclusive-|slow-)?simulation|media-in-bucket|node-(?:rate-limits|stopped)|provider-limits|slow-callers)\./,
-  /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node|upload-and-mint)\./,
-  /^pipeline\/(?:nothing-moved|operator-calls|parked-rows|receipts|small-blocks|statement-counts|unknown-transactions|verified-collections)\./,
-  /^relayer\/(?:batch-gas|funds|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
+  /^pipeline\/(?:hard-forks|hosting-faults|hostile-contracts|ipfs-node|pinning)\./,
+  /^pipeline\/(?:(?:slow-)?simulation|media-in-bucket|node-stopped|provider-limits|slow-callers)\./,
+  /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node)\./,
+  /^pipeline\/(?:operator-calls|parked-rows|receipts|small-blocks|statement-counts|verified-collections)\./,
+  /^relayer\/(?:batch-gas|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
   /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
   /^v1\/(?:broken-http|document|errors|event-stream-slow|full-disk|ipfs(?:-in-browser)?|public-pages)\./,
   /^v1\/(?:metadata|rate-limit|request-log|slow-callers|uris|upload-media|webhook-sending)\./,
-  /^webhooks\/(?:hostile-receivers|schedule)\./,
+  /^webhooks\/hostile-receivers\./,
 ];
 
 /** What can differ between two versions of PostgreSQL: plans, migrations, dumps, connections. */

@@ -28,7 +28,7 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value).replace(/"\\u0001raw:([^"]*)"/g, "$1");
 }
 
-const ODD_TEXT: fc.Arbitrary<string> = fc.oneof(
+export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     "",
     " ",
@@ -69,8 +69,6 @@ const ODD_TEXT: fc.Arbitrary<string> = fc.oneof(
   fc.array(fc.integer({ min: 0xd700, max: 0xe000 }), { maxLength: 5 }).map((units) => String.fromCharCode(...units)),
 );
 
-export const oddText = ODD_TEXT;
-
 const NUMBERS = [
   raw("-1"),
   raw("0"),
@@ -90,7 +88,7 @@ const NUMBERS = [
 
 /** A value of any type. */
 export const oddValue: Values = fc.oneof(
-  ODD_TEXT,
+  oddText,
   fc.constantFrom(...NUMBERS),
   fc.constantFrom(null, true, false, [], {}, [[]], [null], { $ref: "#" }),
   fc.jsonValue({ maxDepth: 4 }),
@@ -141,7 +139,7 @@ function objectOf(conformance: Conformance, schema: Json, world: World): Values 
     }),
   );
   const known = fc.record(model, { requiredKeys: required });
-  const strange = fc.dictionary(ODD_TEXT, oddValue, { minKeys: 1, maxKeys: 2 });
+  const strange = fc.dictionary(oddText, oddValue, { minKeys: 1, maxKeys: 2 });
   return fc.oneof(
     { weight: 12, arbitrary: known },
     { weight: 1, arbitrary: fc.record(model, { requiredKeys: [] }) },

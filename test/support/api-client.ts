@@ -2,6 +2,7 @@ import { answerOf, type Client, createClient, type Shape } from "../../client/cl
 import { RequestFailed } from "../../client/errors.ts";
 import type { paths } from "../../client/document.ts";
 import { checkedFetch } from "./conformance.ts";
+import { eventually } from "./eventually.ts";
 
 type Json = Record<string, unknown>;
 
@@ -82,6 +83,23 @@ export class ApiClient {
   /** Makes a call that accepts a request. @returns the request's id. */
   async accept<P extends string>(path: P, body: BodyAt<P>): Promise<string> {
     return (await this.ok<Shape<"Accepted">>("POST", path, body)).request_id;
+  }
+
+  /** Accepts several requests in one commit. @returns their ids. @throws unless all are accepted. */
+  async acceptBatch(path: `/v1/${"nfts" | "transfers" | "burns"}/batch`, items: readonly Json[]): Promise<string[]> {
+    const { results } = await this.ok<Shape<"BatchResults">>("POST", path, { items });
+    return results.map((result) => {
+      if (!("request_id" in result)) throw new Error(`an item was refused: ${JSON.stringify(result)}`);
+      return result.request_id;
+    });
+  }
+
+  /** Waits until the request is in a signed transaction. */
+  async processing(requestId: string): Promise<void> {
+    await eventually(async () => {
+      const { status } = await this.ok<RequestBody>("GET", `/v1/requests/${requestId}`);
+      return status === "processing" ? true : undefined;
+    });
   }
 
   /** Polls until the request is final. @throws after four minutes. */

@@ -110,8 +110,7 @@ export class NodesScene {
   /** Waits for the words of the indexer to its operator. */
   waits(words: string): Promise<unknown> {
     return eventually(async () => {
-      const health = await this.#moneta.service.health();
-      const said = health.find(({ name }) => name === "indexer")?.lastError ?? "";
+      const said = (await this.#moneta.lastErrorOf("indexer")) ?? "";
       return said.includes(words) ? said : undefined;
     });
   }

@@ -1,10 +1,12 @@
-import type { JsonRpcProvider } from "ethers";
+import { type JsonRpcProvider, JsonRpcSigner } from "ethers";
 
 import type { Service } from "../../api/context/service.ts";
 import { createApp } from "../../api/operate/apps.ts";
+import { readMeta } from "../../api/store/db/meta.ts";
 import { ApiClient } from "./api-client.ts";
 import type { DatabasePlace } from "./database.ts";
 import { TEST_ENGINE } from "./engine.ts";
+import { eventually } from "./eventually.ts";
 import type { TestNode } from "./node.ts";
 import type { Interception } from "../../scripts/scene/rpc-proxy.ts";
 
@@ -45,6 +47,30 @@ export abstract class ServiceFixture {
   async createApp(name: string): Promise<ApiClient> {
     const { token } = await createApp(this.service, this.nameFor(name));
     return new ApiClient(() => ({ baseUrl: this.baseUrl, token }));
+  }
+
+  /** The last block that the indexer has stored. */
+  async checkpoint(): Promise<number> {
+    return Number(await readMeta(this.service.database.read, "checkpoint"));
+  }
+
+  /** Waits until the indexer has stored the block that is the newest now. @returns its number. */
+  async caughtUp(): Promise<number> {
+    const head = await this.provider.getBlockNumber();
+    await eventually(async () => ((await this.checkpoint()) >= head ? true : undefined));
+    return head;
+  }
+
+  /** Why a worker cannot work, such as `lane 0`; null when it can. */
+  async lastErrorOf(worker: string): Promise<string | null> {
+    return (await this.service.health()).find(({ name }) => name === worker)?.lastError ?? null;
+  }
+
+  /** Uses the key of any account, with funds, outside of the service. */
+  async impersonate(address: string): Promise<JsonRpcSigner> {
+    await this.provider.send("hardhat_impersonateAccount", [address]);
+    await this.provider.send("hardhat_setBalance", [address, `0x${(10n ** 18n).toString(16)}`]);
+    return new JsonRpcSigner(this.provider, address);
   }
 
   /** The name of a new app: names are unique. */

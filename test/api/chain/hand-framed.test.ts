@@ -23,7 +23,6 @@ import {
   executionDigest,
   monetaDomain,
   TRANSFER_AUTHORIZATION_TYPES,
-  transferAuthorizationDigest,
 } from "../../../api/chain/codec/encode.ts";
 import { type OwnTransaction, signTransaction } from "../../../api/chain/transaction.ts";
 import { MAX_TRANSACTION_GAS } from "../../../api/domain/gas-estimate.ts";
@@ -150,19 +149,8 @@ describe("encoding by hand", () => {
     });
   });
 
-  describe("digests", () => {
-    it("are those of ethers for all transfers", () => {
-      const transfers = fc.record({ from: addresses, to: addresses, tokenId: uints, amount: uints, number: uints });
-      fc.assert(
-        fc.property(uints, addresses, transfers, (chainId, collection, transfer) => {
-          expect(transferAuthorizationDigest(chainId, collection, transfer)).to.equal(
-            TypedDataEncoder.hash(monetaDomain(chainId, collection), TRANSFER_AUTHORIZATION_TYPES, transfer),
-          );
-        }),
-      );
-    });
-
-    it("are those of ethers for all executions", () => {
+  describe("executionDigest", () => {
+    it("is that of ethers for all executions", () => {
       const executions = fc.record({ relay: addresses, target: addresses, data, number: uints });
       fc.assert(
         fc.property(uints, addresses, executions, (chainId, wallet, execution) => {

@@ -1,42 +1,21 @@
 import { expect } from "chai";
-import { id } from "ethers";
-import pino from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
-import { Indexer } from "../../../api/indexer/indexer.ts";
-import { createSignals } from "../../../api/shared/signal.ts";
+import type { Indexer } from "../../../api/indexer/indexer.ts";
 import { type MetaKey, readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { storedBlock } from "../../../api/store/ledger/blocks.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
-import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { startAtBlock } from "../support/blocks.ts";
-import { addApp, hashOf, randomAddress, randomContracts } from "../support/rows.ts";
+import { follow } from "../support/follow.ts";
+import { addApp, hashOf, randomContracts } from "../support/rows.ts";
+import { createIndexer, FakeChain } from "./support/fake-chain.ts";
 
 const CONFIRMATIONS = 3;
-const TRANSFER = id("Transfer(address,address,uint256)");
-
-interface LogQuery {
-  address?: string[];
-  fromBlock?: string;
-  toBlock?: string;
-  blockHash?: string;
-}
-
-/** A node, and the block from which on its chain is its own. */
-interface Branch {
-  head: number;
-  fork: number;
-  /** Its logs: the contract by block, one in each. */
-  logs: Map<number, string>;
-  /** It refuses queries for the logs of this contract, because there are too many. */
-  floods: string | null;
-  fake: FakeRpc;
-}
 
 describe("Agreement", () => {
   let database: TestDatabase;
-  let branches: Branch[] = [];
+  let branches: FakeChain[] = [];
   let nodes: Nodes | null = null;
   const contracts = randomContracts();
 
@@ -51,83 +30,19 @@ describe("Agreement", () => {
     await database.remove();
   });
 
-  const hex = (number: number) => `0x${number.toString(16)}`;
-  const nodeOf = async (head: number): Promise<Branch> => {
-    const name = branches.length.toString();
-    const hashAt = (number: number) => hashOf(`${number >= branch.fork ? name : "main"} ${number.toString()}`);
-    const fake = await startFakeRpc(({ method, params }) => {
-      if (method === "eth_blockNumber") return hex(branch.head);
-      if (method === "eth_getLogs") return logsOf(branch, params[0] as LogQuery, hashAt);
-      const number = Number(params[0]);
-      const block = { number: hex(number), hash: hashAt(number), parentHash: hashAt(number - 1) };
-      return number > branch.head ? null : { ...block, timestamp: "0x1", gasLimit: "0x1" };
-    });
-    const branch: Branch = { head, fork: Infinity, logs: new Map(), floods: null, fake };
+  const nodeOf = async (head: number): Promise<FakeChain> => {
+    const branch = await FakeChain.start(branches.length.toString(), head);
     branches.push(branch);
     return branch;
-  };
-  const logsOf = (
-    { logs, floods }: Branch,
-    { address = [], fromBlock, toBlock, blockHash }: LogQuery,
-    hashAt: (number: number) => string,
-  ) => {
-    if (floods !== null && address.includes(floods))
-      return { error: { code: -32005, message: "query returned more than 10000 results" } };
-    return [...logs]
-      .filter(([, contract]) => address.includes(contract))
-      .filter(([block]) =>
-        blockHash === undefined ? block >= Number(fromBlock) && block <= Number(toBlock) : blockHash === hashAt(block),
-      )
-      .map(([block, contract]) => ({
-        address: contract,
-        topics: [TRANSFER, ...[1, 2, 3].map((topic) => hashOf(topic.toString()))],
-        data: "0x",
-        blockNumber: hex(block),
-        blockHash: hashAt(block),
-        transactionHash: hashOf("a transaction"),
-        logIndex: "0x0",
-      }));
   };
   const open = (): { indexer: Indexer; nodes: Nodes } => {
     const nothing = () => undefined;
     nodes = new Nodes(
       branches.map(({ fake }) => fake.url),
-      {
-        readOnly: [],
-        floor: () => meta("checkpoint"),
-        logger: { warn: nothing, info: nothing },
-      },
+      { readOnly: [], floor: () => meta("checkpoint"), logger: { warn: nothing, info: nothing } },
     );
-    const indexer = new Indexer({
-      database,
-      client: new ChainClient(nodes, { blocks: 1_000, addresses: 100, topicsAbove: 100 }),
-      contracts,
-      signals: createSignals(),
-      logger: pino({ level: "silent" }),
-      confirmations: CONFIRMATIONS,
-      pollInterval: 1_000,
-      now: () => 1_000,
-      foreignCallGas: 1,
-      maxForeignLogs: 1_000,
-      metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
-      lease: null,
-    });
-    return { indexer, nodes };
-  };
-  /** A contract of others that an app follows. */
-  const followed = async (): Promise<string> => {
-    const [app, address] = [await addApp(database), randomAddress()];
-    const row = { address, type: "ERC721", name: null, reason: null, as_of: null, failures: 0 } as const;
-    const rest = { quarantines: 0, released_at: null, window_from: 0, window_logs: 0, created_at: 1 };
-    const follow = { app_id: app, address, followed_from: 0, ended_at: null, created_at: 1 };
-    await database.write(async (trx) => {
-      await trx
-        .insertInto("foreign_contracts")
-        .values({ ...row, ...rest, state: "followed", due_at: null })
-        .execute();
-      await trx.insertInto("contract_follows").values(follow).execute();
-    });
-    return address;
+    const client = new ChainClient(nodes, { blocks: 1_000, addresses: 100, topicsAbove: 100 });
+    return { indexer: createIndexer(database, client, { contracts, confirmations: CONFIRMATIONS }), nodes };
   };
   const meta = async (key: MetaKey) => Number(await readMeta(database.read, key));
   /** As often as a service would have done after some time. */
@@ -162,7 +77,8 @@ describe("Agreement", () => {
   describe("given three nodes, of which the first forgets a log, and a followed contract with too many logs for the third", () => {
     it("goes on without the first", async () => {
       const [first, second, third] = [await nodeOf(60), await nodeOf(60), await nodeOf(60)];
-      const floods = await followed();
+      // A contract of others.
+      const floods = await follow(database, { app: await addApp(database) });
       const { indexer, nodes } = open();
       await steps(indexer);
       third.floods = floods;

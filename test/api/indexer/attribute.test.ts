@@ -6,7 +6,7 @@ import type { RelayEvent } from "../../../api/chain/codec/decode.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
 import { attribute, AttributionError, type TransactionLogs } from "../../../api/indexer/attribute.ts";
-import { randomAddress } from "../support/rows.ts";
+import { creation, randomAddress } from "../support/rows.ts";
 import type { NumberedRequest } from "../../../api/store/requests/requests.ts";
 
 const [COLLECTION, FOREIGN, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress(), randomAddress()];
@@ -166,19 +166,7 @@ describe("attribute", () => {
   });
 
   it("finds the collection of a request by the request number", () => {
-    const create = requestOf(8, {
-      kind: "create-collection",
-      type: "ERC721",
-      hosting: "hosted",
-      name: "n",
-      symbol: "s",
-      maxSupply: null,
-      baseUri: null,
-      collectionUri: null,
-      metadata: {},
-      newOwner: null,
-      soulbound: false,
-    });
+    const create = requestOf(8, creation());
     const created = new Map([[8n, COLLECTION]]);
     const { outcomes } = attribute([create], { relay: [closing(1)], moves: [], created });
     expect(outcomes[0]?.outcome).to.deep.equal({ ok: true, collection: COLLECTION, tokenId: null });

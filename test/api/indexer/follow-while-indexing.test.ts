@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { readMeta } from "../../../api/store/db/meta.ts";
 import { unfollowContract } from "../../../api/store/ledger/watched.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -10,15 +9,10 @@ import { follow } from "../support/follow.ts";
 describe("a foreign contract that an app follows while the indexer reads its blocks", () => {
   const moneta = useService();
 
-  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
   const plainContract = async () => {
     const plain = await new PlainERC721__factory(await moneta.provider.getSigner(3)).deploy();
     const address = await plain.getAddress();
-    const head = await eventually(async () => {
-      const number = await moneta.provider.getBlockNumber();
-      return (await checkpoint()) === number ? number : undefined;
-    });
-    return { plain, address, head };
+    return { plain, address, head: await moneta.caughtUp() };
   };
   const held = (contract: string) =>
     moneta.service.database.read
@@ -39,7 +33,7 @@ describe("a foreign contract that an app follows while the indexer reads its blo
       return undefined;
     };
     await (await plain.mint(wallet, 1)).wait();
-    await eventually(async () => ((await checkpoint()) > head ? true : undefined));
+    await eventually(async () => ((await moneta.checkpoint()) > head ? true : undefined));
     expect(named).to.equal(true);
     expect(await held(address)).to.deep.equal([{ owner: wallet, quantity: "1" }]);
     const { total } = await api.ok("GET", `/v1/accounts/${wallet}/history`);
@@ -60,7 +54,7 @@ describe("a foreign contract that an app follows while the indexer reads its blo
       return undefined;
     };
     await (await plain.mint(wallet, 1)).wait();
-    await eventually(async () => ((await checkpoint()) > head ? true : undefined));
+    await eventually(async () => ((await moneta.checkpoint()) > head ? true : undefined));
     moneta.intercept = null;
     expect(toggles).to.be.greaterThan(1);
     // Whatever the toggling left, naming the contract once more makes the list complete.

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { readMeta } from "../../../api/store/db/meta.ts";
 import { CollectionFactory__factory } from "../../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -43,11 +42,8 @@ describe("blocks with more logs than one commit stores", () => {
     } finally {
       await provider.send("evm_setAutomine", [true]);
     }
-    const head = await provider.getBlockNumber();
     moneta.intercept = null;
-    await eventually(async () =>
-      Number(await readMeta(moneta.service.database.read, "checkpoint")) >= head ? true : undefined,
-    );
+    await moneta.caughtUp();
     expect(await contract.balanceOf(wallet)).to.equal(BigInt(BLOCKS * MINTS_OF_BLOCK));
     expect(await api.ok("GET", `/v1/accounts/${wallet}`)).to.include({ total: BLOCKS * MINTS_OF_BLOCK });
     expect(await api.settled(request)).to.include({ status: "completed", nft_collection: address });

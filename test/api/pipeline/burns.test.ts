@@ -1,5 +1,5 @@
 import { expect } from "chai";
-import { JsonRpcSigner, parseEther } from "ethers";
+import { type JsonRpcSigner, parseEther } from "ethers";
 
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
@@ -7,12 +7,12 @@ import { HostileERC721__factory } from "../../../types/ethers-contracts/factorie
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { YardstickForwardedERC721__factory } from "../../../types/ethers-contracts/factories/mocks/YardstickForwarding.sol/YardstickForwardedERC721__factory.ts";
-import type { RequestBody } from "../../support/api-client.ts";
-import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
 const SECRET = "The cat sleeps in the attic.";
+/** For a transaction that comes before those of the service in its block. */
+const FIRST = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
 
 interface Held {
   nfts: { token_id: string | number; quantity?: string | number; unlockable_content?: string | null }[];
@@ -37,6 +37,17 @@ describe("burning on a real node", () => {
   const held = (wallet: string) => api.ok<Held>("GET", `/v1/accounts/${wallet}`);
   const historyOf = (contract: string, id: number) =>
     api.ok<History>("GET", `/v1/collections/${contract}/${id}/history`);
+
+  /** Accepts a burn, and mines nothing before it is signed. @param before is sent meanwhile, and comes first in the block. */
+  async function burnAfter(token: Record<string, unknown>, before: () => Promise<unknown>): Promise<string> {
+    await moneta.provider.send("evm_setAutomine", [false]);
+    await before();
+    const id = await api.accept("/v1/burns", token);
+    await api.processing(id);
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    return id;
+  }
 
   it("burns an ERC721 token: it leaves the lists, its secret is shown to nobody, and its history says so", async () => {
     const alice = await api.wallet();
@@ -121,14 +132,14 @@ describe("burning on a real node", () => {
     const minted = await Promise.all(Array.from({ length: 12 }, () => api.completed("/v1/nfts", mint)));
     const ids = minted.map((request) => Number(request.nft_token_id));
     const items = ids.slice(0, 8).map((token_id) => ({ from_address: alice, contract_address: collection, token_id }));
-    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", "/v1/burns/batch", { items });
+    const burns = await api.acceptBatch("/v1/burns/batch", items);
     const others = await Promise.all(
       ids.slice(8).map((token_id) => {
         const moved = { from_address: alice, to_address: bob, contract_address: collection, token_id };
         return api.accept("/v1/transfers", moved);
       }),
     );
-    const all = [...results.map((result) => result.request_id), ...others, await api.accept("/v1/nfts", mint)];
+    const all = [...burns, ...others, await api.accept("/v1/nfts", mint)];
     const settled = await Promise.all(all.map((id) => api.settled(id)));
     expect(settled.map(({ status }) => status)).to.deep.equal(Array(13).fill("completed"));
     expect(await held(alice)).to.include({ total: 1 });
@@ -141,22 +152,10 @@ describe("burning on a real node", () => {
     const alice = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
     await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
-    // The wallet's key, used outside of the service: the block with the move comes before that of the burn.
-    await moneta.provider.send("hardhat_impersonateAccount", [alice]);
-    await (await outsider.sendTransaction({ to: alice, value: parseEther("1") })).wait();
-    const contract = ERC721Collection__factory.connect(collection, new JsonRpcSigner(moneta.provider, alice));
-    await moneta.provider.send("evm_setAutomine", [false]);
-    const options = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
-    await contract.transferFrom(alice, outsider.address, 1, options);
-    const id = await api.accept("/v1/burns", { from_address: alice, contract_address: collection, token_id: 1 });
-    await eventually(async () => {
-      const { status } = await api.ok<RequestBody>("GET", `/v1/requests/${id}`);
-      return status === "processing" ? true : undefined;
-    });
-    await moneta.provider.send("evm_setAutomine", [true]);
-    await moneta.provider.send("evm_mine", []);
-    const failed = await api.settled(id);
-    expect(failed).to.include({ status: "failed", error_code: "insufficient_balance" });
+    const contract = ERC721Collection__factory.connect(collection, await moneta.impersonate(alice));
+    const token = { from_address: alice, contract_address: collection, token_id: 1 };
+    const id = await burnAfter(token, () => contract.transferFrom(alice, outsider.address, 1, FIRST));
+    expect(await api.settled(id)).to.include({ status: "failed", error_code: "insufficient_balance" });
     expect(await contract.ownerOf(1)).to.equal(outsider.address);
   });
 
@@ -169,21 +168,11 @@ describe("burning on a real node", () => {
     await database.write((trx) =>
       trx.updateTable("collections").set({ signed_burns: 0 }).where("address", "=", collection).execute(),
     );
-    await moneta.provider.send("hardhat_impersonateAccount", [alice]);
-    await (await outsider.sendTransaction({ to: alice, value: parseEther("1") })).wait();
+    const wallet = await moneta.impersonate(alice);
     await moneta.provider.send("hardhat_setCode", [alice, `0xef0100${"00".repeat(18)}dead`]);
-    await moneta.provider.send("evm_setAutomine", [false]);
-    // Its nonce, used outside of the service: the delegation that the service signs is then not valid.
-    const options = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
-    await new JsonRpcSigner(moneta.provider, alice).sendTransaction({ to: outsider.address, ...options });
     const token = { from_address: alice, contract_address: collection, token_id: 1 };
-    const id = await api.accept("/v1/burns", token);
-    await eventually(async () => {
-      const { status } = await api.ok<RequestBody>("GET", `/v1/requests/${id}`);
-      return status === "processing" ? true : undefined;
-    });
-    await moneta.provider.send("evm_setAutomine", [true]);
-    await moneta.provider.send("evm_mine", []);
+    // Its nonce, used outside of the service: the delegation that the service signs is then not valid.
+    const id = await burnAfter(token, () => wallet.sendTransaction({ to: outsider.address, ...FIRST }));
     expect(await api.settled(id)).to.include({ status: "failed", error_code: "nothing_moved" });
     expect(await held(alice)).to.include({ total: 1 });
     await api.completed("/v1/burns", token);

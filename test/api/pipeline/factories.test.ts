@@ -9,11 +9,10 @@ import { withDeployedFactories } from "../../../api/context/chain-identity.ts";
 import { deployContracts } from "../../../api/operate/deploy/deploy-contracts.ts";
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
-import { readContracts, readMeta, writeContracts } from "../../../api/store/db/meta.ts";
+import { readContracts, writeContracts } from "../../../api/store/db/meta.ts";
 import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { CompactERC721Collection__factory } from "../../../types/ethers-contracts/factories/CompactERC721Collection__factory.ts";
 import { CollectionFactory__factory } from "../../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
-import { eventually } from "../../support/eventually.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
@@ -116,17 +115,14 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
 
   it("settles what was signed for the old factory, after a restart with the new file", async () => {
     await moneta.restart(old());
-    const checkpoint = Number(await readMeta(moneta.service.database.read, "checkpoint"));
+    const checkpoint = await moneta.checkpoint();
     await addFactory();
     await moneta.provider.send("evm_setAutomine", [false]);
     const id = await api.accept("/v1/collections", { type: "ERC721", name: "Signed before", symbol: "SIG" });
-    await eventually(async () => {
-      const { status } = await api.ok<{ status: string }>("GET", `/v1/requests/${id}`);
-      return status === "processing" ? true : undefined;
-    });
+    await api.processing(id);
     await moneta.restart(current());
     expect(await storages()).to.deep.equal(["compact", "standard"]);
-    expect(Number(await readMeta(moneta.service.database.read, "checkpoint"))).to.be.at.least(checkpoint);
+    expect(await moneta.checkpoint()).to.be.at.least(checkpoint);
     await moneta.provider.send("evm_setAutomine", [true]);
     await moneta.provider.send("evm_mine", []);
     const settled = await api.settled(id);

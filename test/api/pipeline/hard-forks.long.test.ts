@@ -83,15 +83,15 @@ class FullBatches {
   }
 
   async mint(items: Body[]): Promise<RequestBody[]> {
-    return this.#settle(() => this.#acceptBatch("/v1/nfts/batch", items));
+    return this.#settle(() => this.#moneta.api.acceptBatch("/v1/nfts/batch", items));
   }
 
   async transfer(items: Body[]): Promise<RequestBody[]> {
-    return this.#settle(() => this.#acceptBatch("/v1/transfers/batch", items));
+    return this.#settle(() => this.#moneta.api.acceptBatch("/v1/transfers/batch", items));
   }
 
   async burn(items: Body[]): Promise<RequestBody[]> {
-    return this.#settle(() => this.#acceptBatch("/v1/burns/batch", items));
+    return this.#settle(() => this.#moneta.api.acceptBatch("/v1/burns/batch", items));
   }
 
   async call(calls: { method: string; path: string; body: Body }[]): Promise<RequestBody[]> {
@@ -122,15 +122,6 @@ class FullBatches {
       expect(Number(transaction?.gasLimit), "gas limit").to.be.within(1, MAX_TRANSACTION_GAS);
     }
     return settled;
-  }
-
-  /** @returns the ids of the requests. @throws unless all items are accepted. */
-  async #acceptBatch(path: string, items: Body[]): Promise<string[]> {
-    const { results } = await this.#moneta.api.ok<{ results: Body[] }>("POST", path, { items });
-    return results.map((result) => {
-      if (typeof result["request_id"] !== "string") throw new Error(`an item was refused: ${JSON.stringify(result)}`);
-      return result["request_id"];
-    });
   }
 }
 

@@ -1,7 +1,6 @@
 import { expect } from "chai";
-import { JsonRpcSigner, ZeroHash } from "ethers";
+import { type JsonRpcSigner, ZeroHash } from "ethers";
 
-import { readMeta } from "../../../api/store/db/meta.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
@@ -50,10 +49,7 @@ describe("history on a real node", () => {
     const sent = await api.completed("/v1/transfers", move);
     const contract = ERC721Collection__factory.connect(address, outsider);
     await (await contract.transferFrom(outsider.address, bob, 1)).wait();
-    const burnt = await moneta.provider.send("hardhat_impersonateAccount", [bob]).then(async () => {
-      await (await outsider.sendTransaction({ to: bob, value: 10n ** 18n })).wait();
-      return (await contract.connect(new JsonRpcSigner(moneta.provider, bob)).burn(1)).wait();
-    });
+    const burnt = await (await contract.connect(await moneta.impersonate(bob)).burn(1)).wait();
 
     const entries = await history(`collections/${address}/1`, 4);
     expect(entries.map(brief)).to.deep.equal([
@@ -145,11 +141,7 @@ describe("history on a real node", () => {
     const plain = await new PlainERC721__factory(outsider).deploy();
     const address = await plain.getAddress();
     await (await plain.mint(alice, 1)).wait();
-    const block = await moneta.provider.getBlockNumber();
-    await eventually(async () =>
-      Number(await readMeta(moneta.service.database.read, "checkpoint")) >= block ? true : undefined,
-    );
-    expect(await readContract(api, alice, address, await moneta.provider.getBlockNumber())).to.include({ total: 1 });
+    expect(await readContract(api, alice, address, await moneta.caughtUp())).to.include({ total: 1 });
     // The friend's app must follow the contract too.
     await readContract(other, friend, address);
     await (await plain.mint(alice, 2)).wait();

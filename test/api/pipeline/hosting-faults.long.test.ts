@@ -1,12 +1,12 @@
 import { rm, writeFile } from "node:fs/promises";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type ServerResponse } from "node:http";
 import { join } from "node:path";
 
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
 import { importContent } from "../../../api/content/content.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TrustlessGateway } from "../../support/trustless-gateway.ts";
@@ -22,7 +22,7 @@ describe("hosting with a failing gateway, disk or media server", () => {
   const moneta = useService({ per: "test", start: false });
   const { api } = moneta;
   let gateway: TrustlessGateway;
-  let server: Server;
+  let server: Listening;
   /** Requests to the media server without an answer. */
   let held: ServerResponse[];
   /** What the media server does with a request. */
@@ -31,11 +31,11 @@ describe("hosting with a failing gateway, disk or media server", () => {
   before(async () => {
     gateway = new TrustlessGateway();
     await gateway.start();
-    server = createServer((_request, response) => {
+    const slow = createServer((_request, response) => {
       held.push(response);
       answer(response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    server = await listenOnLoopback(slow);
   });
   beforeEach(async () => {
     held = [];
@@ -45,11 +45,17 @@ describe("hosting with a failing gateway, disk or media server", () => {
   });
   after(async () => {
     await gateway.stop();
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
+    await server.stop();
   });
 
-  const slowUrl = () => `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/slow.png`;
+  const slowUrl = () => `${server.url}/slow.png`;
+  /** A disk on which no folder can be created, so every write fails, as on a full disk. @returns makes it writable again. */
+  const breakDisk = async () => {
+    const blocks = join(moneta.folder, "blocks");
+    await rm(blocks, { recursive: true, force: true });
+    await writeFile(blocks, "");
+    return () => rm(blocks);
+  };
   const published = async (content: Uint8Array): Promise<CID> => {
     const source = async function* () {
       await Promise.resolve();
@@ -89,10 +95,7 @@ describe("hosting with a failing gateway, disk or media server", () => {
 
   it("retries until the disk is writable again", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const blocks = join(moneta.folder, "blocks");
-    await rm(blocks, { recursive: true, force: true });
-    // No folder can be created here, so every write fails, as on a full disk.
-    await writeFile(blocks, "");
+    const repair = await breakDisk();
     const id = await api.accept("/v1/nfts", {
       collection_address: collection,
       to_address: await api.wallet(),
@@ -104,16 +107,14 @@ describe("hosting with a failing gateway, disk or media server", () => {
     // One try has failed. The request is still pending and nothing is lost.
     const second = await eventually(() => Promise.resolve(held[1]));
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
-    await rm(blocks);
+    await repair();
     second.end("cat");
     expect(await api.settled(id)).to.include({ status: "completed" });
   });
 
   it("fetches the media of one request at a time while the disk is not writable", async () => {
     const body = { collection_address: await api.collection({ type: "ERC721" }), to_address: await api.wallet() };
-    const blocks = join(moneta.folder, "blocks");
-    await rm(blocks, { recursive: true, force: true });
-    await writeFile(blocks, "");
+    const repair = await breakDisk();
     const mint = () => api.accept("/v1/nfts", { ...body, image: slowUrl(), copy_media: true });
     const ids = await Promise.all(Array.from({ length: JOBS_AT_ONCE }, mint));
     // All of them are under way before the first one fails.
@@ -131,7 +132,7 @@ describe("hosting with a failing gateway, disk or media server", () => {
     for (const response of held.splice(0)) response.end("cat");
     await eventually(() => Promise.resolve(downloads >= 3 ? true : undefined));
     expect(most).to.equal(1);
-    await rm(blocks);
+    await repair();
     for (const id of ids) expect(await api.settled(id)).to.include({ status: "completed" });
   });
 

@@ -1,8 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -12,16 +11,17 @@ import { sha256 } from "multiformats/hashes/sha2";
 
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { importContent } from "../../../api/content/content.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
+import { mintImage } from "../../support/mint-image.ts";
 import { useService } from "../../support/use-service.ts";
 
 const ENV = { IPFS_LISTEN: "/ip4/127.0.0.1/tcp/0", IPFS_BOOTSTRAP: "none" };
 
 describe("the service's own IPFS node", () => {
-  let server: Server;
-  let source: string;
+  let server: Listening | undefined;
   let bytes: Buffer;
   let peers: IpfsPeer[];
   let startPeer: typeof IpfsPeer.start;
@@ -39,15 +39,10 @@ describe("the service's own IPFS node", () => {
       peers.push(peer);
       return peer;
     };
-    server = createServer((_request, response) => response.end(bytes));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    source = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}/cat`;
+    server = await listenOnLoopback(createServer((_request, response) => response.end(bytes)));
   });
-  after(async () => {
-    if (!ipfsPackagesAreInstalled()) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  // Absent when the tests were skipped.
+  after(() => server?.stop());
   beforeEach(() => {
     peers = [];
   });
@@ -60,17 +55,7 @@ describe("the service's own IPFS node", () => {
       await Promise.resolve();
       yield content;
     })();
-  /** Mints with media that are copied. @returns the picture's CID. */
-  const mint = async (collection: string, image: string): Promise<CID> => {
-    const { nft_token_id: id } = await api.completed("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image,
-      copy_media: true,
-    });
-    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
-    return CID.parse(metadata.image.replace("ipfs://", ""));
-  };
+  const mint = async (collection: string, image: string) => CID.parse(await mintImage(api, collection, image));
   const announced = (peer: IpfsPeer, cid: CID, by: string) =>
     eventually(async () => ((await peer.providers(cid)).includes(by) ? true : undefined));
 
@@ -82,7 +67,7 @@ describe("the service's own IPFS node", () => {
     await peer.connect(addresses);
     // A file of several blocks, a file of one block, and a directory.
     bytes = randomBytes(5_000_000);
-    const large = await mint(collection, source);
+    const large = await mint(collection, server!.url);
     const small = await mint(collection, "data:,cat");
     await api.completed(`/v1/collections/${collection}/freeze`, {});
     const token = await api.ok<{ token_uri: string }>("GET", `/v1/collections/${collection}/1`);
@@ -184,8 +169,7 @@ describe("the service's own IPFS node", () => {
     });
 
     it("says what is wrong when its address is taken", async () => {
-      const port = (server.address() as AddressInfo).port.toString();
-      const process = moneta.spawn({ ...ENV, IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${port}` });
+      const process = moneta.spawn({ ...ENV, IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${server!.port.toString()}` });
       expect(await process.gone()).to.equal(1);
       expect(process.output).to.contain("Check that the addresses in IPFS_LISTEN are free");
       expect(process.output).to.contain("EADDRINUSE");

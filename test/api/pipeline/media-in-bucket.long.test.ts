@@ -1,11 +1,13 @@
 import { expect } from "chai";
 
 import { eventually } from "../../support/eventually.ts";
+import { mintImage } from "../../support/mint-image.ts";
 import { S3_BUCKET, S3_KEYS, S3_REGION, S3Server } from "../../support/s3-server.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
 const PICTURE = "a picture of a cat";
+const IMAGE = `data:,${encodeURIComponent(PICTURE)}`;
 
 describe("a service whose media are in a bucket", () => {
   // Each test has a bucket of its own, and the database remembers which one it belongs to.
@@ -24,16 +26,7 @@ describe("a service whose media are in a bucket", () => {
   afterEach(() => server.stop());
 
   /** Mints a token with the picture. @returns the path of the picture at this service. */
-  async function mint(collection: string): Promise<string> {
-    const { nft_token_id: id } = await api.completed("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: `data:,${encodeURIComponent(PICTURE)}`,
-      copy_media: true,
-    });
-    const { image } = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
-    return image.replace("ipfs://", "/ipfs/");
-  }
+  const mint = async (collection: string) => `/ipfs/${await mintImage(api, collection, IMAGE)}`;
   const served = async (path: string) => (await fetch(`${moneta.baseUrl}${path}`)).text();
   const startWith = (settings: Record<string, string>) => moneta.start(settings).catch(String);
 
@@ -59,12 +52,11 @@ describe("a service whose media are in a bucket", () => {
     const id = await api.accept("/v1/nfts", {
       collection_address: collection,
       to_address: await api.wallet(),
-      image: `data:,${encodeURIComponent(PICTURE)}`,
+      image: IMAGE,
       copy_media: true,
     });
     await eventually(async () => {
-      const { lastError } = (await moneta.service.health()).find(({ name }) => name === "media") ?? { lastError: null };
-      return lastError?.includes("AccessDenied") === true ? true : undefined;
+      return (await moneta.lastErrorOf("media"))?.includes("AccessDenied") === true ? true : undefined;
     });
     const readyz = await (await fetch(`${moneta.baseUrl}/readyz`)).text();
     expect(readyz).not.to.include("AccessDenied");

@@ -1,8 +1,9 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 
 import { expect } from "chai";
 
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
+import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import { startTestService } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
@@ -15,27 +16,24 @@ const PNG = Buffer.from(
 describe("media on a real node", () => {
   const moneta = useService();
   const { api } = moneta;
-  let server: Server;
+  let server: Listening;
   let base: string;
   let respond: (request: IncomingMessage, response: ServerResponse) => void;
   const asked: string[] = [];
 
   before(async () => {
-    server = createServer((request, response) => {
+    const answer = createServer((request, response) => {
       asked.push(request.url ?? "");
       respond(request, response);
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    base = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
+    server = await listenOnLoopback(answer);
+    base = server.url;
   });
   beforeEach(() => {
     asked.length = 0;
     respond = (_request, response) => response.end(PNG);
   });
-  after(async () => {
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  });
+  after(() => server.stop());
 
   it("are copied before the token is minted, and hosted", async () => {
     const collection = await api.collection({ type: "ERC721" });
@@ -75,6 +73,25 @@ describe("media on a real node", () => {
     expect(again.nft_token_id).to.equal(3);
     expect(await api.ok("GET", `/metadata/31337/${collection}/3`)).to.deep.equal({ image: metadata.image });
     expect(asked).to.deep.equal([]);
+  });
+
+  it("keep the address of an upload, with and without copy_media", async () => {
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
+    const response = await fetch(`${moneta.baseUrl}/v1/media`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${moneta.app.token}`, "content-type": "image/svg+xml" },
+      body: svg,
+    });
+    expect(response.status).to.equal(200);
+    const { uri } = (await response.json()) as { uri: string };
+    const mint = { collection_address: await api.collection({ type: "ERC721" }), to_address: await api.wallet() };
+    for (const copy_media of [false, true]) {
+      const { nft_token_id: id } = await api.completed("/v1/nfts", { ...mint, image: uri, copy_media });
+      const metadata = await api.ok("GET", `/metadata/31337/${mint.collection_address}/${String(id)}`);
+      expect(metadata).to.include({ image: uri });
+    }
+    const served = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
+    expect(await served.text()).to.equal(svg);
   });
 
   it("fail the mint with an error code when they cannot be fetched, and nothing is minted", async () => {
@@ -164,6 +181,31 @@ describe("media on a real node", () => {
       respond = (_request, response) => response.end(PNG);
       await own.start();
       expect(await own.api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
+    });
+  });
+
+  describe("given other apps whose servers hang", () => {
+    // Longer than the test takes: no download may end by itself.
+    const own = useService({ settings: { MEDIA_SECONDS: "600" } });
+
+    async function mintFrom(app: ApiClient, image: string, count: number): Promise<string[]> {
+      const collection = await app.collection({ type: "ERC721" });
+      const fields = { collection_address: collection, to_address: await app.wallet(), image, copy_media: true };
+      return Promise.all(Array.from({ length: count }, () => app.accept("/v1/nfts", fields)));
+    }
+
+    it("do not wait for them", async () => {
+      const hanging: ServerResponse[] = [];
+      respond = (_request, response) => hanging.push(response);
+      const hostile = ["hostile 1", "hostile 2", "hostile 3", "hostile 4"];
+      for (const name of hostile) await mintFrom(await own.createApp(name), `${base}/cat.png`, 30);
+      // The hostile apps have all slots that they can get: 10 of the first, at least one of each.
+      await eventually(() => Promise.resolve(hanging.length >= 10 + hostile.length - 1 ? true : undefined));
+      const [id] = await mintFrom(own.api, "data:image/svg+xml,<svg/>", 1);
+      expect(await own.api.settled(id ?? "")).to.include({ status: "completed" });
+      // None of the hostile downloads has ended, so the mint did not wait for one of them.
+      expect(hanging.every((response) => !response.destroyed)).to.equal(true);
+      expect(hanging.length).to.be.at.most(20);
     });
   });
 });

@@ -4,10 +4,11 @@ import { type JsonRpcSigner, Wallet } from "ethers";
 import { answerOf } from "../../../client/client.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
-import { eventually } from "../../support/eventually.ts";
+import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("minting and transferring on a real node", () => {
@@ -79,18 +80,13 @@ describe("minting and transferring on a real node", () => {
   });
 
   describe("the relay's own address", () => {
-    it("is refused as a destination and as an owner, and nothing is stored", async () => {
+    it("is refused", async () => {
       const { relay } = moneta.service.contracts;
-      const collection = await api.collection({ type: "ERC721" });
-      for (const [path, body, field] of [
-        ["/v1/nfts", { collection_address: collection, to_address: relay }, "to_address"],
-        ["/v1/collections", { type: "ERC721", name: "N", symbol: "S", new_owner: relay }, "new_owner"],
-      ] as const) {
-        const refused = await api.send("POST", path, body);
-        expect(refused.status).to.equal(422);
-        expect(refused.body).to.have.nested.property("errors[0].field", field);
-        expect(refused.body).to.have.nested.property("errors[0].code", "relay_address");
-      }
+      const body = { type: "ERC721", name: "N", symbol: "S", new_owner: relay };
+      const refused = await api.send("POST", "/v1/collections", body);
+      expect(refused.status).to.equal(422);
+      expect(refused.body).to.have.nested.property("errors[0].field", "new_owner");
+      expect(refused.body).to.have.nested.property("errors[0].code", "relay_address");
     });
   });
 
@@ -206,26 +202,23 @@ describe("minting and transferring on a real node", () => {
       expect(await moneta.provider.getBalance(alice)).to.equal(0n);
       expect((await contents(alice, await plain1155.getAddress())).nfts[0]).to.include({ token_id: 5, quantity: 6 });
     });
-  });
 
-  describe("a transfer outside the service", () => {
-    it("is listed, with its history, when an outside account sends a token to a wallet", async () => {
-      const alice = await api.wallet();
-      const collection = await api.collection({ type: "ERC721" });
-      await api.completed("/v1/nfts", {
-        collection_address: collection,
-        to_address: outsider.address,
-        name: "Traveller",
-      });
-      const contract = ERC721Collection__factory.connect(collection, outsider);
-      const sent = await (
-        await contract["safeTransferFrom(address,address,uint256)"](outsider.address, alice, 1)
-      ).wait();
-      const listed = await eventually(async () => (await contents(alice, collection)).nfts[0]);
-      expect(listed).to.include({ token_id: 1 });
-      const params = { path: { address: alice }, query: { limit: 1 } };
-      const { history } = await answerOf(api.client.GET("/v1/accounts/{address}/history", { params }));
-      expect(history[0]).to.include({ type: "transfer", transaction_hash: sent?.hash, request_id: null });
+    it("can be transferred again after a transfer that the contract accepts without moving anything, and that fails", async () => {
+      const contract = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
+      const [address, wallet, to] = [await contract.getAddress(), await api.wallet(), await api.wallet()];
+      await (await contract.claim(1, wallet)).wait();
+      // The wallet's token becomes known by an event.
+      await readContract(api, wallet, address);
+      await (await contract.spam("0x00000000000000000000000000000000000000A1", wallet, 1, 1)).wait();
+      await readContract(api, wallet, address, await moneta.provider.getBlockNumber());
+      const transfer = { from_address: wallet, contract_address: address, token_id: 1, to_address: to };
+      for (let times = 0; times < 2; times++) {
+        const request = await api.done("/v1/transfers", transfer);
+        expect(request).to.include({ status: "failed", error_code: "nothing_moved" });
+        expect(request.error_message).to.match(/succeeded and moved nothing/);
+        expect(request.transaction_hash).to.match(/^0x/);
+      }
+      expect((await contents(wallet, address)).nfts.map((nft) => Number(nft.token_id))).to.deep.equal([1]);
     });
   });
 

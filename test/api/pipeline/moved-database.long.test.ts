@@ -6,7 +6,6 @@ import { ERC721Collection__factory } from "../../../types/ethers-contracts/facto
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { MovedTable } from "../../../api/store/move/move.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
-import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Tables that have rows when the database is moved: there is something of every kind under way. */
@@ -59,7 +58,6 @@ describe("a database moved by `migrate-to`", () => {
     );
     return tables;
   };
-  const status = async (id: string) => (await api.ok<{ status: string }>("GET", `/v1/requests/${id}`)).status;
 
   /** A mint and a transfer are sent and not mined; a mint waits for its picture; all webhooks wait. */
   const leaveUnderWay = async (collection: string, holder: string, other: string, image: string) => {
@@ -75,7 +73,7 @@ describe("a database moved by `migrate-to`", () => {
         token_id: 1,
       }),
     ];
-    for (const id of sent) await eventually(async () => ((await status(id)) === "processing" ? true : undefined));
+    for (const id of sent) await api.processing(id);
     const waiting = await mint(collection, other, { image: `${image}<!-- 2 -->`, copy_media: true });
     return { sent, waiting };
   };

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, Wallet } from "ethers";
 
-import { findRequest } from "../../../api/store/requests/requests.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { allLanes } from "../../../api/store/sending/lanes.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
@@ -9,12 +8,10 @@ import { ERC721Collection__factory } from "../../../types/ethers-contracts/facto
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
+import { requestRow } from "../support/rows.ts";
 
 /** Reverts with Error(string) over the bytes ff fe, which are not UTF-8. */
-const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b600052602060045260026024526100fffe60f01b60445260646000fd".replace(
-  "6100fffe",
-  "61fffe",
-);
+const REVERTS_WITH_RUBBISH = "0x6308c379a060e01b6000526020600452600260245261fffe60f01b60445260646000fd";
 
 describe("transactions that others send to the service's collections", () => {
   const moneta = useService();
@@ -55,10 +52,8 @@ describe("transactions that others send to the service's collections", () => {
       const { database, contracts } = moneta.service;
       await moneta.provider.send("evm_setAutomine", [false]);
       const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
-      const number = await eventually(async () => {
-        const row = await findRequest(database.read, null, id);
-        return row?.status === "processing" ? (row.number ?? undefined) : undefined;
-      });
+      await api.processing(id);
+      const { number } = await requestRow(database, id);
       const [batch] = await openBatches(database.read);
       const [lane] = await allLanes(database.read);
       if (batch === undefined || lane === undefined) throw new Error("the batch is open");
@@ -72,7 +67,7 @@ describe("transactions that others send to the service's collections", () => {
       // It replaces the batch's transaction in the pool.
       await send(lane.address, lane.address, { nonce: `0x${batch.nonce.toString(16)}` });
       await send(await relay.owner(), contracts.relay, {
-        data: relay.interface.encodeFunctionData("cancel", [[number]]),
+        data: relay.interface.encodeFunctionData("cancel", [[number ?? 0n]]),
       });
       await moneta.provider.send("evm_setAutomine", [true]);
       await moneta.provider.send("hardhat_mine", ["0x5"]);
@@ -160,9 +155,7 @@ describe("transactions that others send to the service's collections", () => {
         name: "of the request",
         unlockable_content: "the secret of the request",
       });
-      await eventually(async () =>
-        (await api.ok("GET", `/v1/requests/${id}`))["status"] === "processing" ? true : undefined,
-      );
+      await api.processing(id);
       // In this order a transaction that arrives in between is mined too.
       await moneta.provider.send("evm_setAutomine", [true]);
       await moneta.provider.send("evm_mine", []);

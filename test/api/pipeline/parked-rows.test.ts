@@ -66,11 +66,11 @@ describe("parked rows", () => {
       await (await relay.unpause()).wait();
     });
 
-  async function acceptMany(count: number): Promise<string[]> {
-    const items = Array.from({ length: count }, (_, index) => mint(`good ${index.toString()}`));
-    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", "/v1/nfts/batch", { items });
-    return results.map(({ request_id: id }) => id);
-  }
+  const acceptMany = (count: number) =>
+    api.acceptBatch(
+      "/v1/nfts/batch",
+      Array.from({ length: count }, (_, index) => mint(`good ${index.toString()}`)),
+    );
 
   async function expectAllCompleted(ids: readonly string[]): Promise<void> {
     const wanted = new Set(ids);
@@ -201,10 +201,9 @@ describe("parked rows", () => {
   describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
     it("stores the token from the chain, and the rest once the command can be read again", async () => {
       const { database } = moneta.service;
-      const status = async (id: string) => (await rowOf(id)).status;
       await moneta.provider.send("evm_setAutomine", [false]);
       const damaged = await api.accept("/v1/nfts", mint("f"));
-      await eventually(async () => ((await status(damaged)) === "processing" ? true : undefined));
+      await api.processing(damaged);
       const { command } = await rowOf(damaged);
       await set(damaged, { command: "{" });
       await moneta.provider.send("evm_mine", []);

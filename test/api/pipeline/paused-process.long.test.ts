@@ -1,6 +1,4 @@
-import { once } from "node:events";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 
@@ -8,6 +6,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
+import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import type { RequestBody } from "../../support/api-client.ts";
@@ -33,7 +32,7 @@ describe("a process that is paused for longer than its leases", () => {
   let second: TestProcess;
   let database: Database;
   let receiver: WebhookReceiver;
-  let media: Server;
+  let media: Listening;
   let downloads = 0;
   let accepted: string[];
   let settled: RequestBody[];
@@ -83,18 +82,17 @@ describe("a process that is paused for longer than its leases", () => {
   before("pause a process while it sends a webhook and downloads media", async () => {
     receiver = await WebhookReceiver.listen();
     // The first download never ends.
-    media = createServer((_request, response) => {
+    const server = createServer((_request, response) => {
       if (++downloads > 1) response.end("cat");
     });
-    media.listen(0, "127.0.0.1");
-    await once(media, "listening");
+    media = await listenOnLoopback(server);
     await moneta.startProcess({ ROLES: "api" });
     first = worker("first");
     const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     await api.ok("PUT", "/v1/webhook", { url: receiver.url });
     database = await openDatabase(moneta.databaseUrl);
 
-    const image = `http://127.0.0.1:${(media.address() as AddressInfo).port.toString()}/cat`;
+    const image = `${media.url}/cat`;
     const slow = await api.accept("/v1/nfts", {
       collection_address: collection,
       to_address: to,
@@ -125,8 +123,7 @@ describe("a process that is paused for longer than its leases", () => {
   after(async () => {
     await database.close();
     await receiver.close();
-    media.closeAllConnections();
-    media.close();
+    await media.stop();
   });
 
   it("is replaced by the other, which finishes its work", async () => {

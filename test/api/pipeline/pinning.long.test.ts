@@ -3,6 +3,7 @@ import { expect } from "chai";
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FakeKubo, type KuboMood } from "../../support/kubo.ts";
+import { mintImage } from "../../support/mint-image.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
 
@@ -26,17 +27,7 @@ describe("pinning at a Kubo node", () => {
     const { findings } = JSON.parse(output) as Examination;
     return findings.filter(({ check }) => check === "pins").map(({ result, words }) => `${result}: ${words}`)[0];
   };
-  /** Mints with media that are copied. @returns the picture's CID. */
-  const mint = async (collection: string, picture: string): Promise<string> => {
-    const { nft_token_id: id } = await api.completed("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: `data:,${picture}`,
-      copy_media: true,
-    });
-    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
-    return metadata.image.replace("ipfs://", "");
-  };
+  const mint = (collection: string, picture: string) => mintImage(api, collection, `data:,${picture}`);
   /** @returns the directory's CID. */
   const freeze = async (collection: string): Promise<string> => {
     const request = await api.settled(await api.accept(`/v1/collections/${collection}/freeze`, {}));

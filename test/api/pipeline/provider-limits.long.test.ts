@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { readMeta } from "../../../api/store/db/meta.ts";
 import { LimitedProvider, type ProviderLimits } from "../../../scripts/scene/limited-provider.ts";
 import { type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -47,17 +46,8 @@ describe("a provider that limits log queries", () => {
 
   afterEach(() => provider.stop());
 
-  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
-  const caughtUp = async () => {
-    const head = await moneta.provider.getBlockNumber();
-    await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
-  };
-
   /** The service behind the limits; then an outage in which requests are mined that it did not see. */
-  async function missBlocks(
-    limits: ProviderLimits,
-    outage = OUTAGE,
-  ): Promise<{ collection: string; wallet: string; ids: string[] }> {
+  async function missBlocks(limits: ProviderLimits, outage = OUTAGE): Promise<{ wallet: string; ids: string[] }> {
     provider = await LimitedProvider.start(moneta.node.url, limits);
     await moneta.start({ RPC_URL: moneta.node.url });
     const wallet = await api.wallet();
@@ -76,19 +66,23 @@ describe("a provider that limits log queries", () => {
     }
     await moneta.stop();
     for (let block = 0; block < outage; block++) await moneta.provider.send("evm_mine", []);
-    return { collection, wallet, ids };
+    return { wallet, ids };
   }
 
-  async function expectAllMints(wallet: string, ids: string[]): Promise<void> {
+  async function expectAllMints({ wallet, ids }: { wallet: string; ids: string[] }): Promise<void> {
+    await moneta.caughtUp();
     for (const id of ids) expect((await api.settled(id)).status).to.equal("completed");
     expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${wallet}`)).total).to.equal(ids.length);
   }
 
+  async function catchUp(limits: ProviderLimits, settings: Record<string, string> = {}): Promise<void> {
+    const missed = await missBlocks(limits);
+    await moneta.start({ RPC_URL: provider.url, ...settings });
+    await expectAllMints(missed);
+  }
+
   it("catches up 300 blocks with queries of 10 blocks and 2 addresses", async () => {
-    const { wallet, ids } = await missBlocks({ blocks: 10, addresses: 2 });
-    await moneta.start({ RPC_URL: provider.url });
-    await caughtUp();
-    await expectAllMints(wallet, ids);
+    await catchUp({ blocks: 10, addresses: 2 });
     expect(provider.refused.blocks).to.be.within(1, 20);
     expect(provider.refused.addresses).to.be.within(1, 20);
     expect(provider.answered.blocks).to.be.within(2, 10);
@@ -96,24 +90,24 @@ describe("a provider that limits log queries", () => {
   });
 
   it("catches up although a query may find only 3 logs", async () => {
-    const { wallet, ids } = await missBlocks({ results: 3 });
-    await moneta.start({ RPC_URL: provider.url });
-    await caughtUp();
-    await expectAllMints(wallet, ids);
+    await catchUp({ results: 3 });
     expect(provider.refused.results).to.be.greaterThan(0);
   });
 
   it("catches up within 12 calls in a batch", async () => {
-    const { wallet, ids } = await missBlocks({ blocks: 50, batch: 12 });
-    await moneta.start({ RPC_URL: provider.url });
-    await caughtUp();
-    await expectAllMints(wallet, ids);
+    await catchUp({ blocks: 50, batch: 12 });
     expect(provider.refused.batch).to.be.greaterThan(0);
+  });
+
+  it("reads by topics alone above LOG_TOPICS_ABOVE contracts, in the provider's ranges", async () => {
+    await catchUp({ blocks: 10, addresses: 2 }, { LOG_TOPICS_ABOVE: "1" });
+    expect(provider.refused.addresses).to.equal(0);
+    expect(provider.refused.blocks).to.be.greaterThan(0);
   });
 
   // The headers of a range are more calls than that, so a slow machine meets the limit, too.
   it("catches up within 20 calls a second, and says that it waits for a rate limit", async () => {
-    const { wallet, ids } = await missBlocks({ blocks: 50, callsPerSecond: 20 }, 100);
+    const missed = await missBlocks({ blocks: 50, callsPerSecond: 20 }, 100);
     await moneta.start({ RPC_URL: provider.url });
     const status = await eventually(async () => {
       const answer = await fetch(`${moneta.baseUrl}/readyz`);
@@ -121,17 +115,7 @@ describe("a provider that limits log queries", () => {
       return checks?.["chain"] === "rate_limited" ? answer.status : undefined;
     });
     expect(status).to.equal(200);
-    await caughtUp();
-    await expectAllMints(wallet, ids);
+    await expectAllMints(missed);
     expect(provider.refused.rate).to.be.greaterThan(0);
-  });
-
-  it("reads by topics alone above LOG_TOPICS_ABOVE contracts, in the provider's ranges", async () => {
-    const { wallet, ids } = await missBlocks({ blocks: 10, addresses: 2 });
-    await moneta.start({ RPC_URL: provider.url, LOG_TOPICS_ABOVE: "1" });
-    await caughtUp();
-    await expectAllMints(wallet, ids);
-    expect(provider.refused.addresses).to.equal(0);
-    expect(provider.refused.blocks).to.be.greaterThan(0);
   });
 });

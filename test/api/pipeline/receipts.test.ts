@@ -1,7 +1,6 @@
 import { expect } from "chai";
 import { id } from "ethers";
 
-import { readMeta } from "../../../api/store/db/meta.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
@@ -33,7 +32,6 @@ describe("the check of receipts", () => {
   const mint = () => api.accept("/v1/nfts", { collection_address: collection, to_address: RECIPIENT });
   const conditions = (name: string) =>
     (lines as (LogLine & { condition?: string })[]).filter(({ condition }) => condition === name);
-  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
 
   /** The node's own answer to a call, changed by the liar. */
   const lying =
@@ -85,14 +83,14 @@ describe("the check of receipts", () => {
   for (const [words, methods, change] of LIES) {
     describe(`given a node that ${words}`, () => {
       it("stores nothing of the block, says so, and goes on when the node tells the truth", async () => {
-        const before = await checkpoint();
+        const before = await moneta.checkpoint();
         moneta.intercept = lying(methods, change);
         const request = await mint();
         const [line] = await eventually(() =>
           Promise.resolve(conditions("receipts_differ").length > 0 ? conditions("receipts_differ") : undefined),
         );
         expect(line).to.include({ node: 1 });
-        expect(await checkpoint()).to.equal(before);
+        expect(await moneta.checkpoint()).to.equal(before);
         expect((await api.ok<{ status: string }>("GET", `/v1/requests/${request}`)).status).to.equal("processing");
         moneta.intercept = null;
         expect((await api.client.waitFor(request)).status).to.equal("completed");

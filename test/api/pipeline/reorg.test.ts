@@ -8,8 +8,12 @@ import { useService } from "../../support/use-service.ts";
 
 const CONFIRMATIONS = 4;
 
-describe("a reorganization of the chain", () => {
-  // The chain is reverted.
+interface Feed {
+  events: { type: string; request_id: string; nft_token_id?: number }[];
+}
+
+describe("confirmations and reorganizations of the chain", () => {
+  // The chain is reverted, and the service starts again with another setting.
   const moneta = useService({ settings: { CONFIRMATIONS: CONFIRMATIONS.toString() } });
   const { api } = moneta;
   let outsider: JsonRpcSigner;
@@ -18,7 +22,9 @@ describe("a reorganization of the chain", () => {
     outsider = await moneta.provider.getSigner(3);
   });
 
-  const mine = (blocks: number) => moneta.provider.send("hardhat_mine", [`0x${blocks.toString(16)}`]);
+  // One by one: blocks that Hardhat mines together do not name their parents.
+  const mine = (blocks: number) =>
+    Promise.all(Array.from({ length: blocks }, () => moneta.provider.send("evm_mine", [])));
   const request = (id: string) => api.ok<RequestBody>("GET", `/v1/requests/${id}`);
   const inBlock = (id: string) =>
     eventually(async () => {
@@ -32,14 +38,30 @@ describe("a reorganization of the chain", () => {
     return api.settled(id);
   }
 
+  async function newCollection(fields: { mint_supply_count?: number } = {}): Promise<string> {
+    const body = { type: "ERC721", name: "Reorg", symbol: "RRG", ...fields } as const;
+    const { nft_collection: collection } = await final(await api.accept("/v1/collections", body));
+    if (collection === null) throw new Error("no collection");
+    return collection;
+  }
+  const snapshot = (): Promise<unknown> => moneta.provider.send("evm_snapshot", []);
+  /** Drops the blocks since the snapshot. The chain grows without them, also when the service has sent its transaction again. */
+  async function dropSince(before: unknown): Promise<void> {
+    await moneta.provider.send("evm_setAutomine", [false]);
+    await moneta.provider.send("evm_revert", [before]);
+    await mine(1);
+  }
+  /** The service broadcasts the same bytes again. They may be in the pool already. */
+  async function mineAgain(): Promise<void> {
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await mine(1);
+  }
+
   describe("given a mint in a block that is dropped before its confirmation depth", () => {
     it("rolls it back, rebroadcasts the same transaction, and completes it once", async () => {
       const to = await api.wallet();
-      const { nft_collection: collection } = await final(
-        await api.accept("/v1/collections", { type: "ERC721", name: "Reorg", symbol: "RRG", mint_supply_count: 2 }),
-      );
-      if (collection === null) throw new Error("no collection");
-      const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
+      const collection = await newCollection({ mint_supply_count: 2 });
+      const before = await snapshot();
       const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: to, name: "One" });
       const seen = await eventually(async () => {
         const found = await request(id);
@@ -49,17 +71,12 @@ describe("a reorganization of the chain", () => {
       const metadata = `${moneta.baseUrl}/metadata/31337/${collection}/1`;
       expect((await fetch(metadata)).headers.get("cache-control")).to.equal("no-store");
 
-      // A reorg drops the mint, and the chain grows without it, also when the service has sent it again.
-      await moneta.provider.send("evm_setAutomine", [false]);
-      await moneta.provider.send("evm_revert", [snapshot]);
-      await mine(1);
+      await dropSince(before);
       await eventually(async () => ((await fetch(metadata)).status === 404 ? true : undefined));
       expect(await request(id)).to.include({ status: "processing", nft_token_id: null });
       expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${to}`)).total).to.equal(0);
 
-      // The service broadcasts the same bytes again. They may be in the pool already.
-      await moneta.provider.send("evm_setAutomine", [true]);
-      await mine(1);
+      await mineAgain();
       const settled = await final(id);
       expect(settled).to.include({ status: "completed", nft_token_id: 1, transaction_hash: seen.transaction_hash });
       const contract = ERC721Collection__factory.connect(collection, moneta.provider);
@@ -79,31 +96,25 @@ describe("a reorganization of the chain", () => {
   describe("given a burn in a block that is dropped before its confirmation depth", () => {
     it("gives the token back, keeps it reserved, and burns it once when the same transaction is mined again", async () => {
       const wallet = await api.wallet();
-      const { nft_collection: collection } = await final(
-        await api.accept("/v1/collections", { type: "ERC721", name: "Burnt", symbol: "BRN" }),
-      );
-      if (collection === null) throw new Error("no collection");
+      const collection = await newCollection();
       const secret = { name: "Box", unlockable_content: "in the attic" };
       await final(await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet, ...secret }));
       const held = () =>
         api.ok<{ nfts: { unlockable_content: string | null }[] }>("GET", `/v1/accounts/${wallet}/${collection}`);
       expect((await held()).nfts.map((nft) => nft.unlockable_content)).to.deep.equal(["in the attic"]);
-      const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
+      const before = await snapshot();
       const token = { from_address: wallet, contract_address: collection, token_id: 1 };
       const id = await api.accept("/v1/burns", token);
       const seen = await inBlock(id);
       expect((await held()).nfts).to.deep.equal([]);
 
-      await moneta.provider.send("evm_setAutomine", [false]);
-      await moneta.provider.send("evm_revert", [snapshot]);
-      await mine(1);
+      await dropSince(before);
       await eventually(async () => ((await held()).nfts.length === 1 ? true : undefined));
       expect(await request(id)).to.include({ status: "processing" });
       const refused = await api.send("POST", "/v1/transfers", { ...token, to_address: outsider.address });
       expect(refused.body).to.include({ error_code: "token_busy" });
 
-      await moneta.provider.send("evm_setAutomine", [true]);
-      await mine(1);
+      await mineAgain();
       expect(await final(id)).to.include({ status: "completed", transaction_hash: seen.transaction_hash });
       expect((await held()).nfts).to.deep.equal([]);
       const contract = ERC721Collection__factory.connect(collection, moneta.provider);
@@ -119,21 +130,71 @@ describe("a reorganization of the chain", () => {
   describe("given a transfer outside the service that the chain drops", () => {
     it("gives the token back to its owner in every listing", async () => {
       const wallet = await api.wallet();
-      const { nft_collection: collection } = await final(
-        await api.accept("/v1/collections", { type: "ERC721", name: "Outside", symbol: "OUT" }),
-      );
-      if (collection === null) throw new Error("no collection");
+      const collection = await newCollection();
       await final(await api.accept("/v1/nfts", { collection_address: collection, to_address: outsider.address }));
-      const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
+      const before = await snapshot();
       const contract = ERC721Collection__factory.connect(collection, outsider);
       await (await contract.transferFrom(outsider.address, wallet, 1)).wait();
       const owner = async () => (await api.ok<{ owner: string }>("GET", `/v1/collections/${collection}/1`)).owner;
       await eventually(async () => ((await owner()) === wallet ? true : undefined));
-      await moneta.provider.send("evm_revert", [snapshot]);
+      await moneta.provider.send("evm_revert", [before]);
       await mine(2);
       await eventually(async () => ((await owner()) === outsider.address ? true : undefined));
       expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${wallet}`)).total).to.equal(0);
       expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${wallet}/history`)).total).to.equal(0);
+    });
+  });
+
+  describe("given a reorganization deeper than the confirmations, while the service is stopped", () => {
+    it("keeps the final status, rebroadcasts the transaction, and reports the new token id to the app", async () => {
+      const to = await api.wallet();
+      const collection = await newCollection();
+      const owner = await moneta.provider.getSigner(0);
+      const contract = ERC721Collection__factory.connect(collection, owner);
+      await (await contract.setMinter(owner.address, true)).wait();
+      const before = await snapshot();
+      const content = { name: "Mine", unlockable_content: "only for the holder" };
+      const mint = { collection_address: collection, to_address: to, ...content };
+      const first = await final(await api.accept("/v1/nfts", mint));
+      expect(first).to.include({ status: "completed", nft_token_id: 1 });
+      await moneta.stop();
+
+      // A reorg drops the mint, and somebody else gets id 1.
+      await moneta.provider.send("evm_revert", [before]);
+      await (await contract.mint(owner.address)).wait();
+      await mine(2 * CONFIRMATIONS);
+      await moneta.start();
+
+      await eventually(async () => ((await contract.totalMinted()) === 2n ? true : undefined));
+      await mine(CONFIRMATIONS);
+      const corrected = await eventually(async () => {
+        const feed = await api.ok<Feed>("GET", "/v1/events?limit=30");
+        return feed.events.find((event) => event.type === "corrected");
+      });
+      expect(corrected).to.include({ request_id: first.request_id, nft_token_id: 2 });
+      const { transaction_hash } = first;
+      expect(await request(first.request_id)).to.include({ status: "completed", nft_token_id: 2, transaction_hash });
+      expect(await contract.ownerOf(2)).to.equal(to);
+      await moneta.caughtUp();
+      const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}`);
+      expect(nfts).to.have.length(1);
+      // Content is bound to the request, not to the id.
+      expect(nfts[0]).to.deep.include({
+        token_id: 2,
+        metadata: { name: "Mine" },
+        unlockable_content: "only for the holder",
+      });
+      const metadata = await fetch(`${moneta.baseUrl}/metadata/31337/${collection}/1`);
+      expect(metadata.status === 404 || !JSON.stringify(await metadata.json()).includes("Mine")).to.equal(true);
+    });
+  });
+
+  describe("given a restart with a lower CONFIRMATIONS", () => {
+    it("completes requests that are deep enough now, although the chain mines no new block", async () => {
+      const id = await api.accept("/v1/collections", { type: "ERC721", name: "Test", symbol: "TST" });
+      await inBlock(id);
+      await moneta.restart({ CONFIRMATIONS: "1" });
+      expect((await api.settled(id)).status).to.equal("completed");
     });
   });
 });

@@ -62,12 +62,6 @@ describe("pruning beside the service", () => {
     return request;
   }
 
-  async function indexed(): Promise<void> {
-    const head = (await moneta.provider.getBlockNumber()).toString();
-    const checkpoint = async () => (await contents(moneta.service.database)).checkpoint;
-    await eventually(async () => ((await checkpoint()) === head ? true : undefined));
-  }
-
   /** Prunes as if it were forty days later. @returns the rows of each kind. */
   async function pruneLater(): Promise<Record<string, number>> {
     const rows: Record<string, number> = {};
@@ -141,11 +135,11 @@ describe("pruning beside the service", () => {
     delivery = page.deliveries.at(-1)?.id ?? "";
     await moneta.provider.send("evm_increaseTime", [40 * 86_400]);
     await mine(100);
-    await indexed();
+    await moneta.caughtUp();
     snapshot = await moneta.provider.send("evm_snapshot", []);
     late = await completed("/v1/nfts", mint());
     await mine(DEPTH);
-    await indexed();
+    await moneta.caughtUp();
     await eventually(async () =>
       (await deliveries()).deliveries.every(({ status }) => status === "delivered") ? true : undefined,
     );
@@ -200,7 +194,7 @@ describe("pruning beside the service", () => {
         return receipt ?? undefined;
       });
       expect(found.blockNumber).to.be.greaterThan(late.block_number ?? 0);
-      await indexed();
+      await moneta.caughtUp();
       const { requests: shown, moves: _moves, feed, ...rest } = await state();
       const { requests: earlier, moves: _earlier, feed: told, ...same } = untouched;
       expect(shown.map(({ status, nft_token_id: id }) => [status, id])).to.deep.equal(
@@ -215,7 +209,7 @@ describe("pruning beside the service", () => {
 
   describe("given a roll-back behind pruned batches, as reconcile makes for an old backup", () => {
     it("stores them again from their transactions on chain", async () => {
-      await indexed();
+      await moneta.caughtUp();
       const earlier = await state();
       await moneta.stop();
       const database = await openDatabase(moneta.databaseUrl);
@@ -228,7 +222,7 @@ describe("pruning beside the service", () => {
       await database.close();
       expect(open.length).to.be.greaterThan(1);
       await moneta.start();
-      await indexed();
+      await moneta.caughtUp();
       const { transfers, history, requests: shown, ...rest } = await state();
       const { transfers: moved, history: owned, requests: told, ...same } = earlier;
       expect(rest).to.deep.equal(same);

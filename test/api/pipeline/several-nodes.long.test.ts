@@ -190,8 +190,7 @@ describeOn("sqlite", "several nodes", () => {
         method === "eth_maxPriorityFeePerGas" ? { result: toQuantity(60n * 10n ** 9n) } : undefined;
       const minted = scene.mints();
       const words = await eventually(async () => {
-        const lane = (await moneta.service.health()).find(({ name }) => name === "lane 0");
-        return lane?.lastError ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
+        return (await moneta.lastErrorOf("lane 0")) ?? ((await scene.word("rows")) === "ok" ? undefined : "parked");
       });
       expect(words).to.contain("MAX_FEE_GWEI");
       expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([]);

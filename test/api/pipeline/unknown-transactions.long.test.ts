@@ -78,8 +78,7 @@ describe("an old copy of the database, whose later transactions are mined after 
     });
     // Blocks pass. No request of the batch that lost its nonce is sent again.
     for (let count = 0; count < 10; count++) await mine();
-    const head = await moneta.provider.getBlockNumber();
-    await eventually(async () => (Number(await readMeta(database.read, "checkpoint")) >= head ? true : undefined));
+    await moneta.caughtUp();
     expect(await minted()).to.equal(2n);
     expect((await openBatches(database.read)).map(({ id }) => id)).to.deep.equal([own.id]);
     await moneta.stop();
@@ -112,5 +111,32 @@ describe("an old copy of the database, whose later transactions are mined after 
     const again = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
     expect(again.recovery).to.equal(null);
     expect(again.comparison.differences).to.equal(0);
+  });
+});
+
+describe("start-up from an old backup whose later transactions are still pending in the node", () => {
+  // The service starts on an old copy of its database.
+  const moneta = useService({ start: false });
+
+  it("is refused, because requests could be executed twice", async () => {
+    await moneta.start();
+    const { api } = moneta;
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    await moneta.restart({ ROLES: "api" });
+    await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
+    await moneta.stop();
+    const restore = await moneta.database.backUp();
+
+    await moneta.provider.send("evm_setAutomine", [false]);
+    await moneta.start();
+    await eventually(
+      async () => (await openBatches(moneta.service.database.read))[0]?.attempts[0]?.sentAt ?? undefined,
+    );
+    await moneta.stop();
+    await restore();
+
+    const error: unknown = await moneta.start().catch((thrown: unknown) => thrown);
+    expect(error).to.be.instanceOf(StartupError);
+    expect((error as Error).message).to.match(/wait in the node's pool/);
   });
 });

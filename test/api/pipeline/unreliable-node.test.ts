@@ -2,7 +2,6 @@ import { expect } from "chai";
 import type { JsonRpcSigner } from "ethers";
 
 import { CREATED_TOPIC } from "../../../api/chain/codec/decode.ts";
-import { readMeta } from "../../../api/store/db/meta.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
@@ -19,7 +18,6 @@ describe("an unreliable node", () => {
     outsider = await moneta.provider.getSigner(3);
   });
 
-  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
   const contents = (wallet: string, rest = "") =>
     api.ok<{ nfts: { token_id: number }[]; total: number; as_of_block?: number }>(
       "GET",
@@ -46,7 +44,7 @@ describe("an unreliable node", () => {
     it("does not roll back", async () => {
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
-      const before = await checkpoint();
+      const before = await moneta.checkpoint();
       let asked = 0;
       moneta.intercept = ({ method }) => {
         if (method !== "eth_blockNumber") return undefined;
@@ -54,7 +52,7 @@ describe("an unreliable node", () => {
         return { result: `0x${(before - BEHIND).toString(16)}` };
       };
       await eventually(() => Promise.resolve(asked >= 5 ? true : undefined));
-      expect(await checkpoint()).to.equal(before);
+      expect(await moneta.checkpoint()).to.equal(before);
       expect((await contents(to)).total).to.equal(1);
       moneta.intercept = null;
       expect(
@@ -81,8 +79,7 @@ describe("an unreliable node", () => {
       // Token 2 arrives, but the node cannot return the wallet's balance now.
       await (await plain.mint(wallet, 2)).wait();
       await eventually(() => Promise.resolve(refused >= 3 ? true : undefined));
-      const head = await moneta.provider.getBlockNumber();
-      await eventually(async () => ((await checkpoint()) >= head ? true : undefined));
+      const head = await moneta.caughtUp();
       expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
       expect((await contents(wallet, `/${contract}`)).as_of_block).to.be.below(head);
       moneta.intercept = null;
@@ -94,9 +91,29 @@ describe("an unreliable node", () => {
     });
   });
 
+  describe("given a node that rejects every call with its rate limit", () => {
+    it("answers 503, like a stopped node", async () => {
+      const wallet = await api.wallet();
+      const contracts = [];
+      for (let count = 0; count < 2; count++) {
+        const plain = await new PlainERC721__factory(outsider).deploy();
+        await (await plain.mint(wallet, 5)).wait();
+        contracts.push(await plain.getAddress());
+      }
+      const [followed = "", unknown = ""] = contracts;
+      await contents(wallet, `/${followed}`);
+      moneta.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
+
+      const transfer = { from_address: wallet, to_address: followed, contract_address: unknown, token_id: 5 };
+      const answer = await api.send("POST", "/v1/transfers", transfer);
+      expect([answer.status, answer.body["error_code"]]).to.deep.equal([503, "unavailable"]);
+      for (const contract of [unknown, followed]) await contents(wallet, `/${contract}`);
+    });
+  });
+
   describe("given a call that names a collection before its block is stored", () => {
     it("counts each of its tokens once", async () => {
-      const [to, stored] = [await api.wallet(), await checkpoint()];
+      const [to, stored] = [await api.wallet(), await moneta.checkpoint()];
       // Only the indexer is stopped. The service asks for block 0 when it checks that this is still the same chain.
       let still = true;
       moneta.intercept = ({ method, params }) =>

@@ -1,7 +1,5 @@
 import { expect } from "chai";
 
-import { estimateGas } from "../../../api/domain/gas-estimate.ts";
-import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
@@ -137,39 +135,5 @@ describe("webhooks on a real node", () => {
     const told = receiver.calls.map((call) => call.body).filter((body) => body["type"] !== "test");
     const byId = (a: Json, b: Json) => String(a["id"]).localeCompare(String(b["id"]));
     expect([...told].sort(byId)).to.deep.equal([...bodies].sort(byId));
-  });
-});
-
-describe("the gas quota on a real node", () => {
-  // Only with a quota is the gas of a day counted.
-  const moneta = useService({ settings: { APP_GAS_PER_DAY: "1000000" } });
-  const { api } = moneta;
-
-  it("charges exactly the gas that the app's transactions used", async () => {
-    const collection = await api.collection({ type: "ERC721" });
-    const to = await api.wallet();
-    const accepted = await Promise.all(
-      Array.from({ length: 5 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
-    );
-    await Promise.all(accepted.map((id) => api.settled(id)));
-    const { read } = moneta.service.database;
-    const estimates = await read.selectFrom("requests").select("gas_estimate").where("type", "=", "mint").execute();
-    const mint = { kind: "mint-erc721", collection, to, metadata: null } as const;
-    const { measurement } = await readGasMeasurement(read);
-    expect(measurement).to.not.equal(null);
-    const measured = estimateGas(mint, measurement ?? undefined);
-    expect(estimates.map(({ gas_estimate: gas }) => gas)).to.deep.equal(Array.from({ length: 5 }, () => measured));
-    const hashes = await moneta.service.database.read
-      .selectFrom("requests")
-      .select("transaction_hash")
-      .where("app_id", "=", moneta.app.appId)
-      .distinct()
-      .execute();
-    const receipts = await Promise.all(
-      hashes.map(({ transaction_hash: hash }) => moneta.provider.getTransactionReceipt(hash ?? "")),
-    );
-    const used = receipts.reduce((sum, receipt) => sum + (receipt?.gasUsed ?? 0n), 0n);
-    const usage = await moneta.service.database.read.selectFrom("gas_usage").select("used").execute();
-    expect(usage).to.deep.equal([{ used: Number(used) }]);
   });
 });

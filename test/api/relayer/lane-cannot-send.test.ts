@@ -1,23 +1,27 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { expect } from "chai";
-import { Transaction } from "ethers";
+import { parseEther } from "ethers";
 
 import { openBatches } from "../../../api/store/sending/batches.ts";
+import { readLane } from "../../../api/store/sending/lanes.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { Interception, ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
+import { type LogLine, logLines } from "../../support/log-lines.ts";
+import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
+import { lost, onBroadcast, tip } from "./support/broadcasts.ts";
 
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
-/** A tip of so many gwei. */
-function tip(gwei: bigint) {
-  return { result: `0x${(gwei * 10n ** 9n).toString(16)}` };
+interface FundsLine extends LogLine {
+  address?: string;
+  funds?: string;
 }
 
 describe("a lane that cannot send", () => {
+  const { logger, lines } = logLines("warn");
   // Each test leaves a lane that cannot send.
-  const moneta = useService({ per: "test", proxy: true, settings: SETTINGS });
+  const moneta = useService({ per: "test", proxy: true, settings: SETTINGS, logger });
   let collection: string;
   let wallet: string;
 
@@ -28,10 +32,7 @@ describe("a lane that cannot send", () => {
   const mint = () => moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
 
   /** What keeps a lane from sending; null when it can send. */
-  async function describeError(lane: number): Promise<string | null> {
-    const health = await moneta.service.health();
-    return health.find(({ name }) => name === `lane ${lane.toString()}`)?.lastError ?? null;
-  }
+  const describeError = (lane: number) => moneta.lastErrorOf(`lane ${lane.toString()}`);
   const readyz = async () => {
     const answer = await fetch(`${moneta.service.baseUrl}/readyz`);
     return { status: answer.status, body: (await answer.json()) as object };
@@ -39,8 +40,6 @@ describe("a lane that cannot send", () => {
   const inTrouble = (lane: number) => eventually(async () => (await describeError(lane)) ?? undefined);
   const well = (lane: number) => eventually(async () => ((await describeError(lane)) === null ? true : undefined));
 
-  const lost: Interception = ({ method, params }) =>
-    method === "eth_sendRawTransaction" ? { result: Transaction.from(params[0] as string).hash } : undefined;
   /** The base fee is in the newest block. */
   const withoutFees: Interception = ({ method, params }) =>
     method === "eth_getBlockByNumber" && params[0] === "latest"
@@ -48,9 +47,12 @@ describe("a lane that cannot send", () => {
       : undefined;
 
   it("reports fees above the ceiling all the time, and stays ready", async () => {
-    moneta.intercept = ({ method }) => (method === "eth_maxPriorityFeePerGas" ? tip(60n) : undefined);
+    const sent = onBroadcast(moneta, () => undefined);
+    const { intercept } = moneta;
+    moneta.intercept = (call) => (call.method === "eth_maxPriorityFeePerGas" ? tip(60n) : intercept?.(call));
     const id = await mint();
     const words = await inTrouble(0);
+    expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
     for (let look = 0; look < 20; look++) {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
@@ -63,16 +65,46 @@ describe("a lane that cannot send", () => {
       return JSON.stringify(found).includes("failing") ? found : undefined;
     });
     expect(answer).to.deep.equal({ status: 200, body: { status: "ready", checks } });
+    expect(sent, "nothing is signed").to.deep.equal([]);
     moneta.intercept = null;
     expect((await moneta.api.settled(id)).status).to.equal("completed");
     await well(0);
   });
 
+  it("reports low funds once; without funds requests wait until the lane is funded", async () => {
+    lines.length = 0;
+    const address = (await readLane(moneta.service.database.read, 0))?.address ?? "";
+    const fund = (amount: string) =>
+      moneta.provider.send("hardhat_setBalance", [address, `0x${parseEther(amount).toString(16)}`]);
+    const low = () =>
+      (lines as FundsLine[]).filter(({ msg }) => msg === "the lane is low on funds: send it the chain's own currency");
+
+    await moneta.api.settled(await mint());
+    expect(low()).to.deep.equal([]);
+    // Enough for a few batches more.
+    await fund("0.002");
+    for (let count = 0; count < 2; count++)
+      expect((await moneta.api.settled(await mint())).status).to.equal("completed");
+    expect(low()).to.have.length(1);
+    expect(low()[0]?.address).to.equal(address);
+    expect(Number(low()[0]?.funds)).to.be.within(0.001, 0.002);
+
+    await fund("0");
+    const waiting = await mint();
+    expect(await inTrouble(0)).to.equal(
+      `lane ${address} has no funds: send it the chain's own currency to pay for gas`,
+    );
+    expect((await moneta.api.ok("GET", `/v1/requests/${waiting}`))["status"]).to.equal("pending");
+    await fund("100");
+    expect((await moneta.api.settled(waiting)).status).to.equal("completed");
+  });
+
   it("does not read fees more often when many requests arrive", async () => {
-    const expensive = (call: ProxiedCall) =>
-      call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : lost(call);
     let asked = 0;
-    moneta.intercept = expensive;
+    onBroadcast(moneta, lost);
+    const { intercept } = moneta;
+    moneta.intercept = (call) =>
+      call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : intercept?.(call);
     // The lane has its maximum of unmined batches. None can be replaced, because 12.5 % more is above the ceiling.
     await eventually(async () => {
       await mint();
@@ -89,13 +121,14 @@ describe("a lane that cannot send", () => {
   it("recovers with the node while it only finishes its open batches", async () => {
     await moneta.stop();
     await moneta.start({ LANES: "2" });
-    moneta.intercept = lost;
+    onBroadcast(moneta, lost);
     await eventually(async () => {
       await mint();
       return (await openBatches(moneta.service.database.read, 1))[0];
     });
     await moneta.stop();
-    moneta.intercept = (call) => withoutFees(call) ?? lost(call);
+    const { intercept } = moneta;
+    moneta.intercept = (call) => withoutFees(call) ?? intercept?.(call);
     await moneta.start();
     await inTrouble(1);
     moneta.intercept = null;

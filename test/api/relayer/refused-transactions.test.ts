@@ -1,17 +1,14 @@
 import { expect } from "chai";
-import { Transaction } from "ethers";
+import type { Transaction } from "ethers";
 
 import { isEmpty } from "../../../api/chain/transaction.ts";
 import type { Shape } from "../../../client/client.ts";
-import { openBatches } from "../../../api/store/sending/batches.ts";
-import { readLane } from "../../../api/store/sending/lanes.ts";
-import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { BROADCAST_ERRORS } from "../support/broadcast-errors.ts";
 import { randomAddress } from "../support/rows.ts";
-import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
 import { useService } from "../../support/use-service.ts";
+import { nothingOpen, onBroadcast } from "./support/broadcasts.ts";
 
 const WITH_ERROR = BROADCAST_ERRORS.filter(([, , answer]) => answer !== "accepted" && answer !== "nonce-used");
 const REFUSALS = ["gas-too-low", "gas-too-high", "refused"];
@@ -31,17 +28,11 @@ function useRefusingNode(settings: Record<string, string>) {
 
   /** Answers a broadcast with an error; null: the node gets it. @returns the different transactions, in order. */
   function refuse(words: (transaction: Transaction, count: number) => string | null): Transaction[] {
-    const sent: Transaction[] = [];
     let count = 0;
-    const interception: Interception = ({ method, params }) => {
-      if (method !== "eth_sendRawTransaction") return undefined;
-      const transaction = Transaction.from(params[0] as string);
-      if (sent.every(({ hash }) => hash !== transaction.hash)) sent.push(transaction);
+    return onBroadcast(moneta, (transaction) => {
       const message = words(transaction, (count += 1));
       return message === null ? undefined : { error: { code: -32_000, message } };
-    };
-    moneta.intercept = interception;
-    return sent;
+    });
   }
   const minted = () => ERC721Collection__factory.connect(collection, moneta.provider).totalMinted();
   return {
@@ -52,24 +43,15 @@ function useRefusingNode(settings: Record<string, string>) {
     /** Mints in one call: they share a batch. @returns the requests, when they are final. */
     mint: async (...owners: string[]): Promise<Shape<"Request">[]> => {
       const items = owners.map((to) => ({ collection_address: collection, to_address: to }));
-      const { results } = await moneta.api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
-      const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
-      expect(ids).to.have.length(owners.length);
+      const ids = await moneta.api.acceptBatch("/v1/nfts/batch", items);
       return Promise.all(ids.map((id) => moneta.api.settled(id)));
-    },
-    /** Every nonce that the lane took is used on the chain. */
-    nothingOpen: async (): Promise<void> => {
-      const { read } = moneta.service.database;
-      await eventually(async () => ((await openBatches(read)).length === 0 ? true : undefined));
-      const lane = await readLane(read, 0);
-      expect(await moneta.provider.getTransactionCount(lane?.address ?? "")).to.equal(lane?.next_nonce);
     },
   };
 }
 
 describe("refused transactions", () => {
   // Nothing is replaced for its age: what is replaced here is replaced because of the node's answer.
-  const { moneta, refuse, minted, logged, mint, nothingOpen } = useRefusingNode({ REPLACE_SECONDS: "3600" });
+  const { moneta, refuse, minted, logged, mint } = useRefusingNode({ REPLACE_SECONDS: "3600" });
 
   for (const [name, words, answer] of WITH_ERROR.filter(([, , kind]) => kind.startsWith("gas-"))) {
     it(`signs the same calls again with another gas limit (${name})`, async () => {
@@ -82,7 +64,7 @@ describe("refused transactions", () => {
       expect(second?.data).to.equal(first?.data);
       if (answer === "gas-too-low") expect(Number(second?.gasLimit)).to.be.greaterThan(Number(first?.gasLimit));
       else expect(Number(second?.gasLimit)).to.be.lessThan(Number(first?.gasLimit));
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(1n);
       expect(logged("the node refused a transaction").map((line) => line.answer)).to.deep.equal([answer]);
     });
@@ -98,7 +80,7 @@ describe("refused transactions", () => {
       const requests = await mint(owner, poison, owner);
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "failed", "completed"]);
       expect(requests[1]).to.deep.include({ error_code: "transaction_refused" });
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(2n);
       // Under a nonce whose transaction was refused there are only the same calls, or none.
       for (const [, versions] of Map.groupBy(sent, ({ nonce }) => nonce)) {
@@ -118,7 +100,7 @@ describe("refused transactions", () => {
       const sent = refuse((_transaction, count) => (count <= 2 ? words : null));
       const [request] = await mint(await moneta.api.wallet());
       expect(request?.status).to.equal("completed");
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(1n);
       expect(sent.filter(({ serialized }) => isEmpty(serialized))).to.deep.equal([]);
       const reported = logged("the node refused a transaction").map((line) => line.answer);
@@ -128,7 +110,7 @@ describe("refused transactions", () => {
 });
 
 describe("transactions that the node refuses with an unknown error", () => {
-  const { moneta, refuse, minted, logged, mint, nothingOpen } = useRefusingNode({ REPLACE_SECONDS: "1" });
+  const { moneta, refuse, minted, logged, mint } = useRefusingNode({ REPLACE_SECONDS: "1" });
 
   it("end the same way after some minutes: only the refused request fails, and each error is logged once", async () => {
     const before = await minted();
@@ -140,7 +122,7 @@ describe("transactions that the node refuses with an unknown error", () => {
       "failed",
       "transaction_refused",
     ]);
-    await nothingOpen();
+    await nothingOpen(moneta);
     expect((await minted()) - before).to.equal(1n);
     const refused = sent.filter(({ data }) => data.includes(poison.slice(2).toLowerCase()));
     const nonces = new Set(refused.map(({ nonce }) => nonce));
@@ -153,6 +135,6 @@ describe("transactions that the node refuses with an unknown error", () => {
     const [request] = await mint(await moneta.api.wallet());
     expect(request?.status).to.equal("completed");
     expect(sent.length).to.be.greaterThan(1);
-    await nothingOpen();
+    await nothingOpen(moneta);
   });
 });

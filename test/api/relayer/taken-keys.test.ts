@@ -26,10 +26,10 @@ describe("mints and transfers in a compact collection, whose keys others have ta
   });
 
   /** @returns how often a request was in a transaction that ended before it. */
-  async function completed(path: string, items: Record<string, unknown>[]): Promise<number> {
-    const { results } = await api.ok<{ results: { request_id: string }[] }>("POST", path, { items });
+  async function completed(...batch: Parameters<typeof api.acceptBatch>): Promise<number> {
+    const ids = await api.acceptBatch(...batch);
     const settled = [];
-    for (const { request_id: id } of results) settled.push(await api.settled(id));
+    for (const id of ids) settled.push(await api.settled(id));
     expect(settled.filter(({ status }) => status !== "completed")).to.deep.equal([]);
     for (const { transaction_hash: hash } of settled) {
       const sent = await moneta.provider.getTransaction(hash ?? "");
@@ -38,7 +38,6 @@ describe("mints and transfers in a compact collection, whose keys others have ta
       expect(Math.min(...calls.map(({ gasLimit }) => Number(gasLimit)))).to.be.above(4 * 63_500);
     }
     const { read } = moneta.service.database;
-    const ids = results.map(({ request_id: id }) => id);
     const rows = await read.selectFrom("requests").select("returns").where("id", "in", ids).execute();
     return rows.reduce((sum, { returns }) => sum + returns, 0);
   }

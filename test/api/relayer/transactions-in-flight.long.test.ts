@@ -5,10 +5,6 @@ import { openBatches } from "../../../api/store/sending/batches.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
-interface Batch {
-  results: { request_id: string }[];
-}
-
 /** More than fit into two blocks. */
 const BATCHES = 5;
 const ITEMS = 1_000;
@@ -33,8 +29,7 @@ describe("transactions in flight", () => {
   async function accept(batches: number): Promise<void> {
     for (let count = 0; count < batches; count++) {
       const items = Array.from({ length: ITEMS }, () => ({ collection_address: collection, to_address: to }));
-      const { results } = (await api.ok("POST", "/v1/nfts/batch", { items })) as unknown as Batch;
-      accepted += results.length;
+      accepted += (await api.acceptBatch("/v1/nfts/batch", items)).length;
     }
   }
 
@@ -88,7 +83,7 @@ describe("transactions in flight", () => {
       collection_address: collection,
       to_address: Wallet.createRandom().address,
     }));
-    await api.ok("POST", "/v1/nfts/batch", { items });
+    await api.acceptBatch("/v1/nfts/batch", items);
     const batches = await eventually(async () => {
       const now = await open();
       return now.reduce((sum, { size }) => sum + size, 0) === BURST ? now : undefined;

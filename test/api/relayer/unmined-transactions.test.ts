@@ -1,14 +1,13 @@
 import { expect } from "chai";
-import { Transaction } from "ethers";
+import type { Transaction } from "ethers";
 
-import type { Shape } from "../../../client/client.ts";
 import { isEmpty } from "../../../api/chain/transaction.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";
 import { readLane } from "../../../api/store/sending/lanes.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { Interception, ProxiedCall } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
+import { lost, nothingOpen, onBroadcast, tip } from "./support/broadcasts.ts";
 
 const GWEI = 10n ** 9n;
 const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
@@ -23,20 +22,6 @@ describe("unmined transactions", () => {
     [collection, wallet] = [await moneta.api.collection({ type: "ERC721" }), await moneta.api.wallet()];
   });
 
-  /** Answers each broadcast in place of the node. Undefined: the node gets it. */
-  function onBroadcast(answer: (transaction: Transaction) => ReturnType<Interception>): Transaction[] {
-    const sent: Transaction[] = [];
-    moneta.intercept = ({ method, params }: ProxiedCall) => {
-      if (method !== "eth_sendRawTransaction") return undefined;
-      const transaction = Transaction.from(params[0] as string);
-      if (sent.every(({ hash }) => hash !== transaction.hash)) sent.push(transaction);
-      return answer(transaction);
-    };
-    return sent;
-  }
-
-  /** The node accepts the transaction and then loses it. */
-  const lost = ({ hash }: Transaction) => ({ result: hash });
   const mint = () => moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
   const minted = () => ERC721Collection__factory.connect(collection, moneta.provider).totalMinted();
   const lane = async () => {
@@ -44,17 +29,12 @@ describe("unmined transactions", () => {
     if (row === undefined) throw new Error("the lane has sent something");
     return row;
   };
-  async function nothingOpen(): Promise<void> {
-    await eventually(async () => ((await openBatches(moneta.service.database.read)).length === 0 ? true : undefined));
-    const { address, next_nonce: next } = await lane();
-    expect(await moneta.provider.getTransactionCount(address)).to.equal(next);
-  }
 
   describe("given a node that accepts a transaction only at a higher fee", () => {
     it("replaces it under the same nonce with at least 10 % more fee, and executes it once", async () => {
       const before = await minted();
       let refusals = 0;
-      const sent = onBroadcast(() =>
+      const sent = onBroadcast(moneta, () =>
         ++refusals <= 3 ? { error: { code: -32003, message: "max fee per gas less than block base fee" } } : undefined,
       );
       expect((await moneta.api.settled(await mint())).status).to.equal("completed");
@@ -69,7 +49,7 @@ describe("unmined transactions", () => {
           expect((next ?? 0n) * 10n >= (last ?? 0n) * 11n).to.equal(true);
         }
       }
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(1n);
     });
   });
@@ -78,14 +58,12 @@ describe("unmined transactions", () => {
     it("closes its nonce with an empty transaction, and sends the requests under the next nonce", async () => {
       const before = await minted();
       const first = (await lane()).next_nonce;
-      const sent = onBroadcast((transaction) =>
+      const sent = onBroadcast(moneta, (transaction) =>
         transaction.nonce === first && !isEmpty(transaction.serialized) ? lost(transaction) : undefined,
       );
       // Accepted in one commit, they share a batch.
-      const items = Array(2).fill({ collection_address: collection, to_address: wallet });
-      const { results } = await moneta.api.ok<Shape<"BatchResults">>("POST", "/v1/nfts/batch", { items });
-      const ids = results.flatMap((result) => ("request_id" in result ? result.request_id : []));
-      expect(ids).to.have.length(2);
+      const items = Array.from({ length: 2 }, () => ({ collection_address: collection, to_address: wallet }));
+      const ids = await moneta.api.acceptBatch("/v1/nfts/batch", items);
       const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(requests.map(({ status }) => status)).to.deep.equal(["completed", "completed"]);
       const closing = sent.filter(({ nonce }) => nonce === first);
@@ -96,7 +74,7 @@ describe("unmined transactions", () => {
       expect(requests.map(({ transaction_hash: hash }) => hash)).to.deep.equal(
         Array(2).fill(sent.find(({ nonce }) => nonce === first + 1)?.hash),
       );
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(2n);
     });
   });
@@ -105,45 +83,28 @@ describe("unmined transactions", () => {
     it("sends the requests in another batch, because their numbers are not consumed", async () => {
       const before = await minted();
       const { address, next_nonce: first } = await lane();
-      onBroadcast((transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
+      onBroadcast(moneta, (transaction) => (transaction.nonce === first ? lost(transaction) : undefined));
       const id = await mint();
       await eventually(async () => (await openBatches(moneta.service.database.read))[0]);
       await moneta.provider.send("hardhat_setNonce", [address, `0x${(first + 1).toString(16)}`]);
       await moneta.provider.send("evm_mine", []);
       expect((await moneta.api.settled(id)).status).to.equal("completed");
-      await nothingOpen();
+      await nothingOpen(moneta);
       expect((await minted()) - before).to.equal(1n);
     });
   });
 
   describe("given fees above the ceiling", () => {
-    it("signs nothing, and reports the reason", async () => {
-      const sent = onBroadcast(() => undefined);
-      const { intercept } = moneta;
-      moneta.intercept = (call) =>
-        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(10n ** 24n).toString(16)}` } : intercept?.(call);
-      const id = await mint();
-      const words = await eventually(async () => {
-        const health = await moneta.service.health();
-        return health.find(({ name }) => name === "lane 0")?.lastError ?? undefined;
-      });
-      expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);
-      expect(sent).to.deep.equal([]);
-      moneta.intercept = null;
-      expect((await moneta.api.settled(id)).status).to.equal("completed");
-    });
-
     it("signs no replacement above the ceiling, and broadcasts the last attempt again", async () => {
       const broadcasts: Transaction[] = [];
       let held = true;
-      onBroadcast((transaction) => {
+      onBroadcast(moneta, (transaction) => {
         broadcasts.push(transaction);
         return held ? lost(transaction) : undefined;
       });
       const { intercept } = moneta;
       // At once so dear that only few versions fit under the ceiling.
-      moneta.intercept = (call) =>
-        call.method === "eth_maxPriorityFeePerGas" ? { result: `0x${(40n * GWEI).toString(16)}` } : intercept?.(call);
+      moneta.intercept = (call) => (call.method === "eth_maxPriorityFeePerGas" ? tip(40n) : intercept?.(call));
       const id = await mint();
       const versions = () => new Set(broadcasts.map(({ hash }) => hash)).size;
       const last = () => broadcasts.filter(({ hash }) => hash === broadcasts.at(-1)?.hash).length;
@@ -152,20 +113,20 @@ describe("unmined transactions", () => {
       for (const { maxFeePerGas } of broadcasts) expect((maxFeePerGas ?? 0n) <= 50n * GWEI).to.equal(true);
       held = false;
       expect((await moneta.api.settled(id)).status).to.equal("completed");
-      await nothingOpen();
+      await nothingOpen(moneta);
     });
   });
 
   describe("given a retired lane", () => {
     it("finishes the lane's open batches, and sends with another lane", async () => {
-      onBroadcast(lost);
+      onBroadcast(moneta, lost);
       const id = await mint();
       await eventually(async () => (await openBatches(moneta.service.database.read, 0))[0]);
       await moneta.stop();
       moneta.intercept = null;
       await moneta.start({ RETIRED_LANES: "0" });
       expect((await moneta.api.settled(id)).status).to.equal("completed");
-      await nothingOpen();
+      await nothingOpen(moneta);
       const { read } = moneta.service.database;
       const before = await readLane(read, 0);
       const later = await moneta.api.settled(await mint());
@@ -182,7 +143,7 @@ describe("unmined transactions", () => {
     it("finishes the lane's open batches, and sends nothing new with it", async () => {
       await moneta.stop();
       await moneta.start({ LANES: "2" });
-      onBroadcast(lost);
+      onBroadcast(moneta, lost);
       const ids: string[] = [];
       // Both lanes claim requests until lane 0 has its maximum of unmined batches.
       await eventually(async () => {
@@ -194,7 +155,7 @@ describe("unmined transactions", () => {
       await moneta.start();
       const requests = await Promise.all(ids.map((id) => moneta.api.settled(id)));
       expect(new Set(requests.map(({ status }) => status))).to.deep.equal(new Set(["completed"]));
-      await nothingOpen();
+      await nothingOpen(moneta);
       const nonce = (await readLane(moneta.service.database.read, 1))?.next_nonce;
       expect((await moneta.api.settled(await mint())).status).to.equal("completed");
       expect((await readLane(moneta.service.database.read, 1))?.next_nonce).to.equal(nonce);

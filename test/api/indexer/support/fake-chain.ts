@@ -1,0 +1,105 @@
+import { id } from "ethers";
+import pino from "pino";
+
+import type { ChainClient } from "../../../../api/chain/client.ts";
+import type { ContractAddresses } from "../../../../api/chain/contracts.ts";
+import { Indexer } from "../../../../api/indexer/indexer.ts";
+import { createSignals } from "../../../../api/shared/signal.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
+import { type FakeRpc, startFakeRpc } from "../../../support/fake-rpc.ts";
+import { hashOf } from "../../support/rows.ts";
+
+const TRANSFER = id("Transfer(address,address,uint256)");
+
+interface LogQuery {
+  address?: string[];
+  fromBlock?: string;
+  toBlock?: string;
+  blockHash?: string;
+}
+
+/** A node with empty blocks, and with logs where a test puts them. */
+export class FakeChain {
+  readonly fake: FakeRpc;
+  head: number;
+  /** The block from which on its chain is its own. */
+  fork = Infinity;
+  /** Its logs: the contract by block, one in each. */
+  readonly logs = new Map<number, string>();
+  /** It refuses queries for the logs of this contract, because there are too many. */
+  floods: string | null = null;
+  readonly #name: string;
+
+  private constructor(name: string, head: number, fake: FakeRpc) {
+    this.#name = name;
+    this.head = head;
+    this.fake = fake;
+  }
+
+  /** @param name of the chain from the fork on. */
+  static async start(name: string, head: number): Promise<FakeChain> {
+    const chain: FakeChain = new FakeChain(
+      name,
+      head,
+      await startFakeRpc(({ method, params }) => {
+        if (method === "eth_blockNumber") return hex(chain.head);
+        if (method === "eth_getLogs") return chain.#logsOf(params[0] as LogQuery);
+        const number = Number(params[0]);
+        const block = { number: hex(number), hash: chain.hashAt(number), parentHash: chain.hashAt(number - 1) };
+        return number > chain.head ? null : { ...block, timestamp: "0x1", gasLimit: "0x1" };
+      }),
+    );
+    return chain;
+  }
+
+  hashAt(number: number): string {
+    return hashOf(`${number >= this.fork ? this.#name : "main"} ${number.toString()}`);
+  }
+
+  #logsOf({ address = [], fromBlock, toBlock, blockHash }: LogQuery) {
+    if (this.floods !== null && address.includes(this.floods))
+      return { error: { code: -32005, message: "query returned more than 10000 results" } };
+    const isMeant = (block: number) =>
+      blockHash === undefined
+        ? block >= Number(fromBlock) && block <= Number(toBlock)
+        : blockHash === this.hashAt(block);
+    return [...this.logs]
+      .filter(([block, contract]) => address.includes(contract) && isMeant(block))
+      .map(([block, contract]) => ({
+        address: contract,
+        topics: [TRANSFER, ...[1, 2, 3].map((topic) => hashOf(topic.toString()))],
+        data: "0x",
+        blockNumber: hex(block),
+        blockHash: this.hashAt(block),
+        transactionHash: hashOf("a transaction"),
+        logIndex: "0x0",
+      }));
+  }
+}
+
+function hex(number: number): string {
+  return `0x${number.toString(16)}`;
+}
+
+/** An indexer that works only when a test calls `step`. */
+export function createIndexer(
+  database: Database,
+  client: ChainClient,
+  { contracts, confirmations }: { contracts: ContractAddresses; confirmations: number },
+): Indexer {
+  const nothing = () => undefined;
+  return new Indexer({
+    database,
+    client,
+    contracts,
+    signals: createSignals(),
+    logger: pino({ level: "silent" }),
+    confirmations,
+    pollInterval: 1_000,
+    now: () => 1_000,
+    foreignCallGas: 1,
+    maxForeignLogs: 1_000,
+    metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
+    lease: null,
+  });
+}
