@@ -3,13 +3,14 @@ import { createServer } from "node:http";
 import { expect } from "chai";
 
 import { answerOf, createClient, type ClientOptions } from "../../client/client.ts";
-import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
+import { ApiRefusal, ConnectionFailed, RequestTimeout } from "../../client/errors.ts";
 import { growingWait } from "../../client/retries.ts";
 import { eventually } from "../support/eventually.ts";
 import { HeldTimers } from "../support/held-timers.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { addCollection } from "../api/support/api-rows.ts";
 import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 /** What the server does with one try: an answer, a broken connection, half of an answer, or nothing. */
@@ -174,9 +175,11 @@ describe("retries of the client", () => {
 
     it("waitFor keeps its interval when a busy answer asks for no wait", async () => {
       turns = Array.from({ length: 50 }, () => soon(503));
-      await clientWith()
-        .waitFor("1", { timeout: 500, interval: 100 })
-        .catch(() => undefined);
+      const started = performance.now();
+      const error = await rejectionOf(clientWith().waitFor("1", { timeout: 500, interval: 100 }));
+      expect(error).to.be.instanceOf(RequestTimeout);
+      // It has not given up at the first answer.
+      expect(performance.now() - started).to.be.at.least(400);
       expect(tries.length).to.be.within(1, 6);
       turns = [];
     });

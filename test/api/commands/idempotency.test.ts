@@ -19,8 +19,8 @@ describe("Idempotency-Key", () => {
   it("answers a repeated call with the same bytes as the first, on every endpoint that accepts a key", async () => {
     const wallet = await addWallet(api);
     const contract = await addCollection(api);
-    await addMint(api, { contract, to: wallet, tokenId: 1 });
-    await addMint(api, { contract, to: wallet, tokenId: 2 });
+    for (const tokenId of [1, 2, 3, 4]) await addMint(api, { contract, to: wallet, tokenId });
+    const burn = { from_address: wallet, contract_address: contract, token_id: 3 };
     const transfer = { from_address: wallet, to_address: randomAddress(), contract_address: contract, token_id: 1 };
     for (const [path, body] of [
       ["/v1/accounts", { user_identifier: "once" }],
@@ -29,6 +29,8 @@ describe("Idempotency-Key", () => {
       ["/v1/transfers", transfer],
       ["/v1/nfts/batch", { items: [{ collection_address: contract, to_address: wallet }, {}] }],
       ["/v1/transfers/batch", { items: [{ ...transfer, token_id: 2 }, transfer] }],
+      ["/v1/burns", burn],
+      ["/v1/burns/batch", { items: [{ ...burn, token_id: 4 }, burn] }],
     ] as const) {
       const key = newKey();
       const first = await post(path, body, key);
