@@ -15,7 +15,7 @@ import { createClient, type Shape } from "../../client/client.ts";
 import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import { checkedFetch } from "../support/conformance.ts";
 import { useService } from "../support/use-service.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 type Mint = Shape<"Mint">;
 type Fetch = (request: Request) => Promise<Response>;
@@ -181,7 +181,7 @@ describe("a bulk mint", () => {
       const closed = { error_code: "quota_exceeded", message: "Later.", errors: null };
       const later = () => answer(200, { results: [accepted(0), closed] }, { "Retry-After": "3600" });
       const progress = newProgress("full");
-      const error = await refusalOf(send(fakeService({ intercept: later }), bodies(2), { progress }));
+      const error = await rejectionOf(send(fakeService({ intercept: later }), bodies(2), { progress }));
       expect(error).to.be.instanceOf(BulkStopped).and.to.include({ reason: "no_room", wait: 3_600_000 });
       expect(progress.items.map(({ is }) => is)).to.deep.equal(["accepted", "waiting"]);
     });
@@ -220,9 +220,9 @@ describe("a bulk mint", () => {
         intercept: (call) => (call === 1 ? "lost" : proxyRefuses ? new Response("", { status: 413 }) : undefined),
       });
       const progress = newProgress("run");
-      const error = await refusalOf(send(service, bodies(2), { progress, maxRetries: 1 }));
+      const error = await rejectionOf(send(service, bodies(2), { progress, maxRetries: 1 }));
       expect(error).to.be.instanceOf(BulkStopped).and.to.have.property("reason", "uncertain");
-      expect(await refusalOf(send(service, bodies(2), { progress }))).to.have.property("reason", "uncertain");
+      expect(await rejectionOf(send(service, bodies(2), { progress }))).to.have.property("reason", "uncertain");
       expect(itemsIn(progress, "sent")).to.deep.equal([0, 1]);
       proxyRefuses = false;
       await send(service, bodies(2), { progress });
@@ -245,7 +245,7 @@ describe("a bulk mint", () => {
 
     it("gives up when the service is away for longer than the patience", async () => {
       const service = fakeService({ intercept: () => "lost" });
-      const error = await refusalOf(send(service, bodies(1), { maxRetries: 9, patience: 100 }));
+      const error = await rejectionOf(send(service, bodies(1), { maxRetries: 9, patience: 100 }));
       expect(error).to.be.instanceOf(ConnectionFailed);
       expect(service.seen.sizes).to.have.length(1);
     });
@@ -253,7 +253,7 @@ describe("a bulk mint", () => {
     it("leaves a batch open that is refused for another reason than its items", async () => {
       const progress = newProgress("run");
       const service = fakeService({ intercept: () => refusal(409, "idempotency_key_reused") });
-      const error = await refusalOf(send(service, bodies(2), { progress }));
+      const error = await rejectionOf(send(service, bodies(2), { progress }));
       expect(error).to.be.instanceOf(ApiRefusal).and.to.have.property("status", 409);
       expect(itemsIn(progress, "sent")).to.deep.equal([0, 1]);
     });
@@ -268,7 +268,7 @@ describe("a bulk mint", () => {
       });
       const progress = newProgress("run");
       const work = send(service, bodies(4), { progress, batchItems: 2, signal: end.signal });
-      expect(await refusalOf(work)).to.have.property("message", "enough");
+      expect(await rejectionOf(work)).to.have.property("message", "enough");
       expect(progress.items.map(({ is }) => is)).to.deep.equal(["accepted", "accepted"]);
       expect(service.seen.sizes).to.deep.equal([2]);
     });
@@ -277,16 +277,16 @@ describe("a bulk mint", () => {
       const service = fakeService();
       const keep = () => Promise.reject(new Error("The disk is full."));
       const work = send(service, bodies(4), { batchItems: 2, atOnce: 2, keep });
-      expect(await refusalOf(work)).to.have.property("message", "The disk is full.");
+      expect(await rejectionOf(work)).to.have.property("message", "The disk is full.");
       expect(service.seen.sizes).to.deep.equal([]);
     });
 
     it("sends a batch whose answer was lost six days ago only when it is told to", async () => {
       const service = fakeService({ intercept: (call) => (call === 1 ? "lost" : undefined) });
       const progress = newProgress("run");
-      await refusalOf(send(service, bodies(1), { progress }));
+      await rejectionOf(send(service, bodies(1), { progress }));
       progress.open[0]!.at -= 7 * 86_400_000;
-      const error = await refusalOf(send(service, bodies(1), { progress }));
+      const error = await rejectionOf(send(service, bodies(1), { progress }));
       expect(error).to.be.instanceOf(BulkStopped).and.to.have.property("reason", "old");
       await send(service, bodies(1), { progress, sendOld: true });
       expect(service.seen.minted).to.deep.equal([0]);

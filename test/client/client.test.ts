@@ -9,7 +9,7 @@ import { ERRORS } from "../../api/domain/error-codes.ts";
 import { clientTypes } from "../../scripts/client/types.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { addCollection, addMint } from "../api/support/api-rows.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 describe("the typed client", () => {
@@ -57,7 +57,7 @@ describe("the typed client", () => {
     expect(data).to.equal(undefined);
     const { message } = ERRORS.not_found;
     expect(error).to.deep.equal({ error_code: "not_found", message, errors: null });
-    const refusal = await refusalOf(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
+    const refusal = await rejectionOf(answerOf(client.GET("/v1/requests/{request_id}", { params: { path } })));
     expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 404 });
     expect(refusal).to.have.nested.property("body.error_code", "not_found");
     expect(refusal.message).to.equal(`404 not_found: ${message}`);
@@ -65,10 +65,10 @@ describe("the typed client", () => {
 
   it("names the wrong fields in the message of ApiRefusal", async () => {
     const wallet = { user_identifier: "" };
-    const refusal = await refusalOf(answerOf(client.POST("/v1/accounts", { body: wallet })));
+    const refusal = await rejectionOf(answerOf(client.POST("/v1/accounts", { body: wallet })));
     expect(refusal.message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
     const collection = { type: "ERC721" as const, name: "", symbol: "" };
-    const two = await refusalOf(answerOf(client.POST("/v1/collections", { body: collection })));
+    const two = await rejectionOf(answerOf(client.POST("/v1/collections", { body: collection })));
     expect(two.message).to.equal(
       "422 validation_failed: `name`: Must not be empty. ... and 1 more: see `errors`. symbol: Must not be empty.",
     );
@@ -106,9 +106,9 @@ describe("the typed client", () => {
 
     it("throws on a timeout, on an unknown request, and when it is aborted", async () => {
       const id = await mint();
-      expect(await refusalOf(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
-      expect(await refusalOf(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
-      expect(await refusalOf(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
+      expect(await rejectionOf(client.waitFor(id, { timeout: 5, interval: 2 }))).to.be.instanceOf(RequestTimeout);
+      expect(await rejectionOf(client.waitFor("0".repeat(64)))).to.be.instanceOf(ApiRefusal);
+      expect(await rejectionOf(client.waitFor(id, { signal: AbortSignal.abort(new Error("enough")) }))).to.include({
         message: "enough",
       });
     });
@@ -155,7 +155,7 @@ describe("the typed client without a token", () => {
     const before = seen.length;
     for (const user_identifier of ["..", ".", ""]) {
       const options = { params: { path: { user_identifier } } };
-      const failure = await refusalOf(client.GET("/v1/accounts/user/{user_identifier}", options));
+      const failure = await rejectionOf(client.GET("/v1/accounts/user/{user_identifier}", options));
       expect(failure).to.be.instanceOf(TypeError);
       expect(String(failure)).to.contain("cannot be sent as `user_identifier`");
     }

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { createClient } from "../../client/client.ts";
 import { ApiRefusal } from "../../client/errors.ts";
 import { HeldTimers } from "../support/held-timers.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 type Answer = (response: ServerResponse, request: IncomingMessage) => void;
@@ -151,14 +151,14 @@ describe("client.events", () => {
   it("throws what the service refuses for good", async () => {
     const body = '{"error_code":"unauthorized","message":"No.","errors":null}';
     const refuse: Answer = (response) => response.writeHead(401, { "content-type": "application/json" }).end(body);
-    const error = await refusalOf(takeUntil([refuse], "1"));
+    const error = await rejectionOf(takeUntil([refuse], "1"));
     expect(error).to.be.instanceOf(ApiRefusal);
     expect(service.places).to.have.length(1);
   });
 
   it("throws when the answer is no stream", async () => {
     const page: Answer = (response) => response.writeHead(200, { "content-type": "text/html" }).end("<p>Hello");
-    const error = await refusalOf(takeUntil([page], "1"));
+    const error = await rejectionOf(takeUntil([page], "1"));
     expect(error.message).to.match(/answered 200 with text\/html instead of text\/event-stream/);
     expect(service.places).to.have.length(1);
   });

@@ -8,7 +8,7 @@ import { expect } from "chai";
 import { createClient } from "../../client/client.ts";
 import { ConnectionFailed } from "../../client/errors.ts";
 import { HeldTimers } from "../support/held-timers.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
 setFlagsFromString("--expose-gc");
@@ -59,7 +59,7 @@ describe("client after a garbage collection", () => {
     ["half of an answer", "/v1/events"],
   ] as const) {
     it(`ends a call at its timeout, given ${name}`, async () => {
-      const reason = refusalOf(createClient({ baseUrl, token: "t", timeout: TIMEOUT, maxRetries: 0 }).GET(path));
+      const reason = rejectionOf(createClient({ baseUrl, token: "t", timeout: TIMEOUT, maxRetries: 0 }).GET(path));
       await arrived;
       await collectAll();
       await timers.ring();
@@ -73,7 +73,7 @@ describe("client after a garbage collection", () => {
     it(`ends a call when the caller aborts, given ${name}`, async () => {
       const abort = new AbortController();
       const client = createClient({ baseUrl, token: "t", signal: abort.signal });
-      const reason = refusalOf(client.GET(path));
+      const reason = rejectionOf(client.GET(path));
       await arrived;
       await collectAll();
       abort.abort(new Error("enough"));
@@ -87,8 +87,8 @@ describe("client after a garbage collection", () => {
     const client = createClient({ baseUrl, token: "t" });
     const { signal } = abort;
     const reasons = [
-      refusalOf(client.waitFor("1", { signal })),
-      refusalOf(client.uploadMedia(new Blob(["a"]), { signal })),
+      rejectionOf(client.waitFor("1", { signal })),
+      rejectionOf(client.uploadMedia(new Blob(["a"]), { signal })),
     ];
     await arrived;
     await collectAll();
@@ -102,7 +102,7 @@ describe("client after a garbage collection", () => {
     const opened = Promise.withResolvers<unknown>();
     const [onLost, onOpen, signal] = [lost.resolve, opened.resolve, abort.signal];
     const stream = createClient({ baseUrl, token: "t" }).events({ signal, silence: TIMEOUT, onLost, onOpen });
-    const reason = refusalOf(stream.next());
+    const reason = rejectionOf(stream.next());
     await opened.promise;
     await collectAll();
     await timers.ring();
@@ -116,7 +116,7 @@ describe("client after a garbage collection", () => {
     const abort = new AbortController();
     const opened = Promise.withResolvers<unknown>();
     const stream = createClient({ baseUrl, token: "t" }).events({ signal: abort.signal, onOpen: opened.resolve });
-    const reason = refusalOf(stream.next());
+    const reason = rejectionOf(stream.next());
     await opened.promise;
     await collectAll();
     abort.abort(new Error("enough"));

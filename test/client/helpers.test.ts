@@ -4,7 +4,7 @@ import { answerOf, type Client, createClient } from "../../client/client.ts";
 import { ApiRefusal, RequestFailed, RequestTimeout } from "../../client/errors.ts";
 import { checkedFetch } from "../support/conformance.ts";
 import { useService } from "../support/use-service.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 describe("helpers of the client", () => {
   const moneta = useService();
@@ -44,7 +44,7 @@ describe("helpers of the client", () => {
     });
 
     it("throws ApiRefusal when the service refuses the mint, and RequestFailed with the reason when it fails", async () => {
-      const refused = await refusalOf(client.mintAndWait({ collection_address: collection }));
+      const refused = await rejectionOf(client.mintAndWait({ collection_address: collection }));
       expect(refused).to.be.instanceOf(ApiRefusal).and.to.have.property("errorCode", "validation_failed");
       const body = {
         collection_address: collection,
@@ -52,17 +52,17 @@ describe("helpers of the client", () => {
         image: "http://192.168.1.1/picture.png",
         copy_media: true,
       };
-      const failed = await refusalOf(client.mintAndWait(body));
+      const failed = await rejectionOf(client.mintAndWait(body));
       expect(failed).to.be.instanceOf(RequestFailed).and.to.have.property("errorCode", "media_blocked");
       expect(failed.message).to.match(/failed: media_blocked: The media is at .* ALLOWED_PRIVATE_HOSTS/);
     });
 
     it("ends at its timeout and when it is aborted", async () => {
       const body = { collection_address: collection, to_address: alice };
-      const late = await refusalOf(client.mintAndWait(body, { timeout: 1, interval: 1_000 }));
+      const late = await rejectionOf(client.mintAndWait(body, { timeout: 1, interval: 1_000 }));
       expect(late).to.be.instanceOf(RequestTimeout);
       const aborting = new AbortController();
-      const waiting = refusalOf(client.mintAndWait(body, { signal: aborting.signal, interval: 60_000 }));
+      const waiting = rejectionOf(client.mintAndWait(body, { signal: aborting.signal, interval: 60_000 }));
       aborting.abort(new Error("enough"));
       expect(await waiting).to.have.property("message", "enough");
     });
@@ -74,7 +74,7 @@ describe("helpers of the client", () => {
       const { request_id: id } = await answerOf(client.POST("/v1/collections", { body }));
       const { nft_collection: created } = await client.waitFor(id, { type: "collection" });
       expect(created.toLowerCase()).to.match(/^0x[0-9a-f]{40}$/);
-      const wrong = await refusalOf(client.waitFor(id, { type: "mint" }));
+      const wrong = await rejectionOf(client.waitFor(id, { type: "mint" }));
       expect(wrong).to.be.instanceOf(TypeError);
       expect(wrong.message).to.contain('has the type "collection", not "mint"');
       const request = await client.waitFor(id);
@@ -113,24 +113,24 @@ describe("helpers of the client", () => {
 
     it("throws other refusals, and takes no empty name", async () => {
       const stranger = createClient({ baseUrl: moneta.baseUrl, token: "moneta_unknown" });
-      expect(await refusalOf(stranger.getOrCreateWallet("alice")))
+      expect(await rejectionOf(stranger.getOrCreateWallet("alice")))
         .to.be.instanceOf(ApiRefusal)
         .and.to.have.property("errorCode", "unauthorized");
-      expect(await refusalOf(client.getOrCreateWallet(""))).to.be.instanceOf(TypeError);
+      expect(await rejectionOf(client.getOrCreateWallet(""))).to.be.instanceOf(TypeError);
     });
 
     it("stops when it is aborted", async () => {
       const signal = AbortSignal.abort(new Error("enough"));
-      expect(await refusalOf(client.getOrCreateWallet("frieda", { signal }))).to.have.property("message", "enough");
+      expect(await rejectionOf(client.getOrCreateWallet("frieda", { signal }))).to.have.property("message", "enough");
     });
   });
 
   describe("a new wallet", () => {
     it("needs a body, which may be empty", async () => {
       // @ts-expect-error the body is missing
-      expect(await refusalOf(client.POST("/v1/accounts"))).to.be.instanceOf(TypeError);
+      expect(await rejectionOf(client.POST("/v1/accounts"))).to.be.instanceOf(TypeError);
       // @ts-expect-error the body is missing
-      expect(await refusalOf(client.POST("/v1/accounts", {}))).to.be.instanceOf(TypeError);
+      expect(await rejectionOf(client.POST("/v1/accounts", {}))).to.be.instanceOf(TypeError);
       expect(calls).to.deep.equal([]);
       const { user_identifier: user } = await answerOf(client.POST("/v1/accounts", { body: {} }));
       expect(user).to.equal(null);
@@ -139,7 +139,7 @@ describe("helpers of the client", () => {
     it("is not created for an identifier that is undefined", async () => {
       const users: Record<string, string> = {};
       const body = { user_identifier: users["missing"] } as { user_identifier: string };
-      expect(await refusalOf(client.POST("/v1/accounts", { body }))).to.be.instanceOf(TypeError);
+      expect(await rejectionOf(client.POST("/v1/accounts", { body }))).to.be.instanceOf(TypeError);
       expect(calls).to.deep.equal([]);
     });
   });

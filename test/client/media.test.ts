@@ -10,7 +10,7 @@ import { ApiRefusal, ConnectionFailed } from "../../client/errors.ts";
 import type { MediaBody } from "../../client/media.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { useFolder } from "../support/use-folder.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import { PNG } from "../support/pictures.ts";
 
@@ -44,7 +44,7 @@ describe("uploadMedia", () => {
       [new Blob([PNG], { type: "video/mp4" }), {}],
       [PNG, { type: "video/mp4" }],
     ] as const) {
-      const refusal = await refusalOf(clientWith().uploadMedia(body, options));
+      const refusal = await rejectionOf(clientWith().uploadMedia(body, options));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include(wrong);
     }
   });
@@ -61,7 +61,7 @@ describe("uploadMedia", () => {
     expect((await losing.uploadMedia(PNG)).bytes).to.equal(PNG.length);
     expect(calls).to.equal(2);
     calls = 0;
-    const failure = await refusalOf(losing.uploadMedia(stream()));
+    const failure = await rejectionOf(losing.uploadMedia(stream()));
     expect(failure).to.be.instanceOf(ConnectionFailed);
     expect(calls).to.equal(1);
   });
@@ -73,12 +73,12 @@ describe("uploadMedia", () => {
     const proxy = await listenOnLoopback(server);
     const proxied = clientWith({ baseUrl: proxy.url, maxRetries: 0 });
     try {
-      const late = await refusalOf(proxied.uploadMedia(PNG, { timeout: 50 }));
+      const late = await rejectionOf(proxied.uploadMedia(PNG, { timeout: 50 }));
       expect(late).to.be.instanceOf(ConnectionFailed);
       const abort = AbortSignal.abort(new Error("enough"));
-      const stopped = await refusalOf(proxied.uploadMedia(PNG, { signal: abort }));
+      const stopped = await rejectionOf(proxied.uploadMedia(PNG, { signal: abort }));
       expect(stopped).to.be.an("error").with.property("message", "enough");
-      const refusal = await refusalOf(proxied.uploadMedia(PNG, { type: "text/html" }));
+      const refusal = await rejectionOf(proxied.uploadMedia(PNG, { type: "text/html" }));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 413, body: null });
     } finally {
       await proxy.stop();

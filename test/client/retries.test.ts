@@ -9,7 +9,6 @@ import { eventually } from "../support/eventually.ts";
 import { HeldTimers } from "../support/held-timers.ts";
 import { useApi } from "../api/support/use-api.ts";
 import { addCollection } from "../api/support/api-rows.ts";
-import { refusalOf } from "../support/refusal.ts";
 import { rejectionOf } from "../support/rejection.ts";
 import { type Listening, listenOnLoopback } from "../../scripts/scene/loopback.ts";
 
@@ -79,10 +78,10 @@ describe("retries of the client", () => {
 
     it("answers with the last refusal, and throws ConnectionFailed after the last broken connection", async () => {
       turns = [soon(503), soon(503), soon(503)];
-      const refusal = await refusalOf(answerOf(clientWith().GET("/v1/webhook")));
+      const refusal = await rejectionOf(answerOf(clientWith().GET("/v1/webhook")));
       expect(refusal).to.be.instanceOf(ApiRefusal).and.to.include({ status: 503, errorCode: "x" });
       turns = ["break", "break", "break"];
-      const failure = await refusalOf(clientWith().GET("/v1/webhook"));
+      const failure = await rejectionOf(clientWith().GET("/v1/webhook"));
       expect(failure).to.be.instanceOf(ConnectionFailed);
       expect(failure.message).to.match(/^No answer from the service after 3 tries: /);
       expect(tries).to.have.length(6);
@@ -93,7 +92,7 @@ describe("retries of the client", () => {
       turns = [soon(503)];
       expect((await test()).response.status).to.equal(503);
       turns = ["break"];
-      expect(await refusalOf(test())).to.be.instanceOf(ConnectionFailed);
+      expect(await rejectionOf(test())).to.be.instanceOf(ConnectionFailed);
       turns = [soon(429)];
       expect((await test()).response.status).to.equal(200);
       expect(tries.map(({ key }) => key)).to.deep.equal([undefined, undefined, undefined, undefined]);
@@ -102,9 +101,9 @@ describe("retries of the client", () => {
     it("does not repeat PUT and DELETE after a broken connection", async () => {
       turns = ["break", "break"];
       const put = clientWith().PUT("/v1/webhook", { body: { url: "https://example.com" } });
-      expect(await refusalOf(put)).to.be.instanceOf(ConnectionFailed);
+      expect(await rejectionOf(put)).to.be.instanceOf(ConnectionFailed);
       const removal = clientWith().DELETE("/v1/webhook");
-      expect(await refusalOf(removal)).to.be.instanceOf(ConnectionFailed);
+      expect(await rejectionOf(removal)).to.be.instanceOf(ConnectionFailed);
       expect(tries).to.have.length(2);
     });
 
@@ -137,7 +136,7 @@ describe("retries of the client", () => {
         timers.release();
       }
       turns = ["hang"];
-      const failure = await refusalOf(clientWith({ timeout: 50, maxRetries: 0 }).GET("/v1/webhook"));
+      const failure = await rejectionOf(clientWith({ timeout: 50, maxRetries: 0 }).GET("/v1/webhook"));
       expect(failure.message).to.equal("No answer from the service after one try: No answer within 50 ms.");
     });
 
@@ -152,7 +151,7 @@ describe("retries of the client", () => {
           return response;
         },
       }).GET("/v1/webhook");
-      expect(await refusalOf(call))
+      expect(await rejectionOf(call))
         .to.be.an("error")
         .with.property("message", "enough");
       expect(tries).to.have.length(1);
@@ -161,14 +160,14 @@ describe("retries of the client", () => {
     it("waitFor survives broken connections", async () => {
       turns = ["break", "half"];
       const timeout = 60_000;
-      const failure = await refusalOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout }));
+      const failure = await rejectionOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout }));
       expect(failure).to.be.instanceOf(ConnectionFailed);
       expect(tries).to.have.length(2);
     });
 
     it("waitFor counts broken connections in a row, and busy answers not among them", async () => {
       turns = [soon(502), "break", soon(503), "break", { status: 404 }];
-      const failure = await refusalOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout: 60_000, interval: 10 }));
+      const failure = await rejectionOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout: 60_000, interval: 10 }));
       expect(failure).to.be.instanceOf(ApiRefusal).with.property("status", 404);
       expect(tries).to.have.length(5);
     });

@@ -3,7 +3,7 @@ import { Webhook } from "standardwebhooks";
 
 import { WebhookRefused } from "../../client/errors.ts";
 import { verifyWebhook, type WebhookHeaders } from "../../client/webhooks.ts";
-import { refusalOf } from "../support/refusal.ts";
+import { rejectionOf } from "../support/rejection.ts";
 
 const [SECRET, OTHER] = ["the secret of the webhook", "another secret"].map(
   (text) => `whsec_${Buffer.from(text).toString("base64")}`,
@@ -93,7 +93,7 @@ describe("verifyWebhook", () => {
 
   it("tells the developer about a secret that cannot be one", async () => {
     for (const secret of ["whsec_", "whsec_%%", ""]) {
-      const error = await refusalOf(verify(signedHeaders([SECRET]), secret));
+      const error = await rejectionOf(verify(signedHeaders([SECRET]), secret));
       expect(error).to.be.instanceOf(Error).and.not.instanceOf(WebhookRefused);
       expect(error.message).to.contain("The secret of a webhook is whsec_ and base64.");
     }

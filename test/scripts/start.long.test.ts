@@ -16,17 +16,18 @@ interface Listed {
 }
 
 describe("npm start", () => {
+  const started: TestProcess[] = [];
+  // First: what runs writes into the folder.
+  after(async () => {
+    for (const program of started) if (!program.exited) await program.end("SIGKILL");
+  });
   const folder = useFolder({ per: "block" });
   let ports: { PORT: number; RPC_PORT: number };
   let dataDir: string;
-  const started: TestProcess[] = [];
 
   before(async () => {
     dataDir = join(folder.path, "local");
     ports = { PORT: await freePort(), RPC_PORT: await freePort() };
-  });
-  after(async () => {
-    for (const program of started) if (!program.exited) await program.end("SIGKILL");
   });
 
   function run(changed: Partial<Parameters<typeof start>[0]> = {}, args: string[] = []): TestProcess {

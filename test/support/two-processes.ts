@@ -15,7 +15,12 @@ export function useTwoProcesses(
   return useResource<TwoProcesses>({
     open: async () => {
       const one = await openTestDatabase();
-      return { one, other: await openDatabase(one.url) };
+      try {
+        return { one, other: await openDatabase(one.url) };
+      } catch (error) {
+        await one.remove();
+        throw error;
+      }
     },
     prepare: ({ one }) => prepare(one),
     close: async ({ one, other }) => {

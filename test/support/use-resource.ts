@@ -11,7 +11,8 @@ export type Lifetime = "test" | "block";
 
 /**
  * Gives the tests of a `describe` block something that must be opened and closed. Registers the hooks.
- * @returns an object that stands for what is open, with its properties and methods. It works only while a test runs.
+ * @returns an object that stands for what is open, with its properties and methods. It works only while a test runs. Mocha
+ * closes it before the `afterEach` hooks that stand below.
  */
 export function useResource<T extends object>({ open, prepare, close, per = "test" }: Resource<T>): T {
   let opened: T | null = null;
@@ -34,6 +35,10 @@ export function useResource<T extends object>({ open, prepare, close, per = "tes
       return typeof value === "function" ? (value.bind(current()) as unknown) : value;
     },
     set: (_target, name, value) => Reflect.set(current(), name, value),
+    has: (_target, name) => Reflect.has(current(), name),
+    getPrototypeOf: () => Reflect.getPrototypeOf(current()),
+    defineProperty: (_target, name, property) => Reflect.defineProperty(current(), name, property),
+    deleteProperty: (_target, name) => Reflect.deleteProperty(current(), name),
     // So that `{ ...resource }` is a copy of what is open.
     ownKeys: () => Reflect.ownKeys(current()),
     getOwnPropertyDescriptor: (_target, name) => {

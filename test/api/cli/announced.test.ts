@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { SchemaError } from "../../../api/store/db/migrate.ts";
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { rawSql } from "../../support/raw-sql.ts";
 import { openLater } from "../store/support/later-version.ts";
 
@@ -36,13 +36,13 @@ describe("the work of a command that writes for long", () => {
     });
     expect(result).to.equal(7);
     const failed = announced(database, () => Promise.reject(new Error("the disk is full")));
-    expect((await refusalOf(failed)).message).to.equal("the disk is full");
+    expect((await rejectionOf(failed)).message).to.equal("the disk is full");
     await openLater(place.url);
   });
 
   it("ends with the reason when the tables were updated nevertheless", async () => {
     const work = () => new Promise(() => undefined);
-    const ended = refusalOf(announced(database, work, 1));
+    const ended = rejectionOf(announced(database, work, 1));
     // As if the process had been paused until its time was over.
     await eventually(async () => {
       await rawSql(place.url, "delete from processes");

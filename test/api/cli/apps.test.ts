@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { dayOf } from "../../../api/domain/day.ts";
 import type { QuotaUse } from "../../../api/domain/quota.ts";
 import { addToCounters, counterKeys } from "../../../api/store/db/counters.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 import { useCli } from "./support/use-cli.ts";
@@ -77,7 +77,7 @@ describe("command line: app", () => {
       expect(await limits("usual")).to.deep.equal([null, null, null, 1_000_000_000, 200, null, 100]);
       expect(await limits("first")).to.deep.equal(Array.from({ length: 7 }, () => null));
       const wrong = { ...cli.env, APP_QUOTA_COLLECTIONS: "-1" };
-      const { message } = await refusalOf(runCli(wrong, "app", "create", "third"));
+      const { message } = await rejectionOf(runCli(wrong, "app", "create", "third"));
       expect(message).to.contain("APP_QUOTA_COLLECTIONS: must be none, or a whole number from 0 to 9007199254740991");
       expect(await cli.refusal("app", "quota", "third")).to.contain("no app with the name or id third");
     });

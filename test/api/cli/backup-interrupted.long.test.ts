@@ -15,7 +15,7 @@ import { describeOn, TEST_ENGINE } from "../../support/engine.ts";
 import { backupSettings, describeWithBackups } from "../../support/pg-bin.ts";
 import { TestProcess } from "../../support/process.ts";
 import { IMAGE, useBackups } from "./support/backups.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const CLI = "api/cli/main.ts";
@@ -52,8 +52,8 @@ describeWithBackups("a backup or restore that is interrupted", () => {
       .to.include("UNFINISHED")
       .and.not.include("manifest.json");
     const place = await backups.place();
-    expect((await refusalOf(runCli(place.env, "restore", folder))).message).to.match(/is not a backup/);
-    expect((await refusalOf(backups.backUp(folder))).message).to.match(/has not ended, or was interrupted/);
+    expect((await rejectionOf(runCli(place.env, "restore", folder))).message).to.match(/is not a backup/);
+    expect((await rejectionOf(backups.backUp(folder))).message).to.match(/has not ended, or was interrupted/);
     expect((await backups.backUp()).complete).to.equal(true);
   });
 
@@ -67,7 +67,7 @@ describeWithBackups("a backup or restore that is interrupted", () => {
       const left = await readdir(place.dataDir);
       expect(left.filter((name) => name.startsWith("moneta.sqlite")).join()).to.match(/^moneta\.sqlite\.restoring-/);
     } else {
-      const start = await refusalOf(openDatabase(place.databaseUrl));
+      const start = await rejectionOf(openDatabase(place.databaseUrl));
       expect(start.message).to.match(/A restore into this database has not ended/);
     }
     await runCli(place.env, "restore", folder);
@@ -119,11 +119,11 @@ describeWithBackups("a backup or restore that is interrupted", () => {
       await moneta.api.wallet();
       const other = await backups.backUp();
       const { folder } = backups.first;
-      const failed = await refusalOf(runCli({ ...place.env, PG_BIN: await failingPrograms() }, "restore", folder));
+      const failed = await rejectionOf(runCli({ ...place.env, PG_BIN: await failingPrograms() }, "restore", folder));
       expect(failed.message).to.match(/pg_restore failed/);
-      expect((await refusalOf(openDatabase(place.databaseUrl))).message).to.match(/A restore .* has not ended/);
-      expect((await refusalOf(runCli(place.env, "backup", backups.newFolder()))).message).to.match(/has not ended/);
-      expect((await refusalOf(runCli(place.env, "restore", other.folder))).message).to.match(
+      expect((await rejectionOf(openDatabase(place.databaseUrl))).message).to.match(/A restore .* has not ended/);
+      expect((await rejectionOf(runCli(place.env, "backup", backups.newFolder()))).message).to.match(/has not ended/);
+      expect((await rejectionOf(runCli(place.env, "restore", other.folder))).message).to.match(
         /A restore of another backup into the database .* was interrupted/,
       );
       await runCli(place.env, "restore", folder);

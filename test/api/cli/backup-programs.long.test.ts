@@ -8,7 +8,7 @@ import { libpqConnection } from "../../../api/operate/backup/postgres-programs.t
 import { createTestDatabase, type DatabasePlace } from "../../support/database.ts";
 import { describeOn } from "../../support/engine.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { inDatabase } from "./support/in-database.ts";
 import { runCli } from "./support/run.ts";
 
@@ -26,7 +26,7 @@ describeOn("postgres", "backup without a fitting pg_dump", () => {
 
   const attempt = (bin: string) => {
     const env = { DATABASE_URL: place.url, DATA_DIR: join(folder.path, "data"), PG_BIN: bin };
-    return refusalOf(runCli(env, "backup", join(folder.path, "backup")));
+    return rejectionOf(runCli(env, "backup", join(folder.path, "backup")));
   };
 
   /** A pg_dump that does what the lines say. */

@@ -11,7 +11,7 @@ import { describeWithBackups } from "../../support/pg-bin.ts";
 import { startTestService } from "../../support/service.ts";
 import { contents } from "../support/contents.ts";
 import { flipByte, IMAGE, reseal, useBackups } from "./support/backups.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { inDatabase } from "./support/in-database.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -51,7 +51,7 @@ describeWithBackups("backup and restore", () => {
     });
 
     it("is refused in a folder that is not empty", async () => {
-      const error = await refusalOf(backups.backUp(backups.first.folder));
+      const error = await rejectionOf(backups.backUp(backups.first.folder));
       expect(error.message).to.match(/is not empty: it has .*Use a new folder for each backup/);
     });
 
@@ -60,7 +60,7 @@ describeWithBackups("backup and restore", () => {
       await mkdir(join(moneta.folder, "inside"));
       await symlink(join(moneta.folder, "inside"), link);
       for (const folder of [join(moneta.folder, "new"), moneta.folder, link]) {
-        expect((await refusalOf(backups.backUp(folder))).message).to.match(/is inside DATA_DIR/);
+        expect((await rejectionOf(backups.backUp(folder))).message).to.match(/is inside DATA_DIR/);
       }
     });
 
@@ -142,13 +142,13 @@ describeWithBackups("backup and restore", () => {
     it("refuses a database that is there, or a part of one", async () => {
       const place = await backups.place();
       await runCli(place.env, "restore", backups.first.folder);
-      const error = await refusalOf(runCli(place.env, "restore", backups.first.folder));
+      const error = await rejectionOf(runCli(place.env, "restore", backups.first.folder));
       expect(error.message).to.match(/There is a database already|is not empty/);
       if (TEST_ENGINE === "postgres") return;
       // SQLite would apply this log to the restored database.
       await rm(join(place.dataDir, "moneta.sqlite"));
       await writeFile(join(place.dataDir, "moneta.sqlite-wal"), "old");
-      expect((await refusalOf(runCli(place.env, "restore", backups.first.folder))).message).to.match(/sqlite-wal/);
+      expect((await rejectionOf(runCli(place.env, "restore", backups.first.folder))).message).to.match(/sqlite-wal/);
     });
 
     it("refuses while something listens where the service would", async () => {
@@ -156,7 +156,7 @@ describeWithBackups("backup and restore", () => {
       const server = createServer().listen(0, "127.0.0.1");
       await once(server, "listening");
       const port = (server.address() as AddressInfo).port.toString();
-      const error = await refusalOf(runCli({ ...place.env, PORT: port }, "restore", backups.first.folder));
+      const error = await rejectionOf(runCli({ ...place.env, PORT: port }, "restore", backups.first.folder));
       server.close();
       expect(error.message).to.match(/A process listens on port \d+.*Stop every process/);
     });
@@ -165,7 +165,7 @@ describeWithBackups("backup and restore", () => {
       const place = await backups.place();
       const other = await backups.copy();
       await reseal(other, (backup) => Object.assign(backup["chain"] as object, { id: "1" }));
-      expect((await refusalOf(runCli(place.env, "restore", other))).message).to.match(
+      expect((await rejectionOf(runCli(place.env, "restore", other))).message).to.match(
         /belongs to chain 1, but the node at RPC_URL serves chain 31337/,
       );
       const { output } = await runCli({ ...place.env, RPC_URL: "http://127.0.0.1:9" }, "restore", backups.first.folder);
@@ -176,9 +176,9 @@ describeWithBackups("backup and restore", () => {
       const place = await backups.place();
       const url = TEST_ENGINE === "sqlite" ? "postgres://user@127.0.0.1:9/none" : `file:${place.dataDir}/x.sqlite`;
       const engine = runCli({ ...place.env, DATABASE_URL: url }, "restore", backups.first.folder);
-      expect((await refusalOf(engine)).message).to.match(/but DATABASE_URL names/);
+      expect((await rejectionOf(engine)).message).to.match(/but DATABASE_URL names/);
       const media = runCli({ ...place.env, MEDIA_STORE: "database" }, "restore", backups.first.folder);
-      expect((await refusalOf(media)).message).to.match(/Set MEDIA_STORE=files/);
+      expect((await rejectionOf(media)).message).to.match(/Set MEDIA_STORE=files/);
     });
   });
 
@@ -275,7 +275,7 @@ describeWithBackups("backup and restore", () => {
         const folder = await backups.copy();
         await damage(folder);
         const place = await backups.place();
-        expect((await refusalOf(runCli(place.env, "restore", folder))).message).to.match(message);
+        expect((await rejectionOf(runCli(place.env, "restore", folder))).message).to.match(message);
         if (TEST_ENGINE === "sqlite") {
           const left = existsSync(place.dataDir) ? await readdir(place.dataDir) : [];
           expect(left.filter((file) => file.startsWith("moneta"))).to.deep.equal([]);

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { postCode, sessionOf } from "../support/console.ts";
 import { expectRefusal } from "../support/expect.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { runCli } from "./support/run.ts";
 import { useCli } from "./support/use-cli.ts";
 
@@ -54,7 +54,7 @@ describe("command line: console", () => {
     expect(await cli.refusal("console", "--app", "nobody")).to.contain("no app with the name or id nobody");
     expect(await cli.refusal("console", "--scopes", "read,everything")).to.contain("Valid scopes are read");
     const wrong = runCli({ ...cli.env, PUBLIC_URL: "nft.example" }, "console");
-    expect((await refusalOf(wrong)).message).to.contain("PUBLIC_URL: must be an http");
+    expect((await rejectionOf(wrong)).message).to.contain("PUBLIC_URL: must be an http");
   });
 
   it("lists sessions and links without their secrets", async () => {

@@ -6,19 +6,20 @@ import { expect } from "chai";
 import { DatabaseMissing } from "../../../api/store/db/errors.ts";
 import { describeOn } from "../../support/engine.ts";
 import { TestProcess } from "../../support/process.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describeOn("sqlite", "command line: which database it uses", () => {
-  const folder = useFolder();
-  let dataDir: string;
   const started: TestProcess[] = [];
-  beforeEach(() => {
-    dataDir = join(folder.path, "data");
-  });
+  // First: what runs writes into the folder.
   afterEach(async () => {
     for (const program of started.splice(0)) if (!program.exited) await program.end("SIGKILL");
+  });
+  const folder = useFolder();
+  let dataDir: string;
+  beforeEach(() => {
+    dataDir = join(folder.path, "data");
   });
 
   function run(entry: string, args: string[], env: Record<string, string>): TestProcess {
@@ -47,7 +48,7 @@ describeOn("sqlite", "command line: which database it uses", () => {
       "reconcile",
     ]) {
       it(`${command} names the missing file and creates nothing`, async () => {
-        const error = await refusalOf(runCli({ DATA_DIR: dataDir }, ...command.split(" ")));
+        const error = await rejectionOf(runCli({ DATA_DIR: dataDir }, ...command.split(" ")));
         expect(error).to.be.instanceOf(DatabaseMissing);
         expect(error.message).to.contain(`There is no database at ${join(dataDir, "moneta.sqlite")}. `);
         expect(error.message).to.match(/DATA_DIR/);
@@ -79,7 +80,7 @@ describeOn("sqlite", "command line: which database it uses", () => {
       const before = process.cwd();
       process.chdir(folder.path);
       try {
-        const { message } = await refusalOf(runCli({}, "app", "list"));
+        const { message } = await rejectionOf(runCli({}, "app", "list"));
         expect(message).to.match(/There is no database at \S*data\/moneta\.sqlite\. `npm start` keeps its database/);
         expect(message).to.contain("DATA_DIR=data/local npm run cli -- ...");
       } finally {

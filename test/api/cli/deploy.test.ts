@@ -13,7 +13,7 @@ import { NodeProcess } from "../../../scripts/scene/node.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ANVIL_KEY, type TestNode } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const CHAIN = 84_532;
@@ -87,7 +87,7 @@ describe("command line: deploy", () => {
     expect(await node.provider.getBlockNumber()).to.equal(0);
     // Other options would mean another relay.
     const other = runCli(env({ PUBLIC_URL: "https://other.example" }), ...unsignedWords());
-    expect((await refusalOf(other)).message).to.match(/An unfinished deployment to this chain/);
+    expect((await rejectionOf(other)).message).to.match(/An unfinished deployment to this chain/);
     expect(await sign()).to.equal(5);
 
     const second = await run();
@@ -206,7 +206,7 @@ describe("command line: deploy", () => {
     expect(output).to.include("Deploying to Base Sepolia (chain 84532)");
     const other = await NodeProcess.anvil([], { chainId: 1_337 });
     try {
-      const refusal = await refusalOf(runCli(nodes(other.url, node.url), ...words));
+      const refusal = await rejectionOf(runCli(nodes(other.url, node.url), ...words));
       expect(refusal.message).to.match(/serve different chains.*chain 1337.*chain 84532/);
     } finally {
       await other.stop();
@@ -214,7 +214,7 @@ describe("command line: deploy", () => {
   });
 
   it("says what is missing or does not fit together", async () => {
-    const refusal = async (...words: string[]) => (await refusalOf(runCli(env(), "deploy", ...words))).message;
+    const refusal = async (...words: string[]) => (await rejectionOf(runCli(env(), "deploy", ...words))).message;
     expect(await refusal()).to.match(/^The private key of the account that pays for the deployment is missing/);
     expect(await refusal("--key-file", "/none")).to.equal("The key's file /none cannot be read (ENOENT).");
     expect(await refusal("--key-command", "echo 0x12")).to.match(

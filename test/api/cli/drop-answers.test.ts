@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { type ApiProxy, startApiProxy } from "./support/api-proxy.ts";
 import { picture, useDrop } from "./support/use-drop.ts";
 
@@ -43,8 +43,8 @@ describe("command line: answers to a drop", () => {
       if (name !== BATCH) return undefined;
       return named(BATCH).length === 1 ? "lost" : { status: 413 };
     };
-    expect((await refusalOf(run())).message).to.contain("It may have been accepted before");
-    expect((await refusalOf(run())).message).to.contain("It may have been accepted before");
+    expect((await rejectionOf(run())).message).to.contain("It may have been accepted before");
+    expect((await rejectionOf(run())).message).to.contain("It may have been accepted before");
     proxy.intercept = () => undefined;
     expect(await run()).to.include({ completed: 3, exit: 0 });
     expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
@@ -55,7 +55,7 @@ describe("command line: answers to a drop", () => {
       if (name !== BATCH) return undefined;
       return named(BATCH).length === 1 ? "lost" : { status: 413 };
     };
-    await refusalOf(run());
+    await rejectionOf(run());
     const journal = join(place.path, ".moneta-drop.jsonl");
     const text = await readFile(journal, "utf8");
     await writeFile(journal, text.replace(/("entry":"upload".*"at":)\d+/g, "$10"));

@@ -6,7 +6,7 @@ import { expect } from "chai";
 
 import { JOURNAL } from "../../../api/cli/drop/journal.ts";
 import { LOCK } from "../../../api/cli/drop/drop.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { randomAddress } from "../support/rows.ts";
 import { useDrop } from "./support/use-drop.ts";
 
@@ -19,7 +19,7 @@ describe("command line: drop of a folder from others", () => {
 
   it("does not lock through a link", async () => {
     await symlink(join(place.path, "elsewhere"), join(place.path, LOCK));
-    expect((await refusalOf(run())).message).to.contain("cannot be a lock");
+    expect((await rejectionOf(run())).message).to.contain("cannot be a lock");
     expect(await readdir(place.path)).not.to.contain("elsewhere");
   });
 
@@ -27,7 +27,7 @@ describe("command line: drop of a folder from others", () => {
     const target = join(place.path, "target");
     await writeFile(target, "mine");
     await symlink(target, join(place.path, JOURNAL));
-    expect((await refusalOf(run())).message).to.contain("is a link");
+    expect((await rejectionOf(run())).message).to.contain("is a link");
     await rm(join(place.path, JOURNAL));
     for (const name of ["drop-report.csv", "drop-report.csv.part"]) await symlink(target, join(place.path, name));
     expect((await run()).failed).to.equal(false);
@@ -68,7 +68,7 @@ describe("command line: drop of a folder from others", () => {
         [start, ...uploads, batch.replace(/"collection_address":"0x\w+"/, `"collection_address":"${other}"`)],
       ]) {
         await write(...entries);
-        expect((await refusalOf(run())).message).to.contain("another receiver");
+        expect((await rejectionOf(run())).message).to.contain("another receiver");
       }
       await write(start, ...uploads, batch);
       expect((await run()).failed).to.equal(false);
@@ -85,7 +85,7 @@ describe("command line: drop of a folder from others", () => {
       ] as const) {
         expect(batch).to.contain(own);
         await write(start, ...uploads, batch.replace(own, other));
-        expect((await refusalOf(run())).message).to.contain("another receiver");
+        expect((await rejectionOf(run())).message).to.contain("another receiver");
       }
     });
   });

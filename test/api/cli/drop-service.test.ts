@@ -7,14 +7,14 @@ import { DropService } from "../../../api/cli/drop/service.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { eventually } from "../../support/eventually.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { runCli } from "./support/run.ts";
 
 const ADDRESS = "0x00000000000000000000000000000000000A11cE";
 
 describe("command line: drop without a service", () => {
   const refusal = (env: Record<string, string>, ...more: string[]) =>
-    refusalOf(
+    rejectionOf(
       runCli({ MONETA_TOKEN: "moneta_x", ...env }, "drop", ".", "--collection", ADDRESS, "--user", "alice", ...more),
     );
 

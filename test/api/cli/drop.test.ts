@@ -7,7 +7,7 @@ import { LOCK, locked } from "../../../api/cli/drop/drop.ts";
 import type { Shape } from "../../../client/client.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { randomAddress } from "../support/rows.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 import { picture, useDrop } from "./support/use-drop.ts";
@@ -65,9 +65,9 @@ describe("command line: drop", () => {
     it("refuses a folder, a receiver or a collection that changed after the start", async () => {
       await run("--yes");
       const other = await moneta.api.wallet();
-      expect((await refusalOf(run("--yes", "--to", other))).message).to.contain("changed after its drop began");
+      expect((await rejectionOf(run("--yes", "--to", other))).message).to.contain("changed after its drop began");
       await writeFile(join(place.path, "images", "1.svg"), picture(99));
-      expect((await refusalOf(run("--yes"))).message).to.contain("changed after its drop began");
+      expect((await rejectionOf(run("--yes"))).message).to.contain("changed after its drop began");
       expect(await minted()).to.have.length(3);
     });
 
@@ -77,7 +77,7 @@ describe("command line: drop", () => {
       await appendFile(journal, '{"entry":"batch","key":"dr');
       expect(await json("--yes")).to.include({ state: "finished", completed: 3 });
       await appendFile(journal, "\n");
-      expect((await refusalOf(run("--yes"))).message).to.match(/Line \d+ of .* is damaged/);
+      expect((await rejectionOf(run("--yes"))).message).to.match(/Line \d+ of .* is damaged/);
     });
 
     it("names every problem with its file", async () => {
@@ -129,12 +129,12 @@ describe("command line: drop", () => {
     it("refuses a collection that the app does not have, and calls without a token or a receiver", async () => {
       const other = await moneta.createApp("other");
       const foreign = await other.collection({ type: "ERC721" });
-      const text = async (...more: string[]) => (await refusalOf(run(...more))).message;
+      const text = async (...more: string[]) => (await rejectionOf(run(...more))).message;
       expect(await text("--collection", foreign)).to.contain("has no collection");
       const without = runCli({}, ...words());
-      expect((await refusalOf(without)).message).to.contain("MONETA_TOKEN");
+      expect((await rejectionOf(without)).message).to.contain("MONETA_TOKEN");
       const nobody = runCli(drop.env, ...wordsToNobody());
-      expect((await refusalOf(nobody)).message).to.contain("--to ADDRESS or --user IDENTIFIER");
+      expect((await rejectionOf(nobody)).message).to.contain("--to ADDRESS or --user IDENTIFIER");
       expect(await text("--supply", "3")).to.contain("ERC1155 collections only");
     });
   });
@@ -210,7 +210,7 @@ describe("command line: drop", () => {
       const { total } = await moneta.api.ok<{ total: number }>("GET", "/v1/requests?reference=order-1");
       expect(total).to.equal(2);
       await table("file,name,owner,reference", "7.svg,A,eve,order-1");
-      expect((await refusalOf(run("--yes"))).message).to.contain("changed after its drop began");
+      expect((await rejectionOf(run("--yes"))).message).to.contain("changed after its drop began");
     });
 
     it("needs --to or --user only for tokens without an owner", async () => {
@@ -237,10 +237,10 @@ describe("command line: drop", () => {
       await table("file,name", "7.svg,Seven");
       await mkdir(join(place.path, "json"));
       await writeFile(join(place.path, "json", "1.json"), "{}");
-      expect((await refusalOf(run())).message).to.contain("both metadata.csv and json/");
+      expect((await rejectionOf(run())).message).to.contain("both metadata.csv and json/");
       await rm(join(place.path, "json"), { recursive: true });
       await rm(join(place.path, "metadata.csv"));
-      expect((await refusalOf(run())).message).to.contain("neither metadata.csv nor files in json/");
+      expect((await rejectionOf(run())).message).to.contain("neither metadata.csv nor files in json/");
     });
   });
 
@@ -330,10 +330,10 @@ describe("command line: drop", () => {
       const held = start();
       await held.printed(/sent 0 of/);
       await pause(Number(held.child.pid));
-      expect((await refusalOf(run("--yes"))).message).to.contain("Another process");
+      expect((await rejectionOf(run("--yes"))).message).to.contain("Another process");
       await held.end("SIGKILL");
       await locked(place.path, async () => {
-        expect((await refusalOf(run("--yes"))).message).to.contain("Another process");
+        expect((await rejectionOf(run("--yes"))).message).to.contain("Another process");
       });
       expect(await json("--yes")).to.include({ state: "finished", completed: 1 });
       expect(await minted()).to.have.length(1);

@@ -12,7 +12,7 @@ import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { startAnvil } from "../../support/node.ts";
 import { useAnvil } from "../../support/use-anvil.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 
 const CHAIN = 84_532;
 
@@ -119,7 +119,7 @@ describe("command line: init", () => {
     const written = (output: string) => {
       const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
       if (address === undefined || second.length > 0) return;
-      const refused = refusalOf(run(["--without-words"], { env }));
+      const refused = rejectionOf(run(["--without-words"], { env }));
       second.push(refused);
       void refused.finally(() => node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]));
     };
@@ -167,7 +167,7 @@ describe("command line: init", () => {
     ["no coins in time", ["--without-words", "--wait", "0m"], {}, /has 0\.0 and needs .* Nothing was sent\./],
   ] as const) {
     it(`says in one sentence what is wrong: ${what}`, async () => {
-      const refused = await refusalOf(run([...words], { env }));
+      const refused = await rejectionOf(run([...words], { env }));
       expect(refused).to.be.instanceOf(OperatorError);
       expect(refused.message).to.match(sentence);
     });
@@ -177,7 +177,7 @@ describe("command line: init", () => {
     const polygon = await startAnvil(80_002);
     try {
       const words = ["--chain", "polygonAmoy", "--without-words", "--wait", "0m"];
-      const start = () => refusalOf(run(words, { env: { RPC_URL: polygon.url, PUBLIC_URL: "https://nft.example" } }));
+      const start = () => rejectionOf(run(words, { env: { RPC_URL: polygon.url, PUBLIC_URL: "https://nft.example" } }));
       const file = join(folder.path, ".env");
       expect((await start()).message).to.match(/Nothing was sent/);
       const settings = await readFile(file, "utf8");

@@ -7,7 +7,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { readMeta, writeMeta } from "../../../api/store/db/meta.ts";
 import { sealWithoutPlace } from "../../support/test-keys.ts";
 import { useService } from "../../support/use-service.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 describe("command line: keys rotate", () => {
@@ -80,14 +80,14 @@ describe("command line: keys rotate", () => {
     for (const content of ["a", "b"]) await mint(collection, wallet, content);
     const last = await mint(collection, wallet, "c");
     await moneta.stop();
-    expect((await refusalOf(rotate(NEW))).message).to.match(
+    expect((await rejectionOf(rotate(NEW))).message).to.match(
       /request [0-9a-f]{64} cannot be decrypted: .* Keep every older key/,
     );
     const database = await openDatabase(moneta.databaseUrl);
     try {
       const sealed = await stored(database, last);
       await store(database, last, "not sealed at all");
-      expect((await refusalOf(rotate(BOTH))).message).to.match(/is not encrypted/);
+      expect((await rejectionOf(rotate(BOTH))).message).to.match(/is not encrypted/);
       await store(database, last, sealed);
       expect(await rotate(BOTH)).to.include({ resealed: 3, unchanged: 0 });
       expect(await rotate(NEW)).to.include({ resealed: 0, unchanged: 3 });

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { newSeedPhrase, SeedFileError, writeSeedFile } from "../../../api/keys/seed-file.ts";
 import { TestProcess } from "../../support/process.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -61,21 +61,21 @@ describe("command line: keys", () => {
     it("never overwrites a file", async () => {
       await runCli(env, "keys", "create");
       const before = await readFile(`${folder.path}/seed.jwe`, "utf8");
-      const error = await refusalOf(runCli(env, "keys", "create"));
+      const error = await rejectionOf(runCli(env, "keys", "create"));
       expect(error).to.be.instanceOf(SeedFileError);
       expect(error.message).to.match(/already exists and was not overwritten/);
       expect(await readFile(`${folder.path}/seed.jwe`, "utf8")).to.equal(before);
     });
 
     it("refuses a weak SEED_PASSPHRASE, and writes no file", async () => {
-      const error = await refusalOf(runCli({ ...env, SEED_PASSPHRASE: "correct horse" }, "keys", "create"));
+      const error = await rejectionOf(runCli({ ...env, SEED_PASSPHRASE: "correct horse" }, "keys", "create"));
       expect(error).to.be.instanceOf(OperatorError);
       expect(error.message).to.match(/SEED_PASSPHRASE is weak: it has 13 characters.*openssl rand/s);
       expect(existsSync(`${folder.path}/seed.jwe`)).to.equal(false);
     });
 
     it("requires SEED_PASSPHRASE", async () => {
-      const error = await refusalOf(runCli({ ...env, SEED_PASSPHRASE: "" }, "keys", "create"));
+      const error = await rejectionOf(runCli({ ...env, SEED_PASSPHRASE: "" }, "keys", "create"));
       expect(error).to.be.instanceOf(OperatorError);
       expect(error.message).to.match(/SEED_PASSPHRASE is not set/);
     });
@@ -85,7 +85,7 @@ describe("command line: keys", () => {
     it("prints the lane addresses of the file, and rejects a wrong passphrase", async () => {
       const made = await jsonOfCli<Keys>(env, "keys", "create");
       expect(await jsonOfCli<Keys>(env, "keys", "check")).to.deep.equal(made);
-      const error = await refusalOf(runCli({ ...env, SEED_PASSPHRASE: "wrong" }, "keys", "check"));
+      const error = await rejectionOf(runCli({ ...env, SEED_PASSPHRASE: "wrong" }, "keys", "check"));
       expect(error).to.be.instanceOf(SeedFileError);
       expect(error.message).to.match(/passphrase does not open the seed file/);
     });
@@ -98,9 +98,9 @@ describe("command line: keys", () => {
     });
 
     it("rejects a missing file and a file that is not a seed file", async () => {
-      expect((await refusalOf(runCli(env, "keys", "check"))).message).to.match(/cannot be read \(ENOENT\)/);
+      expect((await rejectionOf(runCli(env, "keys", "check"))).message).to.match(/cannot be read \(ENOENT\)/);
       await writeFile(`${folder.path}/seed.jwe`, "nonsense");
-      expect((await refusalOf(runCli(env, "keys", "check"))).message).to.match(/is not a seed file/);
+      expect((await rejectionOf(runCli(env, "keys", "check"))).message).to.match(/is not a seed file/);
     });
   });
 

@@ -6,7 +6,7 @@ import { expect } from "chai";
 import { keptSecret } from "../../../api/cli/listen.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { useFolder } from "../../support/use-folder.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 
 describe("the signing secret of listen", () => {
   const folder = useFolder();
@@ -27,7 +27,7 @@ describe("the signing secret of listen", () => {
 
   it("is not replaced when the file is damaged", async () => {
     await writeFile(join(folder.path, "listen-secret"), "whsec_\n");
-    const refusal = await refusalOf(keptSecret(folder.path));
+    const refusal = await rejectionOf(keptSecret(folder.path));
     expect(refusal).to.be.instanceOf(OperatorError);
     expect(refusal.message).to.contain("listen-secret has no signing secret. Delete the file, or pass --secret.");
   });

@@ -7,7 +7,7 @@ import { expect } from "chai";
 import { verifyWebhook } from "../../../client/webhooks.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
@@ -175,7 +175,7 @@ describe("listen", () => {
   it("says what is wrong with its options", async () => {
     const to = ["--forward-to", "http://127.0.0.1:9/"];
     const reason = async (...words: string[]) =>
-      (await refusalOf(runCli({ DATA_DIR: folder.path }, "listen", ...words))).message;
+      (await rejectionOf(runCli({ DATA_DIR: folder.path }, "listen", ...words))).message;
     expect(await reason(...to)).to.match(/--token/);
     expect(await reason("--forward-to", "file:///etc/passwd")).to.match(/begins with http/);
     expect(await reason(...to, "--secret", "secret")).to.match(/whsec_/);

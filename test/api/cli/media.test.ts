@@ -6,7 +6,7 @@ import { expect } from "chai";
 import type { Examination } from "../../../api/operate/doctor/examine.ts";
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
@@ -128,7 +128,7 @@ describe("command line: hosted media", () => {
       await writeFile(fileOf(root), "x");
       expect((await media("--media"))[0]?.[1]).to.contain(`ipfs://${root}: block ${root} is corrupt`);
       await age();
-      const refusal = await refusalOf(runCli(moneta.env, "media", "collect"));
+      const refusal = await rejectionOf(runCli(moneta.env, "media", "collect"));
       expect(refusal.message).to.contain("Nothing was removed");
     });
   });

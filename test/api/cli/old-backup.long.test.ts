@@ -6,7 +6,7 @@ import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { RequestBody } from "../../support/api-client.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { NOT_SENDING, useOldBackup } from "./support/old-backup.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
@@ -31,7 +31,7 @@ describe("an old backup", () => {
     await moneta.start(NOT_SENDING);
     later = await api.accept("/v1/nfts", { collection_address: erc721, to_address: wallets[2], name: "Later" });
     await moneta.stop();
-    const error = await refusalOf(moneta.start());
+    const error = await rejectionOf(moneta.start());
     expect(error).to.be.instanceOf(StartupError);
     expect(error.message).to.match(
       /is an old backup, or another service uses the same seed.*`npm run cli -- reconcile`/,

@@ -4,7 +4,7 @@ import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { TestProcess } from "../../support/process.ts";
 import { addTestEvents } from "../support/rows.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { runCli } from "./support/run.ts";
 import { useCli } from "./support/use-cli.ts";
 
@@ -66,7 +66,7 @@ describe("command line: prune", () => {
 
   it("refuses a setting that is too short, by its name", async () => {
     const short = { ...cli.env, RETAIN_IDEMPOTENCY_KEYS_DAYS: "1" };
-    const { message } = await refusalOf(runCli(short, "prune", "--dry-run"));
+    const { message } = await rejectionOf(runCli(short, "prune", "--dry-run"));
     expect(message).to.contain("RETAIN_IDEMPOTENCY_KEYS_DAYS: must be forever, or a whole number of days from 7");
   });
 

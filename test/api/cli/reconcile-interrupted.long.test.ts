@@ -12,7 +12,7 @@ import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
 import { inDatabase } from "./support/in-database.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
@@ -141,7 +141,7 @@ describe("reconcile behind a provider with limits, interrupted", () => {
       // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
       await database.write(() => pause(Number(child.child.pid)));
       moneta.intercept = limited(nothing());
-      const refusal = await refusalOf(runCli(moneta.env, "reconcile"));
+      const refusal = await rejectionOf(runCli(moneta.env, "reconcile"));
       expect(refusal.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
       const text = (await readMeta(database.read, "reconcile")) ?? "";
       const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });

@@ -6,7 +6,7 @@ import { ERC1155Collection__factory } from "../../../types/ethers-contracts/fact
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { readContract } from "../../support/read-contract.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
 import { contents, countedTotals } from "../support/contents.ts";
 import { DAMAGES } from "./support/damages.ts";
@@ -185,7 +185,7 @@ describe("reconcile", () => {
       await moneta.provider.send("eth_sendTransaction", [
         { from: lane.address, to: lane.address, value: "0x0", gas: "0x5300", nonce },
       ]);
-      const error = await refusalOf(runCli(moneta.env, "reconcile"));
+      const error = await rejectionOf(runCli(moneta.env, "reconcile"));
       expect(error.message).to.match(/transaction pool holds transactions of .* that the database does not know/);
       await moneta.provider.send("evm_setAutomine", [true]);
       await moneta.provider.send("hardhat_mine", ["0x1"]);

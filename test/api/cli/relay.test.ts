@@ -10,7 +10,7 @@ import { Relay__factory } from "../../../contracts/generated/factories/Relay__fa
 import { ANVIL_KEY } from "../../support/node.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const OPERATOR = "0x00000000000000000000000000000000000000A1";
@@ -84,7 +84,7 @@ describe("command line: relay", () => {
     expect(await at(relay).paused()).to.equal(false);
     await writeFile(file, "0x12");
     const words = ["relay", "pause", "--relay", relay, "--key-file", file] as const;
-    expect((await refusalOf(runCli(env(), ...words))).message).to.match(/is not a private key/);
+    expect((await rejectionOf(runCli(env(), ...words))).message).to.match(/is not a private key/);
   });
 
   it("prints what another owner must send, sends nothing, and fails", async () => {
@@ -103,7 +103,7 @@ describe("command line: relay", () => {
   });
 
   it("finds the relay in the deployment file, and says what is missing", async () => {
-    const refusal = async (...words: string[]) => (await refusalOf(runCli(env(), "relay", ...words))).message;
+    const refusal = async (...words: string[]) => (await rejectionOf(runCli(env(), "relay", ...words))).message;
     expect(await refusal("status")).to.match(/31337\.json is missing: pass --relay <address>/);
     expect(await refusal("status", "--relay", OPERATOR)).to.include(`There is no contract at ${OPERATOR}`);
     expect(await refusal("status", "--relay", "0x12")).to.equal("--relay: 0x12 is not an address.");

@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import { BlockFiles, DiskRoom } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { blockOf } from "../support/content.ts";
 
@@ -25,7 +25,7 @@ describe("BlockFiles", () => {
     const { cid } = await blockOf("cat");
     // Makes the same call fail that fails on a full disk.
     const unwritable = { length: 3 } as unknown as Uint8Array;
-    expect(await refusalOf(blocks.put(cid, unwritable))).to.include({ name: "TypeError" });
+    expect(await rejectionOf(blocks.put(cid, unwritable))).to.include({ name: "TypeError" });
     expect(await files()).to.deep.equal([]);
   });
 
@@ -34,7 +34,7 @@ describe("BlockFiles", () => {
     await blocks.put(cid, bytes);
     const [file = ""] = await files();
     const other = new BlockFiles(file);
-    expect(await refusalOf(other.has(cid))).to.include({ code: "ENOTDIR" });
+    expect(await rejectionOf(other.has(cid))).to.include({ code: "ENOTDIR" });
   });
 
   it("lists no block of a folder that does not exist", async () => {
@@ -68,7 +68,7 @@ describe("BlockFiles", () => {
     it("gives no room away that a draft expects, until the draft has used it or ends", async () => {
       const [first, second] = [blocks.draft(), blocks.draft()];
       await first.expect(60);
-      expect(await refusalOf(second.expect(60))).to.include({ name: "BlockStoreUnavailable" });
+      expect(await rejectionOf(second.expect(60))).to.include({ name: "BlockStoreUnavailable" });
       expect(await store(second, 41, "a")).to.include({ name: "BlockStoreUnavailable" });
       expect(await store(first, 60, "b")).to.equal(null);
       free -= 60;
@@ -83,9 +83,9 @@ describe("BlockFiles", () => {
 
     it("gives room back when the disk cannot be looked at, or a block cannot be written", async () => {
       const room = new DiskRoom(folder.path, KEPT, () => Promise.reject(new Error("no such folder")));
-      expect(await refusalOf(room.reserve(100))).to.include({ message: "no such folder" });
+      expect(await rejectionOf(room.reserve(100))).to.include({ message: "no such folder" });
       const unwritable = { length: 100 } as unknown as Uint8Array;
-      expect(await refusalOf(blocks.put((await blockOf("a")).cid, unwritable))).to.include({ name: "TypeError" });
+      expect(await rejectionOf(blocks.put((await blockOf("a")).cid, unwritable))).to.include({ name: "TypeError" });
       expect(await store(blocks, 100, "b")).to.equal(null);
     });
   });

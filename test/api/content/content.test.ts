@@ -7,7 +7,7 @@ import { BlockFiles } from "../../../api/content/block-files.ts";
 import { parseCid } from "../../../api/content/cids.ts";
 import { findFile, importContent, importDirectory, walkBlocks } from "../../../api/content/content.ts";
 import { collect } from "../../support/collect.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { streamOf } from "../support/content.ts";
 
@@ -137,7 +137,7 @@ describe("content", () => {
     const all = (await collect(walkBlocks(blocks, cid, new Set()))).map((block) => block.cid);
     expect(all.length).to.equal(3);
     expect(await blocks.quarantine().add([all[2]!], Infinity)).to.have.length(1);
-    expect(await refusalOf(read(cid))).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
+    expect(await rejectionOf(read(cid))).to.include({ name: "BlockMissing", cid: all[2]!.toString() });
   });
 });
 

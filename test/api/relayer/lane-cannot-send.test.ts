@@ -49,7 +49,7 @@ describe("a lane that cannot send", () => {
   it("reports fees above the ceiling all the time, and stays ready", async () => {
     const sent = onBroadcast(moneta, () => undefined);
     const { intercept } = moneta;
-    moneta.intercept = (call) => (call.method === "eth_maxPriorityFeePerGas" ? tip(60n) : intercept?.(call));
+    moneta.intercept = (call) => (call.method === "eth_maxPriorityFeePerGas" ? tip(10n ** 15n) : intercept?.(call));
     const id = await mint();
     const words = await inTrouble(0);
     expect(words).to.match(/gwei, and MAX_FEE_GWEI allows 50: wait for lower fees or raise MAX_FEE_GWEI$/);

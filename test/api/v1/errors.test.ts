@@ -48,6 +48,7 @@ describe("errors", () => {
       ["POST", "/", "GET, HEAD"],
       ["POST", "/docs", "GET, HEAD"],
       ["POST", "/openapi.json", "GET, HEAD"],
+      ["DELETE", "/openapi.json", "GET, HEAD"],
       ["PUT", "/v1/console/session", "POST, GET, DELETE, HEAD"],
       ["PUT", "/ipfs/x", "GET, HEAD, OPTIONS"],
       ["PUT", "/metadata/1/0x/1", "GET, HEAD, OPTIONS"],

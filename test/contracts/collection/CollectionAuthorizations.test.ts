@@ -48,9 +48,13 @@ for (const { kind, deploy } of [
 
     describe("given the wallet's signature", () => {
       it("moves the token", async () => {
-        const { relay, intent, sign, transferItem, holds, bob } = await setUp();
+        const { collections, relay, intent, sign, transferItem, holds, bob } = await setUp();
         const transfer = intent();
-        await expect(run(relay, await transferItem(0, transfer, sign(transfer)))).not.to.emit(relay, "CallFailed");
+        const sent = run(relay, await transferItem(0, transfer, sign(transfer)));
+        await expect(sent).not.to.emit(relay, "CallFailed");
+        if (kind.includes("ERC721")) {
+          await expect(sent).to.emit(collections[0], "Transfer").withArgs(transfer.from, bob.address, transfer.tokenId);
+        }
         expect(await holds(0, bob.address)).to.equal(true);
       });
 

@@ -34,9 +34,11 @@ describe("image", () => {
   describe("given its files and packages in a folder of their own", () => {
     // The service runs from a folder of its own. This is its node, with its data.
     const moneta = useService({ start: false });
-    const folder = useFolder({ per: "block" });
     let service: TestProcess;
     let baseUrl: string;
+    // First: it runs from the folder.
+    after("stop the service", () => service.end("SIGKILL"));
+    const folder = useFolder({ per: "block" });
 
     before("start the service", async () => {
       layOut(plan, folder.path);
@@ -48,8 +50,6 @@ describe("image", () => {
       const [line] = await service.printed(/^.*"msg":"serving".*$/m);
       baseUrl = `http://127.0.0.1:${(JSON.parse(line) as { port: number }).port.toString()}`;
     });
-
-    after("stop the service", () => service.end("SIGKILL"));
 
     function run(entry: string, args: string[], env: Record<string, string> = {}): TestProcess {
       return new TestProcess([...NODE_OPTIONS, join(folder.path, entry), ...args], { ...moneta.env, ...env });

@@ -9,7 +9,7 @@ import type { StartOptions } from "../../../scripts/start/options.ts";
 import { Problem } from "../../../scripts/start/problem.ts";
 import { reserve } from "../../../scripts/start/reserve.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { occupy } from "../support/ports.ts";
 
@@ -23,7 +23,7 @@ describe("npm start: reserve", () => {
   }
 
   async function refusal(options: StartOptions): Promise<string> {
-    const error = await refusalOf(reserve(options));
+    const error = await rejectionOf(reserve(options));
     expect(error).to.be.instanceOf(Problem);
     return error.message;
   }

@@ -4,7 +4,7 @@ import { Problem } from "../../../scripts/start/problem.ts";
 import { runTourAlone } from "../../../scripts/start/tour/alone.ts";
 import type { TourOptions } from "../../../scripts/start/tour/main.ts";
 import { startFakeRpc } from "../../support/fake-rpc.ts";
-import { refusalOf } from "../../support/refusal.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 
 const LOCAL = "0x7a69";
 /** Nobody listens on this port, which only the operating system may use. */
@@ -19,7 +19,7 @@ describe("runTourAlone", () => {
       verbose: false,
       signal: new AbortController().signal,
     };
-    const error = await refusalOf(runTourAlone({ ...options, ...changes }));
+    const error = await rejectionOf(runTourAlone({ ...options, ...changes }));
     expect(error).to.be.instanceOf(Problem);
     return error.message;
   }

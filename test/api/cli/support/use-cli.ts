@@ -1,4 +1,4 @@
-import { refusalOf } from "../../../support/refusal.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { startApi, type TestApi } from "../../support/api.ts";
 import { jsonOfCli, runCli } from "./run.ts";
 
@@ -26,5 +26,5 @@ class CliFixture {
 
   /** @returns the message of the error that the command fails with. */
   readonly refusal = async (...words: string[]): Promise<string> =>
-    (await refusalOf(runCli(this.env, ...words))).message;
+    (await rejectionOf(runCli(this.env, ...words))).message;
 }

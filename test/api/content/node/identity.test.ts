@@ -5,7 +5,7 @@ import { expect } from "chai";
 
 import type { loadIdentity } from "../../../../api/content/node/node.ts";
 import { ipfsPackagesAreInstalled } from "../../../support/ipfs-packages.ts";
-import { refusalOf } from "../../../support/refusal.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
 describe("identity of the IPFS node", () => {
@@ -26,10 +26,10 @@ describe("identity of the IPFS node", () => {
   it("is neither replaced nor printed when the file is corrupt", async () => {
     const file = join(folder.path, "key");
     await writeFile(file, "hunter2\n");
-    expect((await refusalOf(load(file))).message)
+    expect((await rejectionOf(load(file))).message)
       .to.contain(`${file} does not contain the key of an IPFS node`)
       .and.not.contain("hunter2");
     await mkdir(join(folder.path, "folder"));
-    expect((await refusalOf(load(join(folder.path, "folder")))).message).to.contain("cannot be read (EISDIR)");
+    expect((await rejectionOf(load(join(folder.path, "folder")))).message).to.contain("cannot be read (EISDIR)");
   });
 });

@@ -6,7 +6,7 @@ import type { CID } from "multiformats/cid";
 import { findFile, importContent } from "../../../../api/content/content.ts";
 import { collect } from "../../../support/collect.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
-import { refusalOf } from "../../../support/refusal.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { blockOf, streamOf } from "../../support/content.ts";
 import { BLOCK_STORES, openTestBlocks, type TestBlocks } from "../../support/test-blocks.ts";
@@ -61,10 +61,10 @@ for (const kind of BLOCK_STORES) {
 
     it("names the CID of a missing and of a corrupt block, and repairs it when it is stored again", async () => {
       const { cid, bytes } = await blockOf("cat");
-      expect(await refusalOf(store.blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
+      expect(await rejectionOf(store.blocks.get(cid))).to.include({ name: "BlockMissing", cid: cid.toString() });
       await store.blocks.put(cid, bytes);
       await store.corrupt(cid, "dog");
-      expect(await refusalOf(store.blocks.get(cid))).to.include({ name: "BlockCorrupt", cid: cid.toString() });
+      expect(await rejectionOf(store.blocks.get(cid))).to.include({ name: "BlockCorrupt", cid: cid.toString() });
       await store.blocks.put(cid, bytes);
       expect(await text(cid)).to.equal("cat");
     });
@@ -122,11 +122,11 @@ for (const kind of BLOCK_STORES) {
         const quarantine = store.blocks.quarantine();
         expect(await quarantine.add([cid], now())).to.have.length(1);
         expect(await store.other().restoreQuarantined()).to.equal(1);
-        expect(await refusalOf(quarantine.confirm())).to.include({ name: "QuarantineTakenOver" });
+        expect(await rejectionOf(quarantine.confirm())).to.include({ name: "QuarantineTakenOver" });
         expect(await quarantine.restore(cid)).to.equal(false);
         expect(await text(cid)).to.equal("cat");
         expect(await store.blocks.restoreQuarantined()).to.equal(0);
-        expect(await refusalOf(quarantine.add([cid], now()))).to.include({ name: "QuarantineTakenOver" });
+        expect(await rejectionOf(quarantine.add([cid], now()))).to.include({ name: "QuarantineTakenOver" });
       });
 
       it("keeps a block that was stored again meanwhile, whether it is restored or removed", async () => {

@@ -14,7 +14,7 @@ import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
 import type { Plan } from "../../../../api/operate/deploy/plan.ts";
 import { OperatorError } from "../../../../api/operate/operator-error.ts";
 import { ANVIL_KEY } from "../../../support/node.ts";
-import { refusalOf } from "../../../support/refusal.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { useAnvil } from "../../../support/use-anvil.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 
@@ -75,7 +75,7 @@ describe("deployContracts", () => {
   /** Deploys until so many transactions are sent. */
   async function interruptAfter(transactions: number, changes?: Partial<Plan>): Promise<void> {
     deployer.left = transactions;
-    expect((await refusalOf(deploy(changes))).message).to.equal("interrupted");
+    expect((await rejectionOf(deploy(changes))).message).to.equal("interrupted");
     deployer.left = Infinity;
   }
 
@@ -212,7 +212,7 @@ describe("deployContracts", () => {
   describe("given an unfinished deployment with another storage", () => {
     it("says how to finish it, and finishes it when none is named", async () => {
       await interruptAfter(2, { storage: "standard" });
-      const refused = await refusalOf(deploy({ storage: "compact" }));
+      const refused = await rejectionOf(deploy({ storage: "compact" }));
       expect(refused.message).to.match(/An unfinished deployment .* the storage standard\. .*--storage to finish it/);
       expect((await deploy()).result?.factories.map(({ storage }) => storage)).to.deep.equal(["standard"]);
       expect(await sent()).to.equal(STEPS.length);
@@ -245,7 +245,7 @@ describe("deployContracts", () => {
   describe("given the deployer cannot pay", () => {
     it("prints the missing amount and sends nothing", async () => {
       const poor = Wallet.createRandom(node.provider);
-      const refused = await refusalOf(deploy({}, new Wallet(poor.privateKey, node.provider)));
+      const refused = await rejectionOf(deploy({}, new Wallet(poor.privateKey, node.provider)));
       expect(refused).to.be.instanceOf(OperatorError);
       expect(refused.message).to.match(
         /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
@@ -258,7 +258,7 @@ describe("deployContracts", () => {
     it("says how to finish it, and sends nothing", async () => {
       await interruptAfter(1);
       const owner = Wallet.createRandom().address;
-      expect((await refusalOf(deploy({ owner }))).message).to.contain(
+      expect((await rejectionOf(deploy({ owner }))).message).to.contain(
         `An unfinished deployment to this chain has the owner ${deployer.address}`,
       );
       expect(await sent()).to.equal(1);
@@ -292,7 +292,7 @@ describe("deployContracts on a chain that still has the rules of the Shanghai ha
       ...{ chainId: BigInt(CHAIN), owner: deployer.address, operators: [] },
       ...{ hostedBase, storage: null, dryRun: false, folder: folder.path },
     };
-    const refused = await refusalOf(deployContracts(wanted, deployer, (line) => (output += `${line}\n`)));
+    const refused = await rejectionOf(deployContracts(wanted, deployer, (line) => (output += `${line}\n`)));
     expect(output).to.match(/PUSH0 \(EIP-3855\): yes/);
     expect(output).to.match(/delegation \(EIP-7702\): no/);
     expect(refused.message).to.match(

@@ -7,7 +7,7 @@ import {
   VerifierFailed,
   verifiersOf,
 } from "../../../../api/operate/deploy/verifiers.ts";
-import { refusalOf } from "../../../support/refusal.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { type Answer, type Asked, VerifierServer } from "../verification/support/verifier-server.ts";
 
 const QUICK = { ...PATIENCE, timeout: 5_000, firstWait: 1, poll: 1, polls: 5 };
@@ -39,7 +39,7 @@ describe("verifiers", () => {
     return found.verify(SOURCE);
   };
   const failureOf = async (verification: Promise<Verification>): Promise<string> => {
-    const error = await refusalOf(verification);
+    const error = await rejectionOf(verification);
     expect(error).to.be.instanceOf(VerifierFailed);
     return error.message;
   };

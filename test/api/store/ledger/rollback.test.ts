@@ -73,22 +73,25 @@ describe("rollback", () => {
       await fc.assert(
         fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4 }), fc.nat({ max: 3 }), async (blocks, keep) => {
           const own = await openLedger();
-          const contract = await addCollection(own, { type: "ERC1155" });
-          const ledger = new Ledger();
-          const states = [await contents(own)];
-          for (const [index, block] of blocks.entries()) {
-            const moves = ledger.entries(contract, block, index + 1);
-            expect(await apply(own, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
-            states.push(await contents(own));
+          try {
+            const contract = await addCollection(own, { type: "ERC1155" });
+            const ledger = new Ledger();
+            const states = [await contents(own)];
+            for (const [index, block] of blocks.entries()) {
+              const moves = ledger.entries(contract, block, index + 1);
+              expect(await apply(own, { block: index + 1, moves, wallets: new Set(WALLETS) })).to.equal(true);
+              states.push(await contents(own));
+              expect(await countedTotals(own)).to.deep.equal([]);
+              const held = [...ledger.balances.values()].reduce((sum, quantity) => sum + quantity, 0n);
+              expect(states.at(-1)?.collections[0]?.copies).to.equal(held.toString());
+            }
+            const fork = Math.min(keep, blocks.length);
+            await own.write((trx) => rollback(trx, fork));
+            expect(await contents(own)).to.deep.equal(states[fork]);
             expect(await countedTotals(own)).to.deep.equal([]);
-            const held = [...ledger.balances.values()].reduce((sum, quantity) => sum + quantity, 0n);
-            expect(states.at(-1)?.collections[0]?.copies).to.equal(held.toString());
+          } finally {
+            await own.remove();
           }
-          const fork = Math.min(keep, blocks.length);
-          await own.write((trx) => rollback(trx, fork));
-          expect(await contents(own)).to.deep.equal(states[fork]);
-          expect(await countedTotals(own)).to.deep.equal([]);
-          await own.remove();
         }),
         { numRuns: triesOnEngine(40) },
       );

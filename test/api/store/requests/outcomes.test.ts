@@ -33,10 +33,10 @@ describe("what blocks make of a request", () => {
 
   let forks = 0;
   /** A reorg drops the batch. Then it runs with this outcome in another block. */
-  async function comesTo(outcome: ChainOutcome | null, confirmed: number): Promise<void> {
+  async function comesTo(outcome: ChainOutcome | null, confirmed: number, hash?: string): Promise<void> {
     forks += 1;
     await database.write((trx) => rollback(trx, 0));
-    const batches = [minedBatch(batch, 1, () => outcome, `0x0${forks.toString()}`)];
+    const batches = [minedBatch(batch, 1, () => outcome, hash ?? `0x0${forks.toString()}`)];
     const fork = `fork ${forks.toString()}`;
     expect(await apply(database, { block: 1, fork, confirmed, batches })).to.equal(true);
   }
@@ -72,12 +72,12 @@ describe("what blocks make of a request", () => {
 
   describe("given reorgs in which the batch runs it, and then does not", () => {
     it("is ready again", async () => {
-      await comesTo(null, 0);
+      await comesTo(null, 0, "0x01");
       expect((await requestRow(database, id)).ready_at).not.to.equal(null);
       // The same bytes ran in another block, this time with enough gas.
-      await comesTo(minted("1"), 0);
+      await comesTo(minted("1"), 0, "0x01");
       expect(await requestRow(database, id)).to.include({ status: "processing", ready_at: null, batch_id: null });
-      await comesTo(null, 0);
+      await comesTo(null, 0, "0x01");
       const row = await requestRow(database, id);
       expect(row).to.include({ status: "processing", outcome: null, lane: null, batch_id: null });
       expect(row.ready_at).not.to.equal(null);
