@@ -12,8 +12,8 @@ import type { RepeatedCall } from "../support/calling-thread.ts";
 const THREAD = join(import.meta.dirname, "..", "support", "calling-thread.ts");
 const COUNT = 200;
 const ROUNDS = 5;
-/** A call that stays has about 10,000 bytes. */
-const MOST_BYTES = 4_000;
+/** A call that stays has more than 10,000 bytes. What it writes, and its log line, may stay. */
+const MOST_BYTES = 7_000;
 
 describe("a call that was answered", () => {
   let api: TestApi;
