@@ -71,7 +71,7 @@ const SAME_ON_BOTH = [
   /^pipeline\/(?:operator-calls|parked-rows|receipts|small-blocks|statement-counts|verified-collections)\./,
   /^relayer\/(?:batch-gas|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
   /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
-  /^v1\/(?:broken-http|call-value|document|errors|event-stream-slow|full-disk|ipfs(?:-in-browser)?)\./,
+  /^v1\/(?:broken-http|document|errors|event-stream-slow|full-disk|ipfs(?:-in-browser)?)\./,
   /^v1\/(?:metadata|rate-limit|request-log|slow-callers|uris|upload-media|webhook-sending)\./,
   /^webhooks\/hostile-receivers\./,
 ];
