@@ -3,15 +3,15 @@ import { runInNewContext } from "node:vm";
 
 /** Milliseconds after the start, so that it delays neither the start nor the first calls, and between two tries. */
 const AFTER = 1_000;
-/** Tries, after which a service that was never idle keeps the memory: it needs it. */
+/** After so many tries the service was never idle, needs the memory, and keeps it. */
 const TRIES = 10;
-/** Share of the time in which an idle thread works at most. */
+/** A thread that works for at most this share of the time is idle. */
 const IDLE = 0.1;
 
 /**
  * Gives back, in an idle moment soon after the start, what loading the code has left in the heap of this thread: 40 MiB. By
- * itself V8 keeps them for as long as the service is idle. Not while the thread works: all code that V8 has compiled and
- * optimized for the calls so far goes too, and the next thousands of calls would take a third longer.
+ * itself V8 keeps them for as long as the service is idle. It waits for such a moment because this also removes the code that
+ * V8 has optimized for the calls so far: the next thousands of calls would take a third longer.
  */
 export function releaseMemorySoon(): void {
   let tries = 0;

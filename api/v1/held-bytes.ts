@@ -74,7 +74,7 @@ export class UnreadAnswers {
 
   /** Counts the answer of each call for its address. */
   watch(): RequestHandler {
-    // All answers share them. With functions of its own, a call would stay in the memory for longer, as `CallValue` explains.
+    // All answers share them. V8 would keep a response with functions of its own as long as `CallValue` says of a `WeakMap`.
     const write = methodOf(this.#write.bind(this)) as Response["write"];
     const end = methodOf(this.#end.bind(this)) as Response["end"];
     return (request, response, next) => {

@@ -9,7 +9,7 @@ import { createTestDatabase, type DatabasePlace } from "../../support/database.t
 import { describeOn } from "../../support/engine.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { rejectionOf } from "../../support/rejection.ts";
-import { inDatabase } from "./support/in-database.ts";
+import { withDatabase } from "../../../scripts/scene/scene.ts";
 import { runCli } from "./support/run.ts";
 
 describeOn("postgres", "backup without a fitting pg_dump", () => {
@@ -19,7 +19,7 @@ describeOn("postgres", "backup without a fitting pg_dump", () => {
   before(async () => {
     place = await createTestDatabase();
     const version = sql<{ server: string }>`select current_setting('server_version') as server`;
-    const { rows } = await inDatabase(place.url, ({ read }) => version.execute(read));
+    const { rows } = await withDatabase(place.url, ({ read }) => version.execute(read));
     server = rows[0]?.server ?? "";
   });
   after(() => place.remove());

@@ -12,7 +12,7 @@ import { startTestService } from "../../support/service.ts";
 import { contents } from "../support/contents.ts";
 import { flipByte, IMAGE, reseal, useBackups } from "./support/backups.ts";
 import { rejectionOf } from "../../support/rejection.ts";
-import { inDatabase } from "./support/in-database.ts";
+import { withDatabase } from "../../../scripts/scene/scene.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 const DATABASE_FILE = TEST_ENGINE === "sqlite" ? "moneta.sqlite" : "moneta.dump";
@@ -22,7 +22,7 @@ describeWithBackups("backup and restore", () => {
   const { moneta } = backups;
 
   const rowsOf = async (url: string) => {
-    const { counters, ...rows } = await inDatabase(url, contents);
+    const { counters, ...rows } = await withDatabase(url, contents);
     // The feeds are moved: see below.
     return { ...rows, counters: counters.filter(([key]) => !key.startsWith("events:")) };
   };
@@ -118,7 +118,7 @@ describeWithBackups("backup and restore", () => {
 
     it("moves the event feeds past every cursor that was handed out after the backup", async () => {
       const newest = async (url: string) => {
-        const { counters } = await inDatabase(url, contents);
+        const { counters } = await withDatabase(url, contents);
         return counters.find(([key]) => key === `events:${moneta.app.appId}`)?.[1] ?? 0;
       };
       const place = await backups.place();

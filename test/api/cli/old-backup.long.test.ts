@@ -48,18 +48,18 @@ describe("an old backup", () => {
 
   it("stays unchanged by reconcile --dry-run", async () => {
     const { waiting } = backup;
-    const before = await backup.inDatabase(contents);
+    const before = await backup.withDatabase(contents);
     const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile", "--dry-run");
     expect(result.dry_run).to.equal(true);
     expect(result.recovery?.uncertain).to.have.members([waiting.mint, waiting.transfer, waiting.collection]);
-    expect(await backup.inDatabase(contents)).to.deep.equal(before);
+    expect(await backup.withDatabase(contents)).to.deep.equal(before);
   });
 
   it("keeps uncertain requests pending with reconcile --run-uncertain", async () => {
     const { waiting } = backup;
     await backup.undoing(async () => {
       await jsonOfCli<Reconciliation>(moneta.env, "reconcile", "--run-uncertain");
-      const rows = await backup.inDatabase((database) =>
+      const rows = await backup.withDatabase((database) =>
         database.read.selectFrom("requests").select(["id", "status"]).where("status", "=", "pending").execute(),
       );
       const left = rows.map((row) => row.id);
@@ -118,7 +118,7 @@ describe("an old backup", () => {
       `/v1/events?after=${backup.oldCursor}&limit=30`,
     );
     expect(events.map((event) => event.request_id)).to.include(later);
-    expect(await backup.inDatabase(countedTotals)).to.deep.equal([]);
+    expect(await backup.withDatabase(countedTotals)).to.deep.equal([]);
   });
 
   it("needs a second reconcile only for the history of wallets that came back", async () => {

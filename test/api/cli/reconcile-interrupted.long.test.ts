@@ -14,7 +14,7 @@ import { TestProcess } from "../../support/process.ts";
 import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
-import { inDatabase } from "./support/in-database.ts";
+import { withDatabase } from "../../../scripts/scene/scene.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
 
 /** Blocks that the provider allows in a query. */
@@ -193,7 +193,7 @@ describe("reconcile behind a provider with limits, interrupted", () => {
 
     it("reads everything again when another copy of the database was restored", async () => {
       await interrupted();
-      await inDatabase(moneta.databaseUrl, (database) =>
+      await withDatabase(moneta.databaseUrl, (database) =>
         database.write((trx) => trx.deleteFrom("meta").where("key", "=", "reconcile").execute()),
       );
       expect((await run()).from_block).to.be.lessThan(start);

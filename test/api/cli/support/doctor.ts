@@ -2,7 +2,7 @@ import type { Examination } from "../../../../api/operate/doctor/examine.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import type { OwnService } from "../../../support/own-service.ts";
 import { useService } from "../../../support/use-service.ts";
-import { inDatabase } from "./in-database.ts";
+import { withDatabase } from "../../../../scripts/scene/scene.ts";
 import { runCli } from "./run.ts";
 
 type Change = (database: Database) => Promise<unknown>;
@@ -55,7 +55,7 @@ class DoctorFixture {
 
   /** Changes rows of the service's database through a separate connection. */
   async change(work: Change): Promise<void> {
-    await inDatabase(this.moneta.databaseUrl, work);
+    await withDatabase(this.moneta.databaseUrl, work);
   }
 
   /** Changes rows, runs `doctor`, and changes the rows back. */

@@ -4,7 +4,7 @@ import type { ApiClient } from "../../../support/api-client.ts";
 import { readContract } from "../../../support/read-contract.ts";
 import type { OwnService } from "../../../support/own-service.ts";
 import { useService } from "../../../support/use-service.ts";
-import { inDatabase } from "./in-database.ts";
+import { withDatabase } from "../../../../scripts/scene/scene.ts";
 
 /** All roles but the relayer: requests are accepted and stay pending. */
 export const NOT_SENDING = { ROLES: "api,indexer,webhooks" };
@@ -45,8 +45,8 @@ class OldBackupFixture {
     await this.#workAfterBackup();
   }
 
-  inDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
-    return inDatabase(this.moneta.databaseUrl, work);
+  withDatabase<T>(work: (database: Database) => Promise<T>): Promise<T> {
+    return withDatabase(this.moneta.databaseUrl, work);
   }
 
   /** Runs work whose changes to the database the next test must not see. */
@@ -88,7 +88,7 @@ class OldBackupFixture {
     };
     await this.moneta.stop();
     // The state after a relayer crashed between claiming and signing.
-    await this.inDatabase((database) =>
+    await this.withDatabase((database) =>
       database.write((trx) =>
         trx
           .updateTable("requests")
