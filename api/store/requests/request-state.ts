@@ -23,19 +23,23 @@ export async function markProcessing(
   { batchId, transactionHash }: { batchId: number; transactionHash: string },
   now: number,
 ): Promise<StoredRequest[]> {
-  const set = sql`batch_id = ${batchId}, lane = null, transaction_hash = ${transactionHash}`;
+  // A request with an outcome names the transaction in which its number was used.
+  const hash = sql`case when requests.outcome is null then ${transactionHash} else requests.transaction_hash end`;
+  const set = sql`batch_id = ${batchId}, lane = null, transaction_hash = ${hash}`;
   const moved = await moveTo(
     trx,
     requests.map((request) => ({ request, to: "processing" as const })),
     now,
     { columns: {}, of: () => ({}), set },
   );
-  // Those that an earlier batch carried are in the state `processing` already.
+  // Those that an earlier batch carried are in the state `processing` already. That batch may have run them meanwhile.
   const firstTime = new Set(moved.map(({ request }) => request.id));
   const again = requests.filter(({ id }) => !firstTime.has(id));
   if (again.length > 0) {
     const ids = again.map(({ id }) => id);
-    await sql`update requests set ${set}, updated_at = ${now} where id in ${textSet(trx, ids)}`.execute(trx);
+    await sql`
+      update requests set ${set}, updated_at = ${now}
+       where id in ${textSet(trx, ids)} and status = 'processing' and outcome is null`.execute(trx);
     await unparkRows(trx, "request", again);
   }
   await enqueueEvents(

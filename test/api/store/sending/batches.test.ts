@@ -11,7 +11,7 @@ import {
 import { claimRequests } from "../../../../api/store/sending/claims.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { ensureLane, type Lease, readLane } from "../../../../api/store/sending/lanes.ts";
-import { leaseOf } from "../../support/blocks.ts";
+import { apply, leaseOf, minedBatch, startAtBlock } from "../../support/blocks.ts";
 import { addApp, addCollection, addRequest, mintOf, randomAddress, requestRow } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
@@ -64,6 +64,31 @@ describe("batches of a lane", () => {
     ] as const) {
       await database.write((trx) => markSent(trx, attemptId, said, 5));
       expect(await answer()).to.equal(kept);
+    }
+  });
+
+  describe("given a claimed request whose earlier transaction ran after all", () => {
+    for (const [state, confirmed] of [
+      ["in a block", 0],
+      ["final", 3],
+    ] as const) {
+      it(`leave the transaction that it names when that is ${state}`, async () => {
+        const { id, recorded } = await record(7, "0x1");
+        const { batchId } = await recorded;
+        await database.write((trx) => closeBatch(trx, batchId, { blockNumber: 1, cost: null }, 5));
+        const { claimed } = await database.write((trx) =>
+          claimRequests(trx, lease, { limit: 1, now: 10, nextNumber: () => ++numbers }),
+        );
+        expect(claimed.map((request) => request.id)).to.deep.equal([id]);
+        await startAtBlock(database, 2);
+        const ran = minedBatch({ batchId, requests: claimed }, 3, () => ({ ok: true, collection, tokenId: "1" }), "0x1");
+        expect(await apply(database, { block: 3, batches: [ran], confirmed })).to.equal(true);
+        const before = await requestRow(database, id);
+        const again = { nonce: 8, requests: claimed, weights: [1], attempt: attemptOf("0x2") };
+        expect((await database.write((trx) => recordBatch(trx, lease, again, 20))).sent).to.deep.equal([]);
+        expect(await requestRow(database, id)).to.deep.equal(before);
+        expect(before).to.include({ transaction_hash: "0x1", status: confirmed === 0 ? "processing" : "completed" });
+      });
     }
   });
 
