@@ -16,13 +16,19 @@ export interface ContractAddresses {
   /** Every factory that ever created collections for this relay. The first one creates the new ones. */
   factories: readonly [Factory, ...Factory[]];
   delegate: string;
-  /** Block of the first deployment, or an earlier one. No event of the service is older. */
+  /** Block of the first deployment, or an earlier one, but never 0. No event of the service is older. */
   deployedAt: number;
 }
 
 /** The factory of 0.2.0 has no `signedBurns`. */
 const factory = z.object({ storage: z.enum(STORAGES), signedBurns: z.boolean().default(false), address: z.string() });
-const common = { relay: z.string(), delegate: z.string(), deployedAt: z.number().int().nonnegative() };
+/** Contracts in the genesis block have no events there: it has no transactions. */
+const firstBlock = z
+  .number()
+  .int()
+  .nonnegative()
+  .transform((block) => Math.max(1, block));
+const common = { relay: z.string(), delegate: z.string(), deployedAt: firstBlock };
 
 /** The addresses as the database has them, and as the service reads them from a deployment file. */
 export const storedAddresses = z.preprocess(

@@ -26,6 +26,7 @@ import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.
 import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
+import * as firstBlock from "./migrations/0025-v0.4.0-first-block.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -55,6 +56,7 @@ export const MIGRATIONS: Migrations = {
   "0017-v0.3.0-signed-burns": signedBurns,
   "0018-v0.3.0-digests-of-logs": digestsOfLogs,
   "0019-v0.3.0-verifications": verifications,
+  "0025-v0.4.0-first-block": firstBlock,
 };
 
 /** PostgreSQL's code: this user may not do that. */

@@ -58,6 +58,19 @@ describe("migrations of rows that exist", () => {
     ]);
   });
 
+  it("let a database begin at block 0 that began one block before it", async () => {
+    await openBefore("0025");
+    await sql(
+      "insert into meta (key, value) values ('checkpoint', '-1'), ('confirmed_block', '-1'), ('gas_shortage', '-1')",
+    );
+    await migrate();
+    expect(await sql("select key, value from meta order by key")).to.deep.include.members([
+      { key: "checkpoint", value: "0" },
+      { key: "confirmed_block", value: "0" },
+      { key: "gas_shortage", value: "-1" },
+    ]);
+  });
+
   it("find the traits of tokens and the wallets of requests, and pass over damaged rows", async () => {
     await openBefore("0014");
     await addApp();

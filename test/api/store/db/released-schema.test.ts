@@ -94,7 +94,7 @@ for (const released of Released.all()) {
       expect(
         await appliedTo(place.url),
         "The fixture of this version is older than its schema: run `npm run fixtures:upgrade`.",
-      ).to.deep.equal(Object.keys(MIGRATIONS));
+      ).to.include.members(Object.keys(MIGRATIONS).filter((name) => name.includes(`-v${version}-`)));
     });
 
     it("has collections that a verifier is asked about, once one is set", async () => {
