@@ -15,7 +15,7 @@ import { releaseReservations } from "../requests/reservations.ts";
 import { type DecidedRequest, madeBy, type StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
 import { rememberBlocks, storedBlock } from "./blocks.ts";
-import { applyEdit, type ChainEdit, forgetEdits } from "./chain-edits.ts";
+import { applyEdits, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { forgetForeign } from "./watched.ts";
 import { addToHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
@@ -104,7 +104,7 @@ export async function applyRange(
   if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
   await applyMoves(trx, range, counters, without);
   await applyForeign(trx, range, counters);
-  for (const change of range.changes) await applyEdit(trx, change);
+  await applyEdits(trx, range.changes);
   if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
   return confirm(trx, range, now, without);
