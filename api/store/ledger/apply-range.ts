@@ -6,7 +6,7 @@ import { CounterDeltas } from "../db/counters.ts";
 import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
 import type { NewBlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
-import { insertCollection } from "../listings/collections.ts";
+import { insertCollections } from "../listings/collections.ts";
 import type { HoldingKey } from "../../domain/token.ts";
 import { correctFinal, settleConfirmed } from "../requests/settle-confirmed.ts";
 import { costOfBatch, recordCosts } from "../requests/costs.ts";
@@ -144,7 +144,7 @@ async function applyOutcomes(
     trx,
     fresh.map(({ request, outcome }) => ({ command: request.command, happened: outcome.ok })),
   );
-  for (const settled of fresh) await addCollection(trx, settled, { batch, facts, counters });
+  await addCollections(trx, fresh, { batch, facts, counters });
   // If some calls ran, the batch's gas ran low before the others. They are not the cause, and are first in the next batch.
   await returnUntouched(trx, batch.untouched, batch.batchId, now, { counts: batch.outcomes.length === 0 });
 }
@@ -185,21 +185,26 @@ async function storeOutcomes(
 /** Used only in a scratch copy of the ledger, where nobody reads it. */
 const UNKNOWN_KIND: CollectionKind = { storage: "standard", signedBurns: false };
 
-async function addCollection(
+async function addCollections(
   trx: Trx,
-  { request, outcome }: DecidedRequest,
-  made: { batch: BlockRange["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
+  settled: readonly DecidedRequest[],
+  { batch, facts, counters }: { batch: BlockRange["batches"][number]; facts: CreationFacts; counters: CounterDeltas },
 ): Promise<void> {
-  const { command } = request;
-  if (!outcome.ok || command.kind !== "create-collection" || outcome.collection === null) return;
-  await forgetForeign(trx, outcome.collection, made.counters);
-  await insertCollection(trx, request, command, {
-    address: outcome.collection,
-    owner: command.newOwner ?? made.facts.relayOwner,
-    kind: made.facts.kinds.get(outcome.collection) ?? UNKNOWN_KIND,
-    blockNumber: made.batch.blockNumber,
-    createdAt: made.batch.timestamp,
+  const made = settled.flatMap(({ request, outcome }) => {
+    const { command } = request;
+    if (!outcome.ok || command.kind !== "create-collection" || outcome.collection === null) return [];
+    const { collection: address } = outcome;
+    const owner = command.newOwner ?? facts.relayOwner;
+    const kind = facts.kinds.get(address) ?? UNKNOWN_KIND;
+    return [{ request, command, address, owner, kind, blockNumber: batch.blockNumber, createdAt: batch.timestamp }];
   });
+  if (made.length === 0) return;
+  await forgetForeign(
+    trx,
+    made.map(({ address }) => address),
+    counters,
+  );
+  await insertCollections(trx, made);
 }
 
 /** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */

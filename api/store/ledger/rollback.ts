@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { forUpdate, integerSet, lockLedger, type Trx } from "../db/sql.ts";
+import { forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { HoldingSet } from "./holding-set.ts";
@@ -163,38 +163,26 @@ async function undoOutcomes(trx: Trx, fork: number): Promise<StoredRequest[]> {
     .where("outcome", "is not", null)
     .where("block_number", ">", fork)
     .execute();
+  if (dropped.length === 0) return [];
   const requests = dropped.map(toRequest);
   await reserveAgain(trx, requests);
-  for (const request of requests) {
-    const { command, outcome } = request;
-    await trx
-      .updateTable("requests")
-      .set({
-        outcome: null,
-        block_number: null,
-        // Its batch had returned it and then ran it after all. No open batch will return it again, so it is ready now.
-        ...((await isUnderWay(trx, request)) ? {} : { batch_id: null, ready_at: AT_ONCE }),
-        // The chain chooses ERC721 ids, and may choose another one next time.
-        ...(outcome?.ok === true && command.kind === "mint-erc721" ? { nft_token_id: null } : {}),
-        // There is no such collection now, and there may never be one: its number may be cancelled.
-        ...(command.kind === "create-collection" ? { nft_collection: null } : {}),
-      })
-      .where("id", "=", request.id)
-      .execute();
-  }
+  const rows = requests.map(({ id, command, outcome, nft_collection: collection, nft_token_id: tokenId }) => ({
+    id,
+    // There is no such collection now, and there may never be one: its number may be cancelled.
+    nft_collection: command.kind === "create-collection" ? null : collection,
+    // The chain chooses ERC721 ids, and may choose another one next time.
+    nft_token_id: outcome?.ok === true && command.kind === "mint-erc721" ? null : tokenId,
+  }));
+  // Otherwise its batch had returned it and then ran it after all. No open batch will return it again, so it is ready now.
+  const isUnderWay = sql`exists (select 1 from batches where batches.id = requests.batch_id and status = 'open')`;
+  await sql`
+    update requests set outcome = null, block_number = null,
+           nft_collection = input.nft_collection, nft_token_id = input.nft_token_id,
+           ready_at = case when ${isUnderWay} then requests.ready_at else ${AT_ONCE} end,
+           batch_id = case when ${isUnderWay} then requests.batch_id end
+      from ${rowSet(trx, { id: "text", nft_collection: "text", nft_token_id: "text" }, rows)} as input
+     where requests.id = input.id`.execute(trx);
   return requests;
-}
-
-/** Whether an open batch holds the request, and would return it after a revert. */
-async function isUnderWay(trx: Trx, request: Pick<StoredRequest, "batch_id">): Promise<boolean> {
-  if (request.batch_id === null) return false;
-  const batch = await trx
-    .selectFrom("batches")
-    .select("id")
-    .where("id", "=", request.batch_id)
-    .where("status", "=", "open")
-    .executeTakeFirst();
-  return batch !== undefined;
 }
 
 async function foreignAmong(trx: Trx, rows: TransferRow[]): Promise<Set<string>> {

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionType } from "../../domain/command.ts";
 import { addToCounter, CounterDeltas, counterKeys } from "../db/counters.ts";
 import { type MetaKey, readMeta, writeMeta } from "../db/meta.ts";
-import { type Db, lockLedger, type Trx } from "../db/sql.ts";
+import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 
@@ -67,10 +67,14 @@ async function forgetHoldings(
   await counters.flush(trx);
 }
 
-/** Stops following a contract as foreign, because it is a collection of the service. From now on its logs are enough. */
-export async function forgetForeign(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
-  const forgotten = await trx.deleteFrom("foreign_contracts").where("address", "=", address).executeTakeFirst();
-  if (forgotten.numDeletedRows === 0n) return;
+/** Stops following contracts as foreign that are collections of the service. From now on their logs are enough. */
+export async function forgetForeign(trx: Trx, addresses: readonly string[], counters: CounterDeltas): Promise<void> {
+  const { rows: forgotten } = await sql<{ address: string }>`
+    delete from foreign_contracts where address in ${textSet(trx, addresses)} returning address`.execute(trx);
+  for (const { address } of forgotten) await forgetFollowed(trx, address, counters);
+}
+
+async function forgetFollowed(trx: Trx, address: string, counters: CounterDeltas): Promise<void> {
   const { rows: follows } = await sql<{ app_id: string; ended_at: number | null }>`
     delete from contract_follows where address = ${address} returning app_id, ended_at`.execute(trx);
   for (const row of follows) if (row.ended_at === null) counters.add(counterKeys.contracts(row.app_id), -1);

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import type { Db, Trx } from "../db/sql.ts";
+import { type Db, inParts, rowSet, type SetColumns, type Trx } from "../db/sql.ts";
 import { DIRECTIONS, type Order, type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { CollectionRow } from "../db/schema.ts";
@@ -110,42 +110,82 @@ export async function searchCollections(
   return rows.map(toCollection);
 }
 
-/** Stores the collection that a request created. It is listed once its block is deep enough. */
-export async function insertCollection(
-  trx: Trx,
-  request: { id: string; app_id: string },
-  command: CreateCollection,
-  made: { address: string; owner: string; kind: CollectionKind; blockNumber: number; createdAt: number },
-): Promise<void> {
-  await trx
-    .insertInto("collections")
-    .values({
-      address: made.address,
-      app_id: request.app_id,
-      request_id: request.id,
-      type: command.type,
-      hosting: command.hosting,
-      name: command.name,
-      symbol: command.symbol,
-      max_supply: command.maxSupply,
-      soulbound: command.soulbound ? 1 : 0,
-      storage: command.type === "ERC721" ? made.kind.storage : "standard",
-      signed_burns: made.kind.signedBurns ? 1 : 0,
-      minted: 0,
-      reserved: 0,
-      owner: made.owner,
-      base_uri: command.baseUri,
-      collection_uri: command.collectionUri,
-      metadata: JSON.stringify(command.metadata),
-      service_may_mint: 1,
-      service_is_steward: command.newOwner === null ? 1 : 0,
-      metadata_frozen: 0,
-      royalty_frozen: 0,
-      copies: command.type === "ERC1155" ? "0" : null,
-      listed: 0,
-      verified: null,
-      block_number: made.blockNumber,
-      created_at: made.createdAt,
-    })
-    .execute();
+/** A collection that a request created. */
+export interface NewCollection {
+  request: { id: string; app_id: string };
+  command: CreateCollection;
+  address: string;
+  owner: string;
+  kind: CollectionKind;
+  blockNumber: number;
+  createdAt: number;
+}
+
+const COLUMNS = {
+  address: "text",
+  app_id: "text",
+  request_id: "text",
+  type: "text",
+  hosting: "text",
+  name: "text",
+  symbol: "text",
+  max_supply: "integer",
+  soulbound: "integer",
+  storage: "text",
+  signed_burns: "integer",
+  minted: "integer",
+  reserved: "integer",
+  owner: "text",
+  base_uri: "text",
+  collection_uri: "text",
+  metadata: "text",
+  service_may_mint: "integer",
+  service_is_steward: "integer",
+  metadata_frozen: "integer",
+  royalty_frozen: "integer",
+  copies: "text",
+  listed: "integer",
+  block_number: "integer",
+  created_at: "integer",
+} as const satisfies SetColumns<Exclude<keyof CollectionRow, "seq" | "verified">>;
+const NAMES = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
+
+/** Stores collections. Each is listed once its block is deep enough. */
+export async function insertCollections(trx: Trx, made: readonly NewCollection[]): Promise<void> {
+  for (const part of inParts(made.map(rowOf))) {
+    await sql`
+      insert into collections (${NAMES}) select ${NAMES} from ${rowSet(trx, COLUMNS, part)} as input order by ord`.execute(
+      trx,
+    );
+  }
+}
+
+function rowOf({ request, command, address, owner, kind, blockNumber, createdAt }: NewCollection) {
+  return {
+    address,
+    app_id: request.app_id,
+    request_id: request.id,
+    type: command.type,
+    hosting: command.hosting,
+    name: command.name,
+    symbol: command.symbol,
+    max_supply: command.maxSupply,
+    soulbound: command.soulbound ? 1 : 0,
+    storage: command.type === "ERC721" ? kind.storage : "standard",
+    signed_burns: kind.signedBurns ? 1 : 0,
+    minted: 0,
+    reserved: 0,
+    owner,
+    base_uri: command.baseUri,
+    collection_uri: command.collectionUri,
+    metadata: JSON.stringify(command.metadata),
+    service_may_mint: 1,
+    service_is_steward: command.newOwner === null ? 1 : 0,
+    metadata_frozen: 0,
+    royalty_frozen: 0,
+    copies: command.type === "ERC1155" ? "0" : null,
+    listed: 0,
+    block_number: blockNumber,
+    created_at: createdAt,
+  };
 }

@@ -7,7 +7,7 @@ import { storedBlock } from "../ledger/blocks.ts";
 import { DatabaseError } from "../db/errors.ts";
 import { pagesAfter } from "../db/pages.ts";
 import type { Db, Trx } from "../db/sql.ts";
-import { insertCollection } from "../listings/collections.ts";
+import { insertCollections } from "../listings/collections.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { appliedMigrations, migrate, MIGRATIONS } from "../db/migrate.ts";
 import { toRequest } from "../requests/requests.ts";
@@ -126,14 +126,15 @@ async function takePage(db: Db, from: Db, page: CollectionRow[]): Promise<void> 
   const ids = page.map((row) => row.request_id);
   const requests = await from.selectFrom("requests").selectAll().where("id", "in", ids).execute();
   const byId = new Map(requests.map((row) => [row.id, toRequest(row)]));
-  await write(db, async (trx) => {
-    for (const row of page.filter(({ address }) => !known.has(address))) {
+  const missing = page
+    .filter(({ address }) => !known.has(address))
+    .map((row) => {
       const request = byId.get(row.request_id);
       if (request?.command.kind !== "create-collection")
         throw new Error(`request ${row.request_id} made no collection`);
       const { address, owner, storage, block_number: blockNumber, created_at: createdAt } = row;
       const kind = { storage, signedBurns: row.signed_burns === 1 };
-      await insertCollection(trx, request, request.command, { address, owner, kind, blockNumber, createdAt });
-    }
-  });
+      return { request, command: request.command, address, owner, kind, blockNumber, createdAt };
+    });
+  await write(db, (trx) => insertCollections(trx, missing));
 }

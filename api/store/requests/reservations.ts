@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import type { Command, CreateErc1155 } from "../../domain/command.ts";
 import { type HoldingKey, holdingKey, type TokenKey, tokenKey } from "../../domain/token.ts";
-import { rowSet, type Trx } from "../db/sql.ts";
+import { inParts, rowSet, type Trx } from "../db/sql.ts";
 import { searchName } from "../listings/search.ts";
 import { startFreezing, stopFreezing } from "./freezing.ts";
 import { lockHoldings, lockTokens } from "./locked-rows.ts";
@@ -34,11 +34,13 @@ export async function reserveAgain(
   trx: Trx,
   requests: readonly Pick<StoredRequest, "id" | "command">[],
 ): Promise<void> {
-  for (const { id, command } of requests) {
+  for (const { command } of requests)
     if (command.kind === "freeze-metadata") await startFreezing(trx, command.collection);
-    // Its row is gone where the call had failed.
-    if (command.kind === "create-erc1155") await insertReservedToken(trx, id, command);
-  }
+  // The row of an id is gone where the call had failed.
+  await insertUnminted(
+    trx,
+    requests.flatMap(({ id, command }) => (command.kind === "create-erc1155" ? [unmintedToken(id, command)] : [])),
+  );
   await changeReserved(
     trx,
     requests.map(({ command }) => command),
@@ -98,14 +100,24 @@ export function unmintedToken(requestId: string, { collection, tokenId, uri, met
   };
 }
 
-/** Inserts the row of a token, with nothing reserved yet. Does nothing where the id has one. */
-async function insertReservedToken(trx: Trx, requestId: string, command: CreateErc1155): Promise<void> {
-  const row = { ...unmintedToken(requestId, command), minted_block: null, minted_at: null };
-  await trx
-    .insertInto("nfts")
-    .values({ ...row, supply: "0", reserved: "0" })
-    .onConflict((conflict) => conflict.columns(["contract", "token_id"]).doNothing())
-    .execute();
+const UNMINTED = {
+  contract: "text",
+  token_id: "text",
+  request_id: "text",
+  token_uri: "text",
+  metadata: "text",
+  search_name: "text",
+} as const;
+
+/** Inserts the rows of tokens, with nothing reserved yet. Does nothing where an id has one. */
+async function insertUnminted(trx: Trx, rows: readonly ReturnType<typeof unmintedToken>[]): Promise<void> {
+  for (const part of inParts(rows)) {
+    await sql`
+      insert into nfts (contract, token_id, request_id, token_uri, metadata, search_name, supply, reserved)
+      select contract, token_id, request_id, token_uri, metadata, search_name, '0', '0'
+        from ${rowSet(trx, UNMINTED, part)} as input where true order by ord
+      on conflict (contract, token_id) do nothing`.execute(trx);
+  }
 }
 
 /** Changes how many places under the caps of ERC721 collections are reserved. @param places the changes by address. */

@@ -8,7 +8,7 @@ import type { RequestType } from "../../../api/domain/request.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Trx } from "../../../api/store/db/sql.ts";
-import { insertCollection } from "../../../api/store/listings/collections.ts";
+import { insertCollections } from "../../../api/store/listings/collections.ts";
 import type { BlockRange } from "../../../api/store/ledger/apply-range.ts";
 import type { StoredMove } from "../../../api/store/ledger/history.ts";
 import { insertDeliveries } from "../../../api/store/outbox/deliveries.ts";
@@ -125,7 +125,7 @@ export async function addCollection(
     await addToCounter(trx, counterKeys.backlogOfApp(app), -1);
     await addToCounter(trx, counterKeys.requests(app, "pending", "collection"), -1);
     await addToCounter(trx, counterKeys.requests(app, "completed", "collection"), 1);
-    await insertCollection(trx, request, command, made);
+    await insertCollections(trx, [{ request, command, ...made }]);
     await trx
       .updateTable("collections")
       .set({ listed: Number(listed), service_may_mint: Number(mayMint), service_is_steward: Number(steward) })

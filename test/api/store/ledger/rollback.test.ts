@@ -2,7 +2,7 @@ import { expect } from "chai";
 import fc from "fast-check";
 
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
-import type { BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";
 import { counterKeys } from "../../../../api/store/db/counters.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import { recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
@@ -13,10 +13,14 @@ import { apply, batchOf, minedBatch, startAtBlock } from "../../support/blocks.t
 import { contents, countedTotals } from "../../support/contents.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
 import { openLedger, useLedger } from "../../support/ledger.ts";
+import { rangeOf } from "../../support/ranges.ts";
+import { statementCounter } from "../../support/statement-counter.ts";
 import {
   addCollection,
+  addRequest,
   addReserved,
   APP,
+  creation,
   entryOf,
   mintOf,
   randomAddress,
@@ -190,6 +194,38 @@ describe("rollback", () => {
       expect(changed).to.include({ metadata_frozen: 2, royalty_frozen: 1 });
       await database.write((trx) => rollback(trx, 0));
       expect(await contents(database)).to.deep.equal(before);
+    });
+  });
+
+  describe("given a dropped block with many requests", () => {
+    it("takes as many statements as for one of each kind, as storing them does", async () => {
+      const erc721 = await addCollection(database);
+      const erc1155 = await addCollection(database, { type: "ERC1155" });
+      const { plugin, taken } = statementCounter();
+      const facts = { relayOwner: "0xowner", kinds: new Map<string, never>() };
+      let id = 0;
+      const statements = async (block: number, count: number) => {
+        const requests: string[] = [];
+        for (let one = 0; one < count; one++) {
+          const token = { tokenId: (++id).toString(), quantity: "1", uri: null, metadata: { name: "a" } };
+          const create = { kind: "create-erc1155", collection: erc1155, to: randomAddress(), ...token } as const;
+          for (const command of [mintOf(erc721), create]) requests.push((await addReserved(database, command)).id);
+          requests.push((await addRequest(database, creation())).id);
+        }
+        const mined = minedBatch(await batchOf(database, requests), block, ({ command: { kind } }) => {
+          if (kind === "create-erc1155") return { ok: false, errorCode: "receiver_rejected", errors: null };
+          if (kind === "mint-erc721") return { ok: true, collection: erc721, tokenId: "1" };
+          return { ok: true, collection: randomAddress(), tokenId: null };
+        });
+        const range = rangeOf({ block, batches: [mined] });
+        await database.write((trx) => applyRange(trx.withPlugin(plugin), range, facts, 1));
+        const applied = taken();
+        await database.write((trx) => rollback(trx.withPlugin(plugin), block - 1));
+        return { applied, undone: taken() };
+      };
+      const few = await statements(1, 1);
+      expect(few.applied).to.be.greaterThan(0);
+      expect(await statements(1, 20)).to.deep.equal(few);
     });
   });
 

@@ -50,7 +50,7 @@ describe("WatchedCache", () => {
     expect((await read()).foreign).to.equal(foreign);
     const second = await follow();
     expect([...(await read()).foreign.keys()]).to.have.members([first, second]);
-    await database.write((trx) => forgetForeign(trx, first, new CounterDeltas()));
+    await database.write((trx) => forgetForeign(trx, [first], new CounterDeltas()));
     expect([...(await read()).foreign.keys()]).to.deep.equal([second]);
   });
 
