@@ -590,7 +590,7 @@ export interface components {
       to_address?: string | null;
       /** @description Destination of a new ERC1155 id. */
       initial_owner?: string | null;
-      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in `.eth`: then it is refused. Needs the scope `accounts`, too. */
       to_user?: string | null;
       /** @description ERC1155 only. */
       token_id?: (number | string) | null;
@@ -632,7 +632,7 @@ export interface components {
       reference?: string | null;
       /** @description Who gets the token: any address that can hold it. */
       to_address?: string | null;
-      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope `accounts`, too. */
+      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in `.eth`: then it is refused. Needs the scope `accounts`, too. */
       to_user?: string | null;
     };
     Burn: {

@@ -1,4 +1,5 @@
-import type { FieldError } from "../domain/error-codes.ts";
+import { refusalOfNewUser } from "../../client/rules/receiver-name.ts";
+import { ApiError, type FieldError } from "../domain/error-codes.ts";
 import { type Checked, isError } from "./accept-request.ts";
 import type { NewWallet, WalletQueue } from "./create-wallet.ts";
 import type { LookUps } from "./look-ups.ts";
@@ -14,8 +15,8 @@ interface Recipient {
   newWallet: NewWallet | undefined;
 }
 
-/** The wallets of users, by user identifier. */
-export type Recipients = ReadonlyMap<string, Recipient>;
+/** The wallets of users, by user identifier; an error for a name that does not become a user without being asked for. */
+export type Recipients = ReadonlyMap<string, Recipient | ApiError>;
 
 /**
  * The wallets of the users that get tokens. A user without a wallet gets one: its address follows from the user identifier, and
@@ -28,9 +29,13 @@ export async function recipientsOf(
 ): Promise<Recipients> {
   const users = [...new Set(items.flatMap((item) => (isError(item) ? [] : (item.to_user ?? []))))];
   const stored = await lookUps.walletsOfUsers(users.map((userIdentifier) => ({ appId, userIdentifier })));
-  const recipients = users.map(async (userIdentifier, index): Promise<[string, Recipient]> => {
+  const recipients = users.map(async (userIdentifier, index): Promise<[string, Recipient | ApiError]> => {
     const wallet = stored[index];
     if (wallet !== undefined) return [userIdentifier, { address: wallet.address, newWallet: undefined }];
+    const message = refusalOfNewUser(userIdentifier, "as the address, in place of `to_user`");
+    if (message !== null) {
+      return [userIdentifier, new ApiError("validation_failed", [{ field: "to_user", code: "not_a_user", message }])];
+    }
     const { address, path } = await creatingWallets.derive({ appId, userIdentifier });
     return [userIdentifier, { address, newWallet: { address, appId, userIdentifier, path } }];
   });
@@ -53,14 +58,22 @@ export function destinationErrors(fields: { [F in keyof Destination]?: unknown }
   return [field, "to_user"].map((name) => ({ field: name, code, message }));
 }
 
-/** Who gets the token, when the fields have no `destinationErrors`. */
+/**
+ * Who gets the token, when the fields have no `destinationErrors`.
+ * @throws ApiError for a name that does not become a user
+ */
 export function recipientAddress(recipients: Recipients, fields: Destination, field: AddressField): string {
-  const address = fields[field] ?? recipients.get(fields.to_user ?? "")?.address;
-  if (address === undefined) throw new Error("the wallet of a user was not looked up");
-  return address;
+  return fields[field] ?? recipientOf(recipients, fields.to_user ?? "").address;
 }
 
 /** The wallet to create together with the request. */
 export function newWalletOf(recipients: Recipients, { to_user: user }: Destination): NewWallet | undefined {
-  return user === undefined ? undefined : recipients.get(user)?.newWallet;
+  return user === undefined ? undefined : recipientOf(recipients, user).newWallet;
+}
+
+function recipientOf(recipients: Recipients, user: string): Recipient {
+  const recipient = recipients.get(user);
+  if (recipient === undefined) throw new Error("the wallet of a user was not looked up");
+  if (recipient instanceof ApiError) throw recipient;
+  return recipient;
 }

@@ -47,11 +47,11 @@ async function pack(from: string, folder: string): Promise<string> {
 
 /** The compiler leaves `./errors.ts` in declarations. Not every tool finds `errors.d.ts` by that name. */
 async function correctTypes(dist: string): Promise<void> {
-  const declarations = (await readdir(dist)).filter((name) => name.endsWith(".d.ts"));
+  const declarations = (await readdir(dist, { recursive: true })).filter((name) => name.endsWith(".d.ts"));
   await Promise.all(
     declarations.map(async (name) => {
       const text = await readFile(join(dist, name), "utf8");
-      await writeFile(join(dist, name), text.replace(/(from |import\()"(\.\/[^"]+)\.ts"/g, '$1"$2.js"'));
+      await writeFile(join(dist, name), text.replace(/(from |import\()"(\.{1,2}\/[^"]+)\.ts"/g, '$1"$2.js"'));
     }),
   );
 }

@@ -68,7 +68,7 @@ export function userIdentifier(longest: number) {
 /** A user who gets a token, in place of an address. @param field of the address */
 export function toUser(longest: number, field: string) {
   return optional(userIdentifier(longest)).meta({
-    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request. Needs the scope \`accounts\`, too.`,
+    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in \`.eth\`: then it is refused. Needs the scope \`accounts\`, too.`,
   });
 }
 

@@ -110,6 +110,25 @@ describe("to_user", () => {
     }
   });
 
+  it("makes no user of a name that is an address or an ENS name, and finds such a user who has a wallet", async () => {
+    const holder = await addWallet(api);
+    const address = randomAddress();
+    const moved = { from_address: holder, contract_address: contract, token_id: 1 };
+    await addMint(api, { contract, to: holder, tokenId: 1 });
+    for (const user of [address, `\u200b${address}`, `eth:${address}`, address.slice(2), "alice.eth"]) {
+      expectInvalid(await mint({ to_user: user }), { to_user: "not_a_user" });
+      expect(outcomes(await mintAll([{ to_user: user }, { to_address: holder }]))).to.deep.equal([
+        "validation_failed to_user",
+        "ok",
+      ]);
+      expectInvalid(await api.post("/v1/transfers", { ...moved, to_user: user }), { to_user: "not_a_user" });
+      expect(await walletOf(user)).to.equal(undefined);
+    }
+    expect((await mint({ to_user: `eth:${address}` })).text).to.contain(`Send ${address} as the address`);
+    const { body } = await api.post("/v1/accounts", { user_identifier: address });
+    expect(await destinationOf(await mint({ to_user: address }))).to.equal(body.address);
+  });
+
   it("creates nothing for a request that is refused", async () => {
     const capped = await addCollection(api, { cap: 1 });
     expectAccepted(await mint({ collection_address: capped, to_user: "ana" }));
