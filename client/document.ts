@@ -57,7 +57,7 @@ type PageOfList = {
 /** The header of a call that can be made safe to repeat. */
 type Repeatable = {
   /**
-   * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+   * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null do not count. Use a new random value for each new call.
    * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
    */
   "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -536,13 +536,13 @@ export interface components {
       new_owner?: string | null;
       /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
       soulbound?: boolean | null;
-      /** @description Hosted only. Text about the collection. */
       description?: string | null;
       image?: string | null;
       external_link?: string | null;
-      /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
+      banner_image?: string | null;
+      featured_image?: string | null;
+      collaborators?: string[] | null;
       seller_fee_basis_points?: (number | string) | null;
-      /** @description Hosted only. Who gets the royalty. */
       fee_recipient?: string | null;
       base_uri?: string | null;
       collection_uri?: string | null;
@@ -552,13 +552,13 @@ export interface components {
     /** @description Kind of the contract. */
     CollectionType: "ERC721" | "ERC1155";
     ChangeCollection: {
-      /** @description Text about the collection. */
       description?: string | null;
       image?: string | null;
       external_link?: string | null;
-      /** @description Royalty on sales, in hundredths of a percent. */
+      banner_image?: string | null;
+      featured_image?: string | null;
+      collaborators?: string[] | null;
       seller_fee_basis_points?: (number | string) | null;
-      /** @description Who gets the royalty. */
       fee_recipient?: string | null;
       /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
@@ -568,18 +568,18 @@ export interface components {
       reference?: string | null;
     };
     ChangeToken: {
-      /** @description `{token_id}` stands for the token id. */
       name?: string | null;
-      /** @description `{token_id}` stands for the token id. */
       description?: string | null;
       image?: string | null;
+      image_data?: string | null;
       external_url?: string | null;
-      /** @description Properties of the token. */
       attributes?: unknown[] | null;
-      /** @description Six hexadecimal digits, without #. */
       background_color?: string | null;
       animation_url?: string | null;
       youtube_url?: string | null;
+      properties?: { [key: string]: unknown } | null;
+      localization?: { [key: string]: unknown } | null;
+      decimals?: (number | string) | null;
       /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
@@ -602,16 +602,17 @@ export interface components {
       uri?: string | null;
       /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id. */
       name?: string | null;
-      /** @description Text about the token. `{token_id}` stands for the token id. */
       description?: string | null;
       image?: string | null;
+      image_data?: string | null;
       external_url?: string | null;
-      /** @description Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them. */
       attributes?: unknown[] | null;
-      /** @description Six hexadecimal digits, without #. */
       background_color?: string | null;
       animation_url?: string | null;
       youtube_url?: string | null;
+      properties?: { [key: string]: unknown } | null;
+      localization?: { [key: string]: unknown } | null;
+      decimals?: (number | string) | null;
       /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. */
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
@@ -815,6 +816,8 @@ export interface components {
       description?: string;
       /** @description URI of a picture. */
       image?: string;
+      /** @description The text of an SVG picture. */
+      image_data?: string;
       /** @description URI of a website about the token. */
       external_url?: string;
       /** @description Properties of the token. */
@@ -825,6 +828,12 @@ export interface components {
       animation_url?: string;
       /** @description URI of a video on YouTube. */
       youtube_url?: string;
+      /** @description Further properties of the token. */
+      properties?: { [key: string]: unknown };
+      /** @description Where texts in other languages are. */
+      localization?: { [key: string]: unknown };
+      /** @description Decimal places in which wallets show a number of copies. */
+      decimals?: number;
     };
     ContractNftsPage: PageOfList & {
       /** @description The items of this page. */
@@ -871,6 +880,12 @@ export interface components {
       image?: string | null;
       /** @description Hosted only. URI of a website. */
       external_link?: string | null;
+      /** @description Hosted only. URI of a wide picture. */
+      banner_image?: string | null;
+      /** @description Hosted only. URI of a picture for a selection. */
+      featured_image?: string | null;
+      /** @description Hosted only. Who may edit the collection at marketplaces. */
+      collaborators?: components["schemas"]["Address"][] | null;
       /** @description Hosted only. Royalty on sales, in hundredths of a percent. */
       seller_fee_basis_points?: number | null;
       /** @description Hosted only. Who gets the royalty. */
@@ -910,6 +925,12 @@ export interface components {
         image?: string;
         /** @description URI of a website. */
         external_link?: string;
+        /** @description URI of a wide picture. */
+        banner_image?: string;
+        /** @description URI of a picture for a selection. */
+        featured_image?: string;
+        /** @description Who may edit the collection. */
+        collaborators?: components["schemas"]["Address"][];
         /** @description Royalty, in hundredths of a percent. */
         seller_fee_basis_points?: number;
         /** @description Who gets the royalty. */
@@ -1525,6 +1546,12 @@ export interface components {
       image?: string;
       /** @description URI of a website. */
       external_link?: string;
+      /** @description URI of a wide picture. */
+      banner_image?: string;
+      /** @description URI of a picture for a selection. */
+      featured_image?: string;
+      /** @description Who may edit the collection. */
+      collaborators?: string[];
       /** @description Royalty, in hundredths of a percent. */
       seller_fee_basis_points?: number;
       /** @description Who gets the royalty. */
@@ -1608,7 +1635,7 @@ export interface components {
   };
   parameters: {
     /**
-     * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. Use a new random value for each new call.
+     * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null do not count. Use a new random value for each new call.
      * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
      */
     IdempotencyKey: string;

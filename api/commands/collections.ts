@@ -66,6 +66,9 @@ export async function changeTokenMetadata(
   { reference, ...changes }: Changes<TokenMetadata> & Referred,
 ): Promise<Changed<TokenMetadata>> {
   const collection = await hostedCollection(deps, caller, address);
+  if (collection.type === "ERC721" && changes.decimals != null) {
+    throw fieldError("wrong_collection_type", "decimals", "ERC721 collections do not take this field.");
+  }
   const find = async (trx: Trx) => {
     const nft = await findMintedNft(trx, collection.address, tokenId);
     if (nft === undefined || nft.supply === "0") throw new ApiError("not_found");

@@ -2,13 +2,17 @@ import type { Credential } from "./credential.ts";
 import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
+import { isRawNumber } from "../shared/exact-json.ts";
 import type { LookUps } from "./look-ups.ts";
 
 /** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */
 export interface IdempotentCall {
   key: string;
-  /** Method, path and body. */
-  content: string;
+  /** Method and path. */
+  endpoint: string;
+  /** The body, as text and as parsed. */
+  text: string;
+  value: unknown;
 }
 
 export interface IdempotencyDeps {
@@ -42,7 +46,8 @@ export function keyOf(
   { idempotency }: Caller,
 ): { key: string; fingerprint: string } | null {
   if (idempotency === null) return null;
-  return { key: idempotency.key, fingerprint: deps.sealer.fingerprint(idempotency.content) };
+  const ofBytes = deps.sealer.fingerprint(bytesOf(idempotency));
+  return { key: idempotency.key, fingerprint: `${ofBytes} ${deps.sealer.fingerprint(meaningOf(idempotency))}` };
 }
 
 /** The answer to store under the caller's key if the call is accepted; null without a key. */
@@ -53,9 +58,43 @@ export function newAnswerOf(deps: Pick<IdempotencyDeps, "sealer">, caller: Calle
 
 /** @returns the answer of the call that came first. @throws ApiError `idempotency_key_reused`, `answer_expired` */
 export function replay(sealer: Sealer, { idempotency }: Caller, earlier: StoredAnswer): string {
-  if (idempotency === null || !sealer.matches(idempotency.content, earlier.fingerprint)) {
-    throw new ApiError("idempotency_key_reused");
-  }
+  if (idempotency === null || !isSame(sealer, idempotency, earlier)) throw new ApiError("idempotency_key_reused");
   if (earlier.response === "") throw new ApiError("answer_expired");
   return earlier.response;
+}
+
+/** Whether two calls have the same bytes, or mean the same. Keys of versions before 0.4.0 have no fingerprint of the meaning. */
+function isSame(sealer: Sealer, call: IdempotentCall, { fingerprint }: StoredAnswer): boolean {
+  const [ofBytes = "", ofMeaning] = fingerprint.split(" ");
+  if (sealer.matches(bytesOf(call), ofBytes)) return true;
+  return ofMeaning !== undefined && sealer.matches(meaningOf(call), ofMeaning);
+}
+
+function bytesOf({ endpoint, text }: IdempotentCall): string {
+  return `${endpoint}\n${text}`;
+}
+
+/** The same text for all bodies that mean the same: white space, the order of keys, and fields that are null do not count. */
+function meaningOf({ endpoint, value }: IdempotentCall): string {
+  return `${endpoint}\n${JSON.stringify(withoutNulls(value), inOrder)}`;
+}
+
+/** null counts as left out in the fields of a call and of a batch's items, not within their values. */
+function withoutNulls(value: unknown): unknown {
+  if (!isObject(value)) return value;
+  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  const isBatch = Array.isArray(value["items"]);
+  return Object.fromEntries(
+    fields.map(([name, field]) => [name, isBatch && Array.isArray(field) ? field.map(withoutNulls) : field]),
+  );
+}
+
+/** Replaces an object by one with the same properties in the order of their names. */
+function inOrder(_key: string, value: unknown): unknown {
+  if (!isObject(value) || isRawNumber(value)) return value;
+  return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -157,7 +157,7 @@ type MetadataFields = { [Name in MetadataField]?: TokenMetadata[Name] | undefine
 type Field = keyof MintFields;
 
 const HOSTED_ONLY: readonly Field[] = [...METADATA_FIELDS, "copy_media", "unlockable_content"];
-const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity"];
+const ERC1155_ONLY: readonly Field[] = ["uri", "token_id", "initial_supply", "initial_owner", "quantity", "decimals"];
 
 /**
  * Chooses the variant by the collection's type and hosting, and refuses fields of the others.

@@ -19,27 +19,41 @@ export interface CollectionMetadata {
   description?: string;
   image?: string;
   external_link?: string;
+  banner_image?: string;
+  featured_image?: string;
+  collaborators?: string[];
   seller_fee_basis_points?: number;
   fee_recipient?: string;
 }
 
-/** The fields of a hosted token's metadata (OpenSea's public standard). */
+/** The fields of a hosted token's metadata (ERC-721, ERC-1155, OpenSea's public standard). */
 export const METADATA_FIELDS = [
   "name",
   "description",
   "image",
+  "image_data",
   "external_url",
   "attributes",
   "background_color",
   "animation_url",
   "youtube_url",
+  "properties",
+  "localization",
+  "decimals",
 ] as const;
 export type MetadataField = (typeof METADATA_FIELDS)[number];
-/** All of them but `attributes` are texts. */
-type MetadataText = Exclude<MetadataField, "attributes">;
+/** The fields that are not texts. */
+interface OtherMetadata {
+  attributes?: unknown[];
+  properties?: Record<string, unknown>;
+  localization?: Record<string, unknown>;
+  /** ERC1155 only. */
+  decimals?: number;
+}
+type MetadataText = Exclude<MetadataField, keyof OtherMetadata>;
 
 /** Metadata of a hosted token. Absent fields are left out. */
-export type TokenMetadata = Partial<Record<MetadataText, string>> & { attributes?: unknown[] };
+export type TokenMetadata = Partial<Record<MetadataText, string>> & OtherMetadata;
 
 /** Fields of token metadata that point to media. */
 export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies MetadataText[];

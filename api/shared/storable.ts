@@ -12,7 +12,7 @@ export function isStorable(value: string): boolean {
  * What keeps a JSON value from being stored. Walks level by level and never recurses: the caller chooses the depth.
  * @param levels the deepest nesting that is allowed.
  */
-export function faultOf(value: unknown[], levels: number): "depth" | "text" | "number" | null {
+export function faultOf(value: object, levels: number): "depth" | "text" | "number" | null {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > levels) return "depth";

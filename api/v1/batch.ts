@@ -7,7 +7,7 @@ import { mapInSlices } from "../shared/in-slices.ts";
 import type { HttpDeps } from "./deps.ts";
 import type { Exchange } from "./endpoint.ts";
 import { accepted, fieldErrors } from "./schemas/outputs.ts";
-import { validate } from "./validate.ts";
+import { validateBody } from "./validate.ts";
 
 /**
  * The body of a batch. Its items are validated one by one (`readItems`), because a wrong one must not refuse the others.
@@ -68,7 +68,7 @@ export async function readItems<S extends z.ZodType>(
   let length = 0;
   const check = (item: unknown) => {
     const most = length > BATCH_ERRORS_LENGTH ? 1 : MAX_BATCH_ITEM_ERRORS;
-    const result = checked(() => validate(schema, item, most));
+    const result = checked(() => validateBody(schema, item, most));
     if (result instanceof ApiError) length += JSON.stringify(result.body).length;
     return result;
   };

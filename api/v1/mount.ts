@@ -12,11 +12,12 @@ import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
 import { nameRoute } from "./measure.ts";
+import { IDEMPOTENCY_KEY, X_IDEMPOTENCY_KEY } from "./openapi/headers.ts";
 import { callerAddress } from "./rate-limit.ts";
 import { answerBody } from "./schemas/pages.ts";
 import { APP_HEADER } from "./console-session.ts";
 import { prefersStream } from "./streams/open-stream.ts";
-import { validate } from "./validate.ts";
+import { validate, validateBody, validateQuery } from "./validate.ts";
 
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
@@ -126,7 +127,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
     const appId = endpoint.withoutApp === true ? NO_APP : appOf(identity);
     if (endpoint.method !== "get" && endpoint.withoutApp !== true) refuseOnWrongChain(deps);
     const params = validate(endpoint.params, request.params);
-    const query = validate(endpoint.query, request.query);
+    const query = validateQuery(endpoint.query, request.query);
     if (endpoint.stream !== undefined && credential !== null) {
       response.vary("Accept");
       const call = { ...identity, appId, credential, query };
@@ -149,8 +150,8 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       const call = {
         ...common,
         file: null,
-        idempotency: endpoint.idempotent === true ? idempotencyOf(request, body.text) : null,
-        body: endpoint.body === undefined ? undefined : validate(endpoint.body, body.value),
+        idempotency: endpoint.idempotent === true ? idempotencyOf(request, body) : null,
+        body: endpoint.body === undefined ? undefined : validateBody(endpoint.body, body.value),
       };
       send(response, await endpoint.handle(own, call, { request, response }));
     } finally {
@@ -212,14 +213,29 @@ function refuseOnWrongChain(deps: HttpDeps): void {
   throw new ApiError("unavailable", null, { retryAfter: RETRY_ON_WRONG_CHAIN, message });
 }
 
-function idempotencyOf(request: Request, text: string): IdempotentCall | null {
-  const key = request.get("idempotency-key");
-  if (key === undefined) return null;
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    const message = "Must have 1 to 255 visible ASCII characters, without spaces.";
-    throw new ApiError("validation_failed", [{ field: "Idempotency-Key", code: "invalid_format", message }]);
+function idempotencyOf(request: Request, { text, value }: { text: string; value: unknown }): IdempotentCall | null {
+  const given = [IDEMPOTENCY_KEY.name, X_IDEMPOTENCY_KEY.name].flatMap((name) => {
+    const key = request.get(name);
+    return key === undefined ? [] : [{ name, key }];
+  });
+  const [first, second] = given;
+  if (first === undefined) return null;
+  for (const { name, key } of given) {
+    if (/^[\x21-\x7e]{1,255}$/.test(key)) continue;
+    throw wrongHeader(name, "invalid_format", "Must have 1 to 255 visible ASCII characters, without spaces.");
   }
-  return { key, content: `${request.method} ${request.baseUrl}${request.path}\n${text}` };
+  if (second !== undefined && second.key !== first.key) {
+    throw wrongHeader(
+      second.name,
+      "conflict",
+      `Must equal ${first.name}, which means the same. Send only one of them.`,
+    );
+  }
+  return { key: first.key, endpoint: `${request.method} ${request.baseUrl}${request.path}`, text, value };
+}
+
+function wrongHeader(field: string, code: string, message: string): ApiError {
+  return new ApiError("validation_failed", [{ field, code, message }]);
 }
 
 function methodsOf(endpoints: readonly Endpoint[], path: string): string {

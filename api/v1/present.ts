@@ -93,6 +93,9 @@ function presentHostedMetadata({ metadata }: StoredCollection) {
     description: metadata.description ?? null,
     image: metadata.image ?? null,
     external_link: metadata.external_link ?? null,
+    banner_image: metadata.banner_image ?? null,
+    featured_image: metadata.featured_image ?? null,
+    collaborators: metadata.collaborators ?? null,
     seller_fee_basis_points: metadata.seller_fee_basis_points ?? null,
     fee_recipient: metadata.fee_recipient ?? null,
   };

@@ -56,7 +56,7 @@ function schemaOf(limits: Limits) {
         })
         .refine((value) => valuesOf(value) <= MOST_VALUES, TOO_MANY),
     ),
-  } satisfies Record<MetadataField, z.ZodType>);
+  } satisfies Partial<Record<MetadataField, z.ZodType>>);
 }
 
 const schema = schemaOf(DEFAULT_LIMITS);

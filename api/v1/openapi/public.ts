@@ -87,6 +87,9 @@ const collectionMetadata = z
     description: z.string().optional().meta({ description: "Text about the collection." }),
     image: z.string().optional().meta({ description: "URI of a picture." }),
     external_link: z.string().optional().meta({ description: "URI of a website." }),
+    banner_image: z.string().optional().meta({ description: "URI of a wide picture." }),
+    featured_image: z.string().optional().meta({ description: "URI of a picture for a selection." }),
+    collaborators: z.array(z.string()).optional().meta({ description: "Who may edit the collection." }),
     seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
     fee_recipient: z.string().optional().meta({ description: "Who gets the royalty." }),
   })

@@ -1,9 +1,10 @@
 import { z } from "zod";
 
 import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
+import type { CollectionMetadata, CollectionType } from "../../domain/command.ts";
 import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
-import { attributes, tokenMetadata } from "./nfts.ts";
+import { tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
@@ -14,34 +15,63 @@ function change<S extends z.ZodType>(schema: S) {
 }
 
 export function collectionChanges(limits: Limits) {
+  const metadata = collectionMetadataInputs(limits);
   return z
     .strictObject({
-      description: change(text(limits.description)).meta({ description: "Text about the collection." }),
-      image: change(contentUri(limits.uri)),
-      external_link: change(linkUri(limits.uri)),
-      seller_fee_basis_points: change(count(MAX_BASIS_POINTS)).meta({
-        description: "Royalty on sales, in hundredths of a percent.",
-      }),
-      fee_recipient: change(destination).meta({ description: "Who gets the royalty." }),
+      description: change(metadata.description),
+      image: change(metadata.image),
+      external_link: change(metadata.external_link),
+      banner_image: change(metadata.banner_image),
+      featured_image: change(metadata.featured_image),
+      collaborators: change(metadata.collaborators),
+      seller_fee_basis_points: change(metadata.seller_fee_basis_points),
+      fee_recipient: change(metadata.fee_recipient),
       reference,
     })
     .meta({ id: "ChangeCollection" });
 }
 
 export function tokenChanges(limits: Limits) {
+  const metadata = tokenMetadataInputs(limits);
   return z
     .strictObject({
-      name: change(text(limits.name)).meta({ description: "`{token_id}` stands for the token id." }),
-      description: change(text(limits.description)).meta({ description: "`{token_id}` stands for the token id." }),
-      image: change(contentUri(limits.uri)),
-      external_url: change(linkUri(limits.uri)),
-      attributes: change(attributes(limits)).meta({ description: "Properties of the token." }),
-      background_color: change(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
-      animation_url: change(contentUri(limits.uri)),
-      youtube_url: change(linkUri(limits.uri)),
+      name: change(metadata.name),
+      description: change(metadata.description),
+      image: change(metadata.image),
+      image_data: change(metadata.image_data),
+      external_url: change(metadata.external_url),
+      attributes: change(metadata.attributes),
+      background_color: change(metadata.background_color),
+      animation_url: change(metadata.animation_url),
+      youtube_url: change(metadata.youtube_url),
+      properties: change(metadata.properties),
+      localization: change(metadata.localization),
+      decimals: change(metadata.decimals),
       reference,
     })
     .meta({ id: "ChangeToken" });
+}
+
+/** Most addresses in `collaborators`. */
+const MAX_COLLABORATORS = 100;
+
+/** The fields of a collection's metadata (ERC-7572), as its creation and a change take them. */
+function collectionMetadataInputs(limits: Limits) {
+  return {
+    description: text(limits.description).meta({ description: "Hosted only. Text about the collection." }),
+    image: contentUri(limits.uri),
+    external_link: linkUri(limits.uri),
+    banner_image: contentUri(limits.uri).meta({ description: "Hosted only. URI of a wide picture." }),
+    featured_image: contentUri(limits.uri).meta({ description: "Hosted only. URI of a picture for a selection." }),
+    collaborators: z
+      .array(destination)
+      .max(MAX_COLLABORATORS)
+      .meta({ description: "Hosted only. Addresses of those who may edit the collection at marketplaces." }),
+    seller_fee_basis_points: count(MAX_BASIS_POINTS).meta({
+      description: "Hosted only. Royalty on sales, in hundredths of a percent.",
+    }),
+    fee_recipient: destination.meta({ description: "Hosted only. Who gets the royalty." }),
+  } satisfies Record<keyof CollectionMetadata, z.ZodType>;
 }
 
 const announcement = requestId.nullable().meta({
@@ -56,6 +86,9 @@ export const changedCollection = z
         description: z.string().optional().meta({ description: "Text about the collection." }),
         image: z.string().optional().meta({ description: "URI of a picture." }),
         external_link: z.string().optional().meta({ description: "URI of a website." }),
+        banner_image: z.string().optional().meta({ description: "URI of a wide picture." }),
+        featured_image: z.string().optional().meta({ description: "URI of a picture for a selection." }),
+        collaborators: z.array(address).optional().meta({ description: "Who may edit the collection." }),
         seller_fee_basis_points: z.int().optional().meta({ description: "Royalty, in hundredths of a percent." }),
         fee_recipient: address.optional().meta({ description: "Who gets the royalty." }),
       })
@@ -72,6 +105,9 @@ export const HOSTED_FIELDS = [
   "description",
   "image",
   "external_link",
+  "banner_image",
+  "featured_image",
+  "collaborators",
   "seller_fee_basis_points",
   "fee_recipient",
 ] as const;
@@ -84,16 +120,21 @@ const soulboundInput = optional(z.boolean()).meta({
 const newOwnerInput = optional(destination).meta({
   description: "Owner of the contract. You must control this address. By default the service is the owner.",
 });
-const royaltyInput = optional(count(MAX_BASIS_POINTS)).meta({
-  description: "Hosted only. Royalty on sales, in hundredths of a percent.",
-});
+/** Text that is not only white space: it names the contract, and can never be changed. */
+function visible(longest: number) {
+  return text(longest, 1).check((context) => {
+    const { value } = context;
+    if (value !== "" && value.trim() === "") refuse(context, "too_short", "Must not be only white space.");
+  });
+}
 
 function createCollectionFields(limits: Limits) {
   const cap = count(Number.MAX_SAFE_INTEGER);
+  const metadata = collectionMetadataInputs(limits);
   return z.strictObject({
     type: collectionType,
-    name: text(limits.name, 1).meta({ description: "Name of the collection." }),
-    symbol: text(limits.symbol, 1).meta({ description: "Usually three or more capital letters." }),
+    name: visible(limits.name).meta({ description: "Name of the collection." }),
+    symbol: visible(limits.symbol).meta({ description: "Usually three or more capital letters." }),
     mint_supply_count: optional(cap).meta({
       description:
         "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
@@ -101,11 +142,14 @@ function createCollectionFields(limits: Limits) {
     mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
     new_owner: newOwnerInput,
     soulbound: soulboundInput,
-    description: optional(text(limits.description)).meta({ description: "Hosted only. Text about the collection." }),
-    image: optional(contentUri(limits.uri)),
-    external_link: optional(linkUri(limits.uri)),
-    seller_fee_basis_points: royaltyInput,
-    fee_recipient: optional(destination).meta({ description: "Hosted only. Who gets the royalty." }),
+    description: optional(metadata.description),
+    image: optional(metadata.image),
+    external_link: optional(metadata.external_link),
+    banner_image: optional(metadata.banner_image),
+    featured_image: optional(metadata.featured_image),
+    collaborators: optional(metadata.collaborators),
+    seller_fee_basis_points: optional(metadata.seller_fee_basis_points),
+    fee_recipient: optional(metadata.fee_recipient),
     base_uri: optional(linkUri(limits.uri)),
     collection_uri: optional(contentUri(limits.uri)),
     reference,
@@ -144,15 +188,23 @@ export function createCollectionBody(limits: Limits) {
       }
       if (body.base_uri === undefined)
         add("base_uri", "required", "This field is required for a self-hosted collection.");
-      else if (body.type === "ERC1155" && !body.base_uri.includes("{id}")) {
-        add(
-          "base_uri",
-          "invalid_format",
-          "Must contain {id} for an ERC1155 collection: clients replace it with the token id.",
-        );
+      else {
+        const fault = baseUriFault(body.type, body.base_uri);
+        if (fault !== null) add("base_uri", "invalid_format", fault);
       }
     })
     .meta({ id: "CreateCollection" });
+}
+/** Why no token would have a usable URI; null: they would. */
+function baseUriFault(type: CollectionType, uri: string): string | null {
+  const hasPlace = uri.includes("{id}");
+  if (type === "ERC1155")
+    return hasPlace ? null : "Must contain {id} for an ERC1155 collection: clients replace it with the token id.";
+  if (hasPlace)
+    return "Must not contain {id}: the contract of an ERC721 collection appends the token id, as in https://cats.example/1.";
+  if (/^ipfs:\/\/[^/]+$/i.test(uri))
+    return "Must have a path behind the CID, at least a slash: the contract appends the token id.";
+  return null;
 }
 export type CreateCollectionBody = z.output<ReturnType<typeof createCollectionBody>>;
 
@@ -190,6 +242,17 @@ export const collection = z
     description: z.string().nullable().optional().meta({ description: "Hosted only. Text about the collection." }),
     image: z.string().nullable().optional().meta({ description: "Hosted only. URI of a picture." }),
     external_link: z.string().nullable().optional().meta({ description: "Hosted only. URI of a website." }),
+    banner_image: z.string().nullable().optional().meta({ description: "Hosted only. URI of a wide picture." }),
+    featured_image: z
+      .string()
+      .nullable()
+      .optional()
+      .meta({ description: "Hosted only. URI of a picture for a selection." }),
+    collaborators: z
+      .array(address)
+      .nullable()
+      .optional()
+      .meta({ description: "Hosted only. Who may edit the collection at marketplaces." }),
     seller_fee_basis_points: z
       .int()
       .nullable()

@@ -7,6 +7,7 @@ import { faultOf, NUMBERS } from "../../shared/storable.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
 import {
   address,
+  count,
   destination,
   optional,
   quantity,
@@ -23,8 +24,55 @@ import { address as addressAnswer, collectionType, integer, time } from "./outpu
 import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers, searchField } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
+const COLOR = /^#?([0-9a-fA-F]{6}|[0-9a-fA-F]{3})$/;
+/** `decimals` of ERC-1155 is an uint8 in ERC-20, from which it comes. */
+const MAX_DECIMALS = 255;
+
+/** The fields of a token's metadata, as a mint and a change take them. */
+export function tokenMetadataInputs(limits: Limits) {
+  return {
+    name: text(limits.name).meta({ description: "Name of the token. `{token_id}` stands for the token id." }),
+    description: text(limits.description).meta({
+      description: "Text about the token. `{token_id}` stands for the token id.",
+    }),
+    image: contentUri(limits.uri),
+    image_data: textUpToBytes(limits.metadataBytes).meta({
+      description: "The text of an SVG picture, for a token without `image`.",
+    }),
+    external_url: linkUri(limits.uri),
+    attributes: attributes(limits).meta({
+      description:
+        'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
+    }),
+    background_color: color,
+    animation_url: contentUri(limits.uri),
+    youtube_url: linkUri(limits.uri),
+    properties: jsonObject(limits).meta({ description: "Any further properties of the token, as ERC-1155 has them." }),
+    localization: jsonObject(limits).meta({
+      description: "Where texts in other languages are: `uri`, `default` and `locales` (ERC-1155).",
+    }),
+    decimals: count(MAX_DECIMALS).meta({
+      description: "ERC1155 only. Decimal places in which wallets show a number of copies.",
+    }),
+  } satisfies Record<MetadataField, z.ZodType>;
+}
+
+/** A colour in hexadecimal digits, with or without #. Three digits are short for six. Read as six digits without #. */
+const color = z
+  .string()
+  .meta({ pattern: COLOR.source, description: "Six hexadecimal digits. A # in front is removed." })
+  .transform((value, context) => {
+    const digits = COLOR.exec(value)?.[1];
+    if (digits === undefined) {
+      refuse(context, "invalid_format", "Must be a colour of six hexadecimal digits, such as ff0000.");
+      return z.NEVER;
+    }
+    return digits.length === 3 ? [...digits].map((digit) => digit + digit).join("") : digits;
+  });
+
 /** All five variants in one schema: the collection decides which fields apply. */
 export function mintBody(limits: Limits) {
+  const metadata = tokenMetadataInputs(limits);
   return z
     .strictObject({
       collection_address: address.meta({ description: "The collection of the token." }),
@@ -40,21 +88,20 @@ export function mintBody(limits: Limits) {
         description:
           "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
       }),
-      name: optional(text(limits.name)).meta({
+      name: optional(metadata.name).meta({
         description: "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id.",
       }),
-      description: optional(text(limits.description)).meta({
-        description: "Text about the token. `{token_id}` stands for the token id.",
-      }),
-      image: optional(contentUri(limits.uri)),
-      external_url: optional(linkUri(limits.uri)),
-      attributes: optional(attributes(limits)).meta({
-        description:
-          'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
-      }),
-      background_color: optional(text(limits.symbol)).meta({ description: "Six hexadecimal digits, without #." }),
-      animation_url: optional(contentUri(limits.uri)),
-      youtube_url: optional(linkUri(limits.uri)),
+      description: optional(metadata.description),
+      image: optional(metadata.image),
+      image_data: optional(metadata.image_data),
+      external_url: optional(metadata.external_url),
+      attributes: optional(metadata.attributes),
+      background_color: optional(metadata.background_color),
+      animation_url: optional(metadata.animation_url),
+      youtube_url: optional(metadata.youtube_url),
+      properties: optional(metadata.properties),
+      localization: optional(metadata.localization),
+      decimals: optional(metadata.decimals),
       copy_media: optional(z.boolean()).meta({
         description:
           "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them.",
@@ -68,21 +115,24 @@ export function mintBody(limits: Limits) {
 }
 
 /** Any JSON values, bounded by the bytes of the whole metadata. */
-export function attributes({ attributes: most, metadataBytes }: Limits) {
-  return z
-    .array(z.unknown())
-    .max(most)
-    .check((context) => {
-      const fault = faultOf(context.value, MAX_ATTRIBUTE_DEPTH);
-      if (fault === "depth") {
-        refuse(context, "too_deep", `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`);
-      } else if (fault === "text") {
-        refuse(context, "invalid_format", `Keys and texts: ${UNICODE}`);
-      } else if (fault === "number") {
-        refuse(context, "invalid_format", NUMBERS);
-      }
-    })
-    .meta({ "x-max-bytes": metadataBytes });
+function attributes({ attributes: most, metadataBytes }: Limits) {
+  return z.array(z.unknown()).max(most).check(refuseFaults).meta({ "x-max-bytes": metadataBytes });
+}
+
+/** An object with any JSON values, bounded by the bytes of the whole metadata. */
+function jsonObject({ metadataBytes }: Limits) {
+  return z.record(z.string(), z.unknown()).check(refuseFaults).meta({ "x-max-bytes": metadataBytes });
+}
+
+function refuseFaults(context: Parameters<typeof refuse>[0] & { value: object }): void {
+  const fault = faultOf(context.value, MAX_ATTRIBUTE_DEPTH);
+  if (fault === "depth") {
+    refuse(context, "too_deep", `Must be nested at most ${MAX_ATTRIBUTE_DEPTH.toString()} levels deep.`);
+  } else if (fault === "text") {
+    refuse(context, "invalid_format", `Keys and texts: ${UNICODE}`);
+  } else if (fault === "number") {
+    refuse(context, "invalid_format", NUMBERS);
+  }
 }
 
 export const tokenMetadata = z
@@ -90,11 +140,18 @@ export const tokenMetadata = z
     name: z.string().optional().meta({ description: "Name of the token." }),
     description: z.string().optional().meta({ description: "Text about the token." }),
     image: z.string().optional().meta({ description: "URI of a picture." }),
+    image_data: z.string().optional().meta({ description: "The text of an SVG picture." }),
     external_url: z.string().optional().meta({ description: "URI of a website about the token." }),
     attributes: z.array(z.unknown()).optional().meta({ description: "Properties of the token." }),
     background_color: z.string().optional().meta({ description: "Six hexadecimal digits, without #." }),
     animation_url: z.string().optional().meta({ description: "URI of a video, a sound or a model." }),
     youtube_url: z.string().optional().meta({ description: "URI of a video on YouTube." }),
+    properties: z.record(z.string(), z.unknown()).optional().meta({ description: "Further properties of the token." }),
+    localization: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .meta({ description: "Where texts in other languages are." }),
+    decimals: z.int().optional().meta({ description: "Decimal places in which wallets show a number of copies." }),
   } satisfies Record<MetadataField, z.ZodType>)
   .meta({ id: "TokenMetadata", description: "Metadata of a hosted token, with {token_id} replaced by the token id." });
 

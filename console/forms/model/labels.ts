@@ -1,6 +1,7 @@
 /** Labels of fields whose names alone say too little. The other labels are made of the names. */
 const LABELS: Readonly<Record<string, string>> = {
   animation_url: "Video, sound or model",
+  banner_image: "Wide picture",
   base_uri: "Base URI",
   collection_address: "Collection",
   collection_uri: "Collection URI",
@@ -8,8 +9,10 @@ const LABELS: Readonly<Record<string, string>> = {
   contract_address: "Contract",
   external_link: "Website",
   external_url: "Website",
+  featured_image: "Picture for a selection",
   from_address: "From",
   image: "Picture",
+  image_data: "SVG picture as text",
   initial_owner: "Owner",
   initial_supply: "Copies",
   mint_supply_count: "Most tokens",

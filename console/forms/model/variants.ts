@@ -24,17 +24,21 @@ const HOSTED_METADATA = [
   "name",
   "description",
   "image",
+  "image_data",
   "external_url",
   "attributes",
   "background_color",
   "animation_url",
   "youtube_url",
+  "properties",
+  "localization",
+  "decimals",
   "copy_media",
   "unlockable_content",
 ];
 /** A form takes an address or a user identifier in one field, and looks up the wallet. Only a table may name new users. */
 const BY_USER = "to_user";
-const ERC1155_ONLY = ["token_id", "initial_supply", "initial_owner", "quantity", "uri"];
+const ERC1155_ONLY = ["token_id", "initial_supply", "initial_owner", "quantity", "uri", "decimals"];
 
 export function mintVariant({ type, hosting }: CollectionKind, variant: MintVariant): Variant {
   const metadata = hosting === "hosted" ? [] : HOSTED_METADATA;
@@ -56,7 +60,16 @@ export function mintVariant({ type, hosting }: CollectionKind, variant: MintVari
 
 export function createVariant({ type, hosting }: CollectionKind): Variant {
   const cap = type === "ERC721" ? [] : ["mint_supply_count"];
-  const hosted = ["description", "image", "external_link", "seller_fee_basis_points", "fee_recipient"];
+  const hosted = [
+    "description",
+    "image",
+    "external_link",
+    "banner_image",
+    "featured_image",
+    "collaborators",
+    "seller_fee_basis_points",
+    "fee_recipient",
+  ];
   const selfHosted = ["base_uri", "collection_uri"];
   return {
     omit: ["type", "mint_supply_account", ...cap, ...(hosting === "hosted" ? selfHosted : hosted)],

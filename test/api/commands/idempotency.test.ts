@@ -78,6 +78,105 @@ describe("Idempotency-Key", () => {
     expect(await requests()).to.equal(total);
   });
 
+  describe("given the same JSON in another form", () => {
+    const raw = (path: string, text: string, key: string) =>
+      api.call("POST", path, { raw: text, headers: { "idempotency-key": key } });
+    let contract: string;
+    before(async () => {
+      contract = await addCollection(api);
+    });
+
+    for (const [title, one, other] of [
+      [
+        "another order of keys, in values too",
+        '{"a":1,"attributes":[{"x":1,"y":2}]}',
+        '{"attributes":[{"y":2,"x":1}],"a":1}',
+      ],
+      ["other white space", '{"name":"A"}', '{\n  "name" : "A" }\n'],
+      ["an added null", '{"name":"A"}', '{"name":"A","image":null}'],
+      ["an escaped letter", '{"name":"A"}', '{"name":"\\u0041"}'],
+    ] as const) {
+      it(`gives the first answer: ${title}`, async () => {
+        const key = newKey();
+        const fields = (text: string) =>
+          text
+            .replace('"a":1', `"to_address":"0x${"11".repeat(20)}"`)
+            .replace("{", `{"collection_address":"${contract}",`);
+        const body = (text: string) =>
+          text.includes("to_address") ? text : text.replace("{", `{"to_address":"0x${"11".repeat(20)}",`);
+        const first = await raw("/v1/nfts", body(fields(one)), key);
+        expectAccepted(first);
+        expect((await raw("/v1/nfts", body(fields(other)), key)).text).to.equal(first.text);
+      });
+    }
+
+    it("compares the items of a batch in the same way", async () => {
+      const key = newKey();
+      const to = randomAddress();
+      const first = await raw(
+        "/v1/nfts/batch",
+        `{"items":[{"collection_address":"${contract}","to_address":"${to}"}]}`,
+        key,
+      );
+      expect(first.status, first.text).to.equal(200);
+      const again = `{ "items": [{"to_address":"${to}","name":null,"collection_address":"${contract}"}] }`;
+      expect((await raw("/v1/nfts/batch", again, key)).text).to.equal(first.text);
+    });
+
+    for (const [title, one, other] of [
+      ["another order of a list", '{"attributes":[1,2]}', '{"attributes":[2,1]}'],
+      ["a null within a value", '{"attributes":[{}]}', '{"attributes":[{"a":null}]}'],
+      [
+        "a large number with another last digit",
+        '{"attributes":[12345678901234567890]}',
+        '{"attributes":[12345678901234567891]}',
+      ],
+    ] as const) {
+      it(`refuses ${title}`, async () => {
+        const key = newKey();
+        const body = (text: string) =>
+          text.replace("{", `{"collection_address":"${contract}","to_address":"0x${"11".repeat(20)}",`);
+        expectAccepted(await raw("/v1/nfts", body(one), key));
+        expectRefusal(await raw("/v1/nfts", body(other), key), 409, "idempotency_key_reused");
+      });
+    }
+
+    it("compares keys of earlier versions by their bytes", async () => {
+      const key = newKey();
+      await raw("/v1/accounts", '{"user_identifier":"older"}', key);
+      const stored = api.database.read.selectFrom("idempotency_keys").select("fingerprint").where("key", "=", key);
+      const [fingerprint = ""] = (await stored.executeTakeFirstOrThrow()).fingerprint.split(" ");
+      await api.database.write((trx) =>
+        trx.updateTable("idempotency_keys").set({ fingerprint }).where("key", "=", key).execute(),
+      );
+      expect((await raw("/v1/accounts", '{"user_identifier":"older"}', key)).status).to.equal(200);
+      expectRefusal(await raw("/v1/accounts", '{"user_identifier": "older"}', key), 409, "idempotency_key_reused");
+    });
+  });
+
+  describe("X-Idempotency-Key", () => {
+    const send = (headers: Record<string, string>) => api.post("/v1/accounts", {}, { headers });
+
+    it("is the same header", async () => {
+      const key = newKey();
+      const first = await send({ "x-idempotency-key": key });
+      expect(first.status, first.text).to.equal(200);
+      for (const headers of [
+        { "x-idempotency-key": key },
+        { "idempotency-key": key },
+        { "idempotency-key": key, "x-idempotency-key": key },
+      ]) {
+        expect((await send(headers)).text).to.equal(first.text);
+      }
+    });
+
+    it("must not differ from Idempotency-Key", async () => {
+      const answer = await send({ "idempotency-key": newKey(), "x-idempotency-key": newKey() });
+      expectInvalid(answer, { "X-Idempotency-Key": "conflict" });
+      expectInvalid(await send({ "x-idempotency-key": "a b" }), { "X-Idempotency-Key": "invalid_format" });
+    });
+  });
+
   it("does not use up the key of a refused call", async () => {
     const key = newKey();
     const collection = randomAddress();
@@ -107,7 +206,7 @@ describe("Idempotency-Key", () => {
       .selectAll()
       .where("key", "=", key)
       .executeTakeFirstOrThrow();
-    expect(row.fingerprint).to.match(/^test:[0-9a-f]{64}$/);
+    expect(row.fingerprint).to.match(/^test:[0-9a-f]{64} test:[0-9a-f]{64}$/);
   });
 
   for (const [title, make] of [

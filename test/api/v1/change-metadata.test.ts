@@ -49,6 +49,11 @@ describe("changing metadata", () => {
       expect(request.ready_at).to.not.equal(null);
     });
 
+    it("removes a field by an empty text, like null", async () => {
+      const contract = await addCollection(api, { metadata: { description: "old", image: "https://a/b.png" } });
+      expect((await patch(contract, { description: "", image: null })).body).to.deep.include({ metadata: {} });
+    });
+
     it("answers a null request_id and announces nothing when nothing changed", async () => {
       const contract = await addCollection(api, { metadata: { description: "same" } });
       for (const body of [{}, { description: "same" }, { image: null }]) {

@@ -22,10 +22,32 @@ describe("POST /v1/collections", () => {
     return row.command;
   }
 
+  it("takes empty texts of optional fields as left out", async () => {
+    const empty = {
+      base_uri: "",
+      collection_uri: "",
+      new_owner: "",
+      description: "",
+      image: "",
+      mint_supply_count: "",
+      reference: "",
+    };
+    expect(await commandOf({ ...HOSTED, ...empty })).to.deep.equal(await commandOf(HOSTED));
+  });
+
+  it("stores the pictures and collaborators of ERC-7572", async () => {
+    const metadata = {
+      banner_image: "https://cats.example/wide.png",
+      featured_image: "ipfs://bafybeicats/featured.png",
+      collaborators: [randomAddress(), randomAddress()],
+    };
+    expect(await commandOf({ ...HOSTED, ...metadata })).to.deep.include({ metadata });
+  });
+
   describe("given texts that need more gas than a transaction of the chain has", () => {
     const uri = (characters: number) => `ipfs://${"ü".repeat(characters - 7)}`;
-    const body = { ...SELF_HOSTED, base_uri: uri(2_000), collection_uri: uri(2_048) };
-    const bytes = 7 + 2 * (2_041 - 48) + 7 + 2 * 2_041 + 7;
+    const body = { ...SELF_HOSTED, base_uri: `${uri(1_999)}/`, collection_uri: uri(2_048) };
+    const bytes = 7 + 2 * (2_041 - 49) + 1 + 7 + 2 * 2_041 + 7;
 
     it("refuses them with the number of bytes, and accepts them where code costs less", async () => {
       await api.database.write((trx) => writeGasMeasurement(trx, measurementFromSlotPrice(108_000), null));
@@ -148,8 +170,25 @@ describe("POST /v1/collections", () => {
       { image: "conflict", fee_recipient: "conflict" },
     ],
     ["with collection_uri but no base_uri", { ...HOSTED, collection_uri: "ipfs://c" }, { base_uri: "required" }],
-    ["with an empty base_uri", { ...HOSTED, base_uri: "" }, { base_uri: "too_short" }],
     ["self-hosted ERC1155 without {id}", { ...SELF_HOSTED, type: "ERC1155" }, { base_uri: "invalid_format" }],
+    [
+      "self-hosted ERC721 with {id}",
+      { ...SELF_HOSTED, base_uri: "https://cats.example/{id}.json" },
+      { base_uri: "invalid_format" },
+    ],
+    [
+      "self-hosted ERC721 whose base_uri is a CID alone",
+      { ...SELF_HOSTED, base_uri: "ipfs://bafybeicats" },
+      { base_uri: "invalid_format" },
+    ],
+    ["whose name is only white space", { ...HOSTED, name: " \t\u00a0" }, { name: "too_short" }],
+    ["whose symbol is only white space", { ...HOSTED, symbol: " " }, { symbol: "too_short" }],
+    ["without a name", { ...HOSTED, name: "" }, { name: "too_short" }],
+    [
+      "with a collaborator that is not an address",
+      { ...HOSTED, collaborators: ["me"] },
+      { "collaborators.0": "invalid_format" },
+    ],
     ["with a long URI", { ...HOSTED, base_uri: `https://${"x".repeat(2_049)}` }, { base_uri: "too_long" }],
     ["with unknown fields", { ...HOSTED, supply: 1 }, { supply: "unknown_field" }],
   ] as const) {

@@ -230,7 +230,8 @@ function fieldsWithoutWords(node: unknown, components: OpenApiDocument["componen
     // Examples contain what apps send.
     if (key === "example" || key === "examples" || key === "headers") return [];
     const inside = fieldsWithoutWords(value, components, `${place}/${key}`);
-    if (key !== "properties") return inside;
+    // A field of a schema may have the name `properties`, too.
+    if (key !== "properties" || place.endsWith("/properties")) return inside;
     const silent = Object.entries(value as Record<string, Schema>).filter(([, field]) => !hasWords(field, components));
     return [...silent.map(([name]) => `${place}/${name}`), ...inside];
   });

@@ -31,6 +31,9 @@ describe("POST /v1/nfts, ERC721", () => {
         background_color: "ffffff",
         animation_url: "https://cats.example/a.mp4",
         youtube_url: "https://youtu.be/cat",
+        image_data: "<svg xmlns='http://www.w3.org/2000/svg'/>",
+        properties: { fur: { value: "black", levels: [1, 2] } },
+        localization: { uri: "ipfs://cats/{locale}.json", default: "en", locales: ["en", "fr"] },
       };
       const row = await acceptedRow({
         collection_address: hosted721.toLowerCase(),
@@ -40,6 +43,51 @@ describe("POST /v1/nfts, ERC721", () => {
       });
       expect(row).to.include({ type: "mint", nft_collection: hosted721, nft_token_id: null, unlockable: null });
       expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: hosted721, to, metadata });
+    });
+
+    for (const [given, stored] of [
+      ["#ffffff", "ffffff"],
+      ["FFF", "FFFFFF"],
+      ["#1a2", "11aa22"],
+      ["00Ff00", "00Ff00"],
+    ] as const) {
+      it(`stores the background colour ${given} as ${stored}`, async () => {
+        const row = await acceptedRow({ collection_address: hosted721, to_address: to, background_color: given });
+        expect(row.command).to.deep.include({ metadata: { background_color: stored } });
+      });
+    }
+
+    for (const color of ["rebeccapurple", "#ffff", "ffffff00", "##fff", "0xffffff", " ffffff"]) {
+      it(`refuses the background colour ${color}`, async () => {
+        const body = { collection_address: hosted721, to_address: to, background_color: color };
+        expectInvalid(await api.post("/v1/nfts", body), { background_color: "invalid_format" });
+      });
+    }
+
+    it("takes empty texts of optional fields as left out", async () => {
+      const empty = {
+        name: "",
+        description: "",
+        image: "",
+        external_url: "",
+        background_color: "",
+        token_id: "",
+        reference: "",
+        to_user: "",
+        attributes: "",
+        unlockable_content: "",
+      };
+      const row = await acceptedRow({ collection_address: hosted721, to_address: to, ...empty });
+      expect(row).to.include({ reference: null, unlockable: null });
+      expect(row.command).to.deep.include({ to, metadata: {} });
+    });
+
+    it("refuses decimals, and properties that are nested too deep or not an object", async () => {
+      const body = { collection_address: hosted721, to_address: to };
+      expectRefusal(await api.post("/v1/nfts", { ...body, decimals: 2 }), 422, "wrong_collection_type");
+      const deep = JSON.parse(`${'{"a":'.repeat(40)}1${"}".repeat(40)}`) as object;
+      expectInvalid(await api.post("/v1/nfts", { ...body, properties: deep }), { properties: "too_deep" });
+      expectInvalid(await api.post("/v1/nfts", { ...body, localization: [1] }), { localization: "wrong_type" });
     });
 
     it("accepts a mint without metadata, and reserves supply", async () => {

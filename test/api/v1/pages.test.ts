@@ -67,7 +67,7 @@ describe("pages", () => {
     ["limit=-1", "limit", "too_small"],
     ["limit=1e1", "limit", "wrong_type"],
     ["limit=", "limit", "wrong_type"],
-    ["limit=1&limit=2", "limit", "wrong_type"],
+    ["limit=1&limit=2", "limit", "repeated"],
     ["offset=-1", "offset", "too_small"],
     ["offset=10001", "offset", "too_big"],
     ["offset=9999999999999999", "offset", "too_big"],

@@ -185,11 +185,11 @@ describe("POST /v1/transfers/batch", () => {
 
     it("answers what an equal call got that was accepted meanwhile", async () => {
       const body = { items: [send(copies(10n), 1, { amount: 1 })] };
-      const content = `POST /v1/transfers/batch\n${JSON.stringify(body)}`;
+      const call = { endpoint: "POST /v1/transfers/batch", text: JSON.stringify(body), value: body };
       const first = JSON.stringify({ results: [{ request_id: randomId() }] });
       const answer = newAnswerOf(
         api,
-        { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", content } },
+        { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", ...call } },
         first,
       );
       // Another process accepts the first call while this one reads the chain.
