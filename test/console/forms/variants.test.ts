@@ -55,7 +55,8 @@ describe("variants of a form", () => {
     it(`makes a body that the API accepts for a ${kind.hosting} ${kind.type} collection`, () => {
       const fields = fieldsOfVariant(fieldsOf(document, "post /v1/collections"), createVariant(kind));
       const values = { ...initialValues(fields), name: "Cats", symbol: "CAT" };
-      const base = kind.hosting === "hosted" ? {} : { base_uri: "https://cats.example/{id}" };
+      const place = kind.type === "ERC721" ? "" : "{id}";
+      const base = kind.hosting === "hosted" ? {} : { base_uri: `https://cats.example/${place}` };
       const body = { type: kind.type, ...bodyOf(fields, { ...values, ...base }) };
       expect(createCollectionBody(DEFAULT_LIMITS).safeParse(body).error).to.equal(undefined);
     });
