@@ -37,7 +37,7 @@ const WINGS = {
   listings: ["db"],
   outbox: ["db"],
   requests: ["db", "listings", "outbox"],
-  media: ["db", "requests"],
+  media: ["db", "apps", "requests"],
   sending: ["db", "requests"],
   ledger: ["db", "listings", "requests", "sending"],
   doctor: ["db", "requests"],
@@ -50,7 +50,7 @@ const WINGS = {
 /** For each other folder of api/ the wings of api/store that it may import. A folder that is not listed may import none. */
 const WINGS_OF_USERS = {
   "pipeline-main.ts": ["db"],
-  "content/copy": ["db", "apps", "listings", "media", "requests"],
+  "content/copy": ["db", "listings", "media", "requests"],
   "content/store": ["db", "media"],
   cli: ["db", "apps", "listings", "media", "move", "outbox", "requests", "sending"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],

@@ -61,6 +61,8 @@ export interface Signals {
   deliveries: Signal;
   /** A request waits for content. */
   media: Signal;
+  /** The content of a request was copied, or cannot be. */
+  results: Signal;
   /** New content is hosted. */
   hosted: Signal;
   /** A foreign contract must be read. */
@@ -73,6 +75,7 @@ export function createSignals(): Signals {
     blocks: new Signal(),
     deliveries: new Signal(),
     media: new Signal(),
+    results: new Signal(),
     hosted: new Signal(),
     contracts: new Signal(),
   };

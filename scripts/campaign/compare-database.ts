@@ -22,7 +22,7 @@ const LEFTOVERS = {
     "select abs((select coalesce(sum(value), 0) from counters where key like 'stored-bytes:%') - (select coalesce(sum(stored_bytes), 0) from requests where status <> 'failed')) n",
   "wallets are counted wrongly":
     "select abs((select coalesce(sum(value), 0) from counters where key like 'wallets:%') - (select count(*) from wallets)) n",
-  "media jobs are left": "select count(*) n from media_jobs",
+  "media jobs are left": "select (select count(*) from media_jobs) + (select count(*) from media_results) n",
   "batches are still open": "select count(*) n from batches where status = 'open'",
 };
 

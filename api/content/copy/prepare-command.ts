@@ -6,13 +6,13 @@ import {
   tokenFile,
 } from "../../domain/metadata-files.ts";
 import { quotaMessage } from "../../domain/quota.ts";
-import { lockQuotas } from "../../store/apps/quotas.ts";
 import type { Database } from "../../store/db/database.ts";
 import type { Db, Trx } from "../../store/db/sql.ts";
 import { findCollection } from "../../store/listings/collections.ts";
-import { finishMediaJob, type MediaJob } from "../../store/media/media-jobs.ts";
+import type { MediaJob } from "../../store/media/media-jobs.ts";
+import { endMediaJob, type MediaFailure, type MediaResult } from "../../store/media/media-results.ts";
 import { mediaStoreProblem } from "../../store/media/media-store.ts";
-import { hostFiles, storedBytes, type StoredMedia } from "../../store/media/media.ts";
+import { hostContent, storedBytes, type StoredMedia } from "../../store/media/media.ts";
 import { hasUnsettledMints, hostedTokens } from "../../store/requests/freezing.ts";
 import { type BlockStore, BlockStoreUnavailable } from "../block-store.ts";
 import { canonicalCid } from "../cids.ts";
@@ -24,27 +24,17 @@ import { MediaError } from "./verified-blocks.ts";
  * Records that the content of a job is stored, and ends the job.
  * @param store name of the block store that has the content.
  * @returns false when another process has taken the job over; then nothing is changed.
- * @throws FieldProblem `quota_exceeded` when the app would store more than its quota; roll back then
  */
 export async function recordContent(
   trx: Trx,
   job: MediaJob,
-  { command, media }: Prepared,
+  { result, media }: Prepared,
   { store, now }: { store: string; now: number },
 ): Promise<boolean> {
   const moved = await mediaStoreProblem(trx, store);
   if (moved !== null) throw new BlockStoreUnavailable(moved);
-  const appId = job.request.app_id;
-  const limited = job.quota !== null && media.length > 0;
-  const quota = limited ? ((await lockQuotas(trx, [appId])).get(appId)?.media_bytes ?? null) : null;
-  const before = quota === null ? 0 : await storedBytes(trx, appId);
-  if (!(await finishMediaJob(trx, job, command, now))) return false;
-  const directories = command.kind === "freeze-metadata" && command.directory !== null ? [command.directory] : [];
-  await hostFiles(trx, { id: appId, media, directories }, now);
-  if (quota === null) return true;
-  const after = await storedBytes(trx, appId);
-  // Files that the app stores already need no room.
-  if (after > quota && after > before) throw usedUp(quota);
+  if (!(await endMediaJob(trx, job, result))) return false;
+  await hostContent(trx, media, result.kind === "directory" ? [result.cid] : [], now);
   return true;
 }
 
@@ -64,9 +54,9 @@ function usedUp(limit: number, field = "copy_media"): FieldProblem {
   return new FieldProblem(field, new MediaError("quota_exceeded", quotaMessage({ name: "media_bytes", limit })));
 }
 
-/** A command with its content stored. */
+/** The content of a command, which is stored. */
 export interface Prepared {
-  command: Command;
+  result: Exclude<MediaResult, MediaFailure>;
   media: StoredMedia[];
 }
 
@@ -85,7 +75,6 @@ export class FieldProblem extends Error {
 
 /**
  * Stores the content that a command needs.
- * @returns the command with the content's URIs in it.
  * @throws FieldProblem, NotSettledYet
  */
 export async function prepareCommand(
@@ -94,11 +83,11 @@ export async function prepareCommand(
   stop: AbortSignal,
 ): Promise<Prepared> {
   if (command.kind === "freeze-metadata") {
-    return { command: { ...command, directory: await makeFrozenDirectory(deps, command, stop) }, media: [] };
+    return { result: { kind: "directory", cid: await makeFrozenDirectory(deps, command, stop) }, media: [] };
   }
-  if (!isMint(command) || command.kind === "mint-erc1155" || command.metadata === null) return { command, media: [] };
+  const metadata = (isMint(command) && command.kind !== "mint-erc1155" ? command.metadata : null) ?? {};
   const media: StoredMedia[] = [];
-  const metadata = { ...command.metadata };
+  const cids: Partial<Record<(typeof MEDIA_FIELDS)[number], string>> = {};
   for (const field of MEDIA_FIELDS) {
     const url = metadata[field];
     if (url === undefined || url === "") continue;
@@ -106,9 +95,9 @@ export async function prepareCommand(
       throw error instanceof MediaError ? new FieldProblem(field, error) : error;
     });
     media.push(stored);
-    metadata[field] = `ipfs://${stored.cid}`;
+    cids[field] = stored.cid;
   }
-  return { command: { ...command, metadata }, media };
+  return { result: { kind: "files", cids }, media };
 }
 
 /** Thrown while mints that were accepted earlier are not final. Try again soon. */

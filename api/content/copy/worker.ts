@@ -15,7 +15,6 @@ import { AT_ONCE } from "../../store/db/due.ts";
 import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
 import {
   dueMediaJobs,
-  failMediaJob,
   type MediaJob,
   parkMediaJobs,
   renewMediaJob,
@@ -23,7 +22,7 @@ import {
   returnMediaJob,
   takeMediaJobs,
 } from "../../store/media/media-jobs.ts";
-import { finalChanges } from "../../store/requests/requests.ts";
+import { endMediaJob, mediaFailure } from "../../store/media/media-results.ts";
 import { isStorageFault, storageFaultKey } from "../block-store.ts";
 import type { CopyDeps } from "./copy-media.ts";
 import {
@@ -38,9 +37,9 @@ import {
 
 interface MediaWorkerDeps extends CopyDeps {
   database: Database;
-  signals: { requests: Signal; deliveries: Signal; media: Signal; hosted: Signal };
+  signals: { media: Signal; results: Signal; hosted: Signal };
   logger: Logger;
-  metrics: Pick<Metrics, "requests" | "media">;
+  metrics: Pick<Metrics, "media">;
   now: () => number;
   lease: LeaseTimes;
 }
@@ -60,7 +59,7 @@ const FAULT_BACKOFF = { first: 1_000, longest: 60_000 };
 /** After a job that failed and took longer than this, its app gets one slot until a job ends otherwise. */
 const SLOW = 5_000;
 
-/** Stores the content that requests wait for. Then the requests may be sent. */
+/** Stores the content that requests wait for. Then `MediaResults` changes the requests. */
 export class MediaWorker {
   readonly #deps: MediaWorkerDeps;
   readonly #holder = newLeaseHolder();
@@ -240,20 +239,15 @@ export class MediaWorker {
 
   async #finish(job: MediaJob, prepared: Prepared): Promise<MediaOutcome> {
     const { database, signals, blocks, now } = this.#deps;
-    try {
-      const store = blocks.name;
-      const done = await database.write((trx) => recordContent(trx, job, prepared, { store, now: now() }));
-      crashPoint("media:recorded");
-      if (done) {
-        signals.requests.notify();
-        signals.hosted.notify();
-      }
-      return "copied";
-    } catch (error) {
-      // The quota is used up. After any other error nothing is known to be recorded: the lease expires.
-      if (error instanceof FieldProblem) return this.#fail(job, error);
-      throw error;
+    const store = blocks.name;
+    // After an error nothing is known to be recorded: the lease expires.
+    const done = await database.write((trx) => recordContent(trx, job, prepared, { store, now: now() }));
+    crashPoint("media:recorded");
+    if (done) {
+      signals.results.notify();
+      signals.hosted.notify();
     }
+    return "copied";
   }
 
   /** @throws LeaseLost */
@@ -270,7 +264,7 @@ export class MediaWorker {
   }
 
   async #fail(job: MediaJob, error: unknown): Promise<MediaOutcome> {
-    const { database, signals, logger, now, metrics } = this.#deps;
+    const { database, signals, logger, now } = this.#deps;
     const problem = error instanceof FieldProblem ? error : null;
     const wait = RETRIES[job.tries];
     if (problem === null && !isOutage(error)) {
@@ -284,15 +278,10 @@ export class MediaWorker {
       return "retried";
     }
     const { errorCode, message } = problem.cause;
-    const errors = [{ field: problem.field, code: errorCode, message }];
-    const outcome = { ok: false, errorCode, errors } as const;
-    const failed = await database.write((trx) => failMediaJob(trx, job, outcome, now()));
-    if (failed) metrics.requests(finalChanges([{ request: job.request, outcome }], now()));
-    signals.deliveries.notify();
-    logger.info(
-      { request: job.request.id, errorCode, field: problem.field, reason: message },
-      "media could not be copied, so the request failed",
-    );
+    const { field } = problem;
+    await database.write((trx) => endMediaJob(trx, job, mediaFailure({ errorCode, field, message })));
+    signals.results.notify();
+    logger.info({ request: job.request.id, errorCode, field, reason: message }, "media cannot be copied");
     return "failed";
   }
 }

@@ -1,5 +1,6 @@
 import type { ChainClient } from "../../chain/client.ts";
 import type { Settings } from "../../config/settings.ts";
+import { MediaResults } from "../../content/copy/media-results.ts";
 import { GWEI } from "../../domain/wei.ts";
 import type { Keyring } from "../../keys/keyring.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
@@ -47,6 +48,8 @@ export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: S
     critical: true,
   }));
   return [
+    // It makes requests ready for the lanes.
+    { name: "media results", worker: new MediaResults(deps), critical: true },
     { name: "simulations", worker: simulations, critical: false },
     ...lanes,
     { name: "gas", worker: signing.gas, critical: false },

@@ -4,10 +4,10 @@ import { readMeta } from "../../store/db/meta.ts";
 import {
   contractHealth,
   newestVerifications,
-  parkedRows,
   unsentRequests,
   waitingDeliveries,
 } from "../../store/doctor/pipeline.ts";
+import { firstParked } from "../../store/db/parked-rows.ts";
 import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
 import { waitingPins } from "../../store/media/pins.ts";
@@ -45,7 +45,7 @@ export const parked: Check = {
   name: "parked",
   asksChain: false,
   run: async ({ database, now }) => {
-    const rows = await parkedRows(database.read, MOST);
+    const rows = await firstParked(database.read, MOST);
     const findings: Finding[] = [];
     for (const [kind, found] of Map.groupBy(rows, (row) => row.kind)) {
       const { finding, words, advice } = KINDS[kind];

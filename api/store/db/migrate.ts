@@ -27,6 +27,7 @@ import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
 import * as firstBlock from "./migrations/0025-v0.4.0-first-block.ts";
+import * as tablesOfRoles from "./migrations/0024-v0.4.0-tables-of-roles.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
 
@@ -56,9 +57,12 @@ export const MIGRATIONS: Migrations = {
   "0017-v0.3.0-signed-burns": signedBurns,
   "0018-v0.3.0-digests-of-logs": digestsOfLogs,
   "0019-v0.3.0-verifications": verifications,
+  "0024-v0.4.0-tables-of-roles": tablesOfRoles,
   "0025-v0.4.0-first-block": firstBlock,
 };
 
+/** The migration after which processes of some roles are in a table of their own. */
+const TABLES_OF_ROLES = "0024-v0.4.0-tables-of-roles";
 /** PostgreSQL's code: this user may not do that. */
 const NO_PRIVILEGE = "42501";
 /** Longest time for which a process says that it runs, in milliseconds. A time further ahead is from a wrong clock. */
@@ -82,7 +86,7 @@ export async function migrate(db: Db, migrations = MIGRATIONS, now = Date.now())
     const applied = await appliedMigrations(trx);
     refuseUnknown(applied, migrations);
     if (applied.length === Object.keys(migrations).length) return;
-    if (applied.length > 0) await refuseWhileInUse(trx, now);
+    if (applied.length > 0) await refuseWhileInUse(trx, applied, now);
     const migrator = new Migrator({ db: trx, provider: { getMigrations: () => Promise.resolve(migrations) } });
     const { error } = await migrator.migrateToLatest();
     if (error !== undefined) throw new SchemaError(messageOf(error), { cause: error });
@@ -110,8 +114,10 @@ function refuseUnknown(applied: readonly string[], migrations: Migrations): void
 }
 
 /** A process of an earlier version would go on with tables that it does not know. */
-async function refuseWhileInUse(trx: Trx, now: number): Promise<void> {
+async function refuseWhileInUse(trx: Trx, applied: readonly string[], now: number): Promise<void> {
   const rows = await trx.selectFrom("processes").select(["id", "until"]).execute();
+  if (applied.includes(TABLES_OF_ROLES))
+    rows.push(...(await trx.selectFrom("other_processes").select(["id", "until"]).execute()));
   const running = rows.filter(({ id, until }) => !isDue(until, now, LONGEST_PRESENCE) && !holderIsGone(id));
   if (running.length === 0) return;
   const names = [...new Set(running.map(({ id }) => nameOf(id)))].sort();

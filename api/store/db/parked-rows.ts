@@ -7,6 +7,7 @@ import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import { DatabaseError } from "./errors.ts";
 import { LONGEST_WAIT } from "./due.ts";
+import type { Tables } from "./schema.ts";
 import { type Db, rowSet, textSet, type Trx } from "./sql.ts";
 
 /*
@@ -18,6 +19,21 @@ import { type Db, rowSet, textSet, type Trx } from "./sql.ts";
 const WAIT = { first: 60_000, longest: LONGEST_WAIT };
 /** Characters of an error that are stored. */
 const LONGEST_REASON = 300;
+
+/** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
+const TABLES = ["parked_rows", "media_parked_rows", "ipfs_parked_rows"] as const;
+const KINDS_OF_MEDIA: readonly ParkedKind[] = ["media_job", "pin"];
+
+function tableOf(kind: ParkedKind): RawBuilder<unknown> {
+  if (KINDS_OF_MEDIA.includes(kind)) return sql.table("media_parked_rows");
+  return sql.table(kind === "announcement" ? "ipfs_parked_rows" : "parked_rows");
+}
+
+/** The rows of all kinds, as a table expression. */
+export function allParked(): RawBuilder<unknown> {
+  const parts = TABLES.map((table) => sql`select kind, id, reason, tries, since, next_at from ${sql.table(table)}`);
+  return sql`(${sql.join(parts, sql` union all `)})`;
+}
 
 /** A row and what its work threw. */
 export interface FailedRow {
@@ -40,7 +56,7 @@ export async function parkRows(
 ): Promise<ParkedRow[]> {
   if (failed.length === 0) return [];
   const { rows: earlier } = await sql<{ id: string; tries: number }>`
-    select id, tries from parked_rows where kind = ${kind} and id in ${idSet(trx, failed)}`.execute(trx);
+    select id, tries from ${tableOf(kind)} where kind = ${kind} and id in ${idSet(trx, failed)}`.execute(trx);
   const triesOf = new Map(earlier.map(({ id, tries }) => [id, tries]));
   const parked = failed.map(({ id, error }) => {
     const tries = (triesOf.get(id) ?? 0) + 1;
@@ -49,7 +65,7 @@ export async function parkRows(
   const rows = parked.map(({ id, error, tries, nextAt }) => ({ id, reason: reasonOf(error), tries, next_at: nextAt }));
   const columns = { id: "text", reason: "text", tries: "integer", next_at: "integer" } as const;
   await sql`
-    insert into parked_rows (kind, id, reason, tries, since, next_at)
+    insert into ${tableOf(kind)} (kind, id, reason, tries, since, next_at)
     select ${kind}, id, reason, tries, ${now}, next_at from ${rowSet(trx, columns, rows)} as input where true
     on conflict (kind, id) do update
        set reason = excluded.reason, tries = excluded.tries, next_at = excluded.next_at`.execute(trx);
@@ -59,7 +75,7 @@ export async function parkRows(
 /** The work on these rows succeeded, or is over. Those that were not parked need nothing. */
 export async function unparkRows(trx: Trx, kind: ParkedKind, rows: readonly { id: string }[]): Promise<void> {
   if (rows.length === 0) return;
-  await sql`delete from parked_rows where kind = ${kind} and id in ${idSet(trx, rows)}`.execute(trx);
+  await sql`delete from ${tableOf(kind)} where kind = ${kind} and id in ${idSet(trx, rows)}`.execute(trx);
 }
 
 function idSet(trx: Trx, rows: readonly { id: string }[]) {
@@ -71,13 +87,16 @@ function idSet(trx: Trx, rows: readonly { id: string }[]) {
 
 /** A condition: the row is not parked, or it is time to try it again. @param id the column that has the row's id */
 export function mayBeTried(kind: ParkedKind, id: RawBuilder<unknown>, now: number): RawBuilder<SqlBool> {
-  return sql<SqlBool>`not exists (select 1 from parked_rows as parked
+  return sql<SqlBool>`not exists (select 1 from ${tableOf(kind)} as parked
      where parked.kind = ${sql.lit(kind)} and parked.id = ${id} and parked.next_at > ${now})`;
 }
 
 /** The parked rows of a kind. */
 export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_at: number }[]> {
-  return db.selectFrom("parked_rows").select(["id", "next_at"]).where("kind", "=", kind).execute();
+  return sql<{ id: string; next_at: number }>`
+    select id, next_at from ${tableOf(kind)} where kind = ${kind}`
+    .execute(db)
+    .then(({ rows }) => rows);
 }
 
 /** A row that was not tried again for this long is gone, because something else ended its work. In milliseconds. */
@@ -85,22 +104,28 @@ const FORGET_AFTER = 86_400_000;
 
 /** Forgets rows that are gone. Metadata is not tried again by itself: `reconcile` stores it. */
 export async function forgetParked(trx: Trx, now: number): Promise<void> {
-  const late = trx.deleteFrom("parked_rows").where("next_at", "<", now - FORGET_AFTER);
-  await late.where("kind", "<>", "metadata").execute();
+  for (const table of TABLES)
+    await sql`
+      delete from ${sql.table(table)} where next_at < ${now - FORGET_AFTER} and kind <> 'metadata'`.execute(trx);
+}
+
+/** Parked rows, the longest parked first. */
+export async function firstParked(db: Db, limit: number): Promise<Tables["parked_rows"][]> {
+  const { rows } = await sql<Tables["parked_rows"]>`
+    select * from ${allParked()} as parked order by since, kind, id limit ${limit}`.execute(db);
+  return rows;
 }
 
 /** Whether any row is parked. */
 export async function isAnyParked(db: Db): Promise<boolean> {
-  return (await db.selectFrom("parked_rows").select("kind").limit(1).executeTakeFirst()) !== undefined;
+  const { rows } = await sql`select kind from ${allParked()} as parked limit 1`.execute(db);
+  return rows.length > 0;
 }
 
 /** How many rows of each kind are parked. */
 export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
-  const rows = await db
-    .selectFrom("parked_rows")
-    .select(({ fn }) => ["kind", fn.countAll<number>().as("count")])
-    .groupBy("kind")
-    .execute();
+  const { rows } = await sql<{ kind: ParkedKind; count: number }>`
+    select kind, count(*) as count from ${allParked()} as parked group by kind`.execute(db);
   const counts = new Map(rows.map(({ kind, count }) => [kind, count]));
   return Object.fromEntries(PARKED_KINDS.map((kind) => [kind, counts.get(kind) ?? 0])) as Record<ParkedKind, number>;
 }

@@ -91,7 +91,8 @@ export class Presence {
 
 /**
  * The processes with the role `api` share something, and so do those with the role `relayer`: each must know how many there
- * are. A process with neither is recorded as `other`, because a migration must know of every process.
+ * are. A process with neither is recorded as `other`, because a migration must know of every process. It has a table of its own:
+ * the roles of PostgreSQL that copy and serve media may write only there.
  */
 export type SharedRole = "api" | "relayer" | "other";
 
@@ -102,6 +103,18 @@ export async function recordProcess(
   id: string,
   { now, until }: { now: number; until: number },
 ): Promise<void> {
+  if (role === "other") {
+    await trx
+      .insertInto("other_processes")
+      .values({ id, until })
+      .onConflict((conflict) => conflict.column("id").doUpdateSet({ until }))
+      .execute();
+    await trx
+      .deleteFrom("other_processes")
+      .where("until", "<", now - 3_600_000)
+      .execute();
+    return;
+  }
   await trx
     .insertInto("processes")
     .values({ role, id, until })
@@ -115,7 +128,8 @@ export async function recordProcess(
 }
 
 export async function removeProcess(trx: Trx, role: SharedRole, id: string): Promise<void> {
-  await trx.deleteFrom("processes").where("role", "=", role).where("id", "=", id).execute();
+  if (role === "other") await trx.deleteFrom("other_processes").where("id", "=", id).execute();
+  else await trx.deleteFrom("processes").where("role", "=", role).where("id", "=", id).execute();
 }
 
 interface Counting {
@@ -128,6 +142,9 @@ interface Counting {
 
 /** How many processes with the role run. */
 export async function countProcesses(db: Db, role: SharedRole, { now, lasts, within }: Counting): Promise<number> {
-  const rows = await db.selectFrom("processes").select(["id", "until"]).where("role", "=", role).execute();
+  const rows =
+    role === "other"
+      ? await db.selectFrom("other_processes").select(["id", "until"]).execute()
+      : await db.selectFrom("processes").select(["id", "until"]).where("role", "=", role).execute();
   return rows.filter(({ id, until }) => !isDue(until - lasts + within, now, 2 * lasts) && !holderIsGone(id)).length;
 }

@@ -19,7 +19,7 @@ export interface MediaTables {
     size: number;
   };
 
-  /** Requests that wait for content. The row is deleted when the content is there, or cannot be fetched. */
+  /** Requests that wait for content. When the content is there, or cannot be fetched, a row of `media_results` replaces the row. */
   media_jobs: {
     seq: Generated<number>;
     request_id: string;
@@ -32,6 +32,27 @@ export interface MediaTables {
     fence: number;
     /** The process that works on it; null: none. */
     holder: string | null;
+  };
+
+  /**
+   * What became of media jobs, until the request is changed accordingly. Processes that copy media write it. They may not change the
+   * requests themselves, so what they write here is checked.
+   */
+  media_results: {
+    seq: Generated<number>;
+    request_id: string;
+    /** A `MediaResult`, JSON. */
+    result: string;
+  };
+
+  /** Files that are not hosted any more and still count for their apps. */
+  forgotten_media: {
+    cid: string;
+  };
+
+  /** One row, which is only locked: while it is, `media_store` in `meta` does not change. */
+  media_store_lock: {
+    id: number;
   };
 
   /** The pinning of hosted content at the operator's IPFS node, and the removal of pins. */

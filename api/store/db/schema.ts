@@ -462,14 +462,21 @@ interface ProcessTables {
     done_at: number | null;
   };
 
-  /** The running processes. `other` has neither of the two roles whose processes share something. */
+  /** The same of the processes with the role `media`, and with the role `ipfs`. */
+  media_leases: ProcessTables["leases"];
+  ipfs_leases: ProcessTables["leases"];
+
+  /** The running processes with the roles whose processes share something. */
   processes: {
     /** As the holder of a lease. */
     id: string;
-    role: "api" | "relayer" | "other";
+    role: "api" | "relayer";
     /** The process renews it. Later than this, the process counts as dead. */
     until: number;
   };
+
+  /** The running processes with neither of these roles. */
+  other_processes: Omit<ProcessTables["processes"], "role">;
 
   /** Calls of the rate limits, counted over all API processes. Empty while there is only one. */
   rate_counts: {
@@ -480,6 +487,10 @@ interface ProcessTables {
     /** End of the window. */
     ends_at: number;
   };
+
+  /** The same of media jobs and pins, and of announcements. */
+  media_parked_rows: ProcessTables["parked_rows"];
+  ipfs_parked_rows: ProcessTables["parked_rows"];
 
   /** Rows on which the work of a worker always fails. The worker leaves each of them alone until it tries it again. */
   parked_rows: {

@@ -83,7 +83,7 @@ export class WorkLease {
 
   #stored() {
     const { read } = this.#deps.database;
-    return read.selectFrom("leases").selectAll().where("name", "=", this.#name).executeTakeFirst();
+    return read.selectFrom(tableOf(this.#name)).selectAll().where("name", "=", this.#name).executeTakeFirst();
   }
 
   /** Releases the lease, and stores that the work is done. @throws LeaseLost */
@@ -141,6 +141,19 @@ export class WorkLease {
 /** Work that exactly one process does at a time. */
 type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "verifier";
 
+/** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
+const TABLES = {
+  indexer: "leases",
+  pruner: "leases",
+  verifier: "leases",
+  media_collector: "media_leases",
+  announcer: "ipfs_leases",
+} as const satisfies Record<LeaseName, string>;
+
+function tableOf(name: LeaseName): "leases" {
+  return TABLES[name] as "leases";
+}
+
 /** The right to do the work. It is valid while the row has this fencing token. */
 interface HeldLease {
   name: LeaseName;
@@ -175,19 +188,19 @@ export async function takeNamedLease(
   isGone: (holder: string) => boolean,
 ): Promise<HeldLease | null> {
   await trx
-    .insertInto("leases")
+    .insertInto(tableOf(name))
     .values({ name, holder: null, fence: 0, until: 0 })
     .onConflict((conflict) => conflict.column("name").doNothing())
     .execute();
   // One read: of two, the second could show the fencing token of a process that has taken the lease since the first.
   const { fence, ...row } = await trx
-    .selectFrom("leases")
+    .selectFrom(tableOf(name))
     .selectAll()
     .where("name", "=", name)
     .executeTakeFirstOrThrow();
   if (!isFree(row, time, isGone)) return null;
   const taken = await trx
-    .updateTable("leases")
+    .updateTable(tableOf(name))
     .set({ holder, fence: fence + 1, until: time.now + time.lasts })
     .where("name", "=", name)
     .where("fence", "=", fence)
@@ -202,7 +215,7 @@ async function update(
   values: { until: number } | { holder: string } | { holder: null; until: 0; done_at?: number },
 ): Promise<void> {
   const updated = await trx
-    .updateTable("leases")
+    .updateTable(tableOf(lease.name))
     .set(values)
     .where("name", "=", lease.name)
     .where("fence", "=", lease.fence)

@@ -1,7 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { QuarantineReason } from "../../domain/followed-contract.ts";
-import type { Tables } from "../db/schema.ts";
 import type { Db } from "../db/sql.ts";
 
 /** How the contracts that apps follow are doing. */
@@ -87,11 +86,6 @@ export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Wait
     )
     .executeTakeFirstOrThrow();
   return { ...waiting, overdue: Number(overdue.count) };
-}
-
-/** Parked rows, the longest parked first. */
-export function parkedRows(db: Db, limit: number): Promise<Tables["parked_rows"][]> {
-  return db.selectFrom("parked_rows").selectAll().orderBy("since").orderBy("kind").orderBy("id").limit(limit).execute();
 }
 
 /** The collections whose verification was tried last, newest first. @returns why each try failed; null: it succeeded. */

@@ -1,16 +1,12 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import type { Command, TokenMetadata } from "../../domain/command.ts";
-import type { ChainOutcome } from "../../domain/request.ts";
-import { storedBytesOf } from "../../domain/quota.ts";
 import type { FairSlots } from "../../shared/fair-slots.ts";
-import { addToBacklog, addToCounter, addToMediaBacklog, CounterDeltas, counterKeys } from "../db/counters.ts";
+import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import type { RequestRow } from "../db/schema.ts";
-import { failWithoutEffect } from "../requests/request-state.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** Content that a request waits for. No relayer claims the request before it is there. */
@@ -148,88 +144,39 @@ export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, cou
     .execute();
 }
 
-/**
- * Ends a job whose content is there: the command names the content now, and a relayer may claim the request.
- * @returns false when another process has taken the job over; then nothing is changed.
- */
-export async function finishMediaJob(trx: Trx, job: MediaJob, command: Command, now: number): Promise<boolean> {
-  if (!(await endJob(trx, job))) return false;
-  // Metadata that names the content is shorter or longer than what was sent: a `data:` URL becomes a short URI.
-  const bytes = storedBytesOf(command, job.request.unlockable);
-  const updated = await trx
-    .updateTable("requests")
-    .set({ command: JSON.stringify(command), stored_bytes: bytes, ready_at: AT_ONCE, updated_at: now })
-    .where("id", "=", job.request.id)
-    .where("status", "=", "pending")
-    .executeTakeFirst();
-  if (updated.numUpdatedRows === 1n) {
-    const { app_id: app, stored_bytes: before } = job.request;
-    await addToCounter(trx, counterKeys.storedBytes(app), bytes - before);
-  }
-  // A reserved ERC1155 id already has a row.
-  if (command.kind === "create-erc1155") await replaceReserved(trx, job.request.id, command.metadata);
-  return true;
-}
-
-async function replaceReserved(trx: Trx, requestId: string, metadata: TokenMetadata | null): Promise<void> {
-  await trx
-    .updateTable("nfts")
-    .set({ metadata: metadata === null ? null : JSON.stringify(metadata) })
-    .where("request_id", "=", requestId)
-    .where("minted_block", "is", null)
-    .execute();
-}
-
-/** Ends a job whose content cannot be fetched: the request fails and its reservation is released. */
-export async function failMediaJob(
-  trx: Trx,
-  job: MediaJob,
-  failure: Extract<ChainOutcome, { ok: false }>,
-  now: number,
-): Promise<boolean> {
-  if (!(await endJob(trx, job))) return false;
-  await failWithoutEffect(trx, [{ request: job.request, outcome: failure }], now);
-  return true;
-}
-
 /** When the oldest request that waits for content was accepted; null when none waits. */
 export async function oldestMediaJob(db: Db): Promise<number | null> {
-  const row = await db
-    .selectFrom("media_jobs")
-    .innerJoin("requests", "requests.id", "media_jobs.request_id")
-    .select("requests.created_at")
-    .orderBy("media_jobs.seq")
-    .limit(1)
-    .executeTakeFirst();
-  return row?.created_at ?? null;
-}
-
-async function endJob(trx: Trx, job: MediaJob): Promise<boolean> {
-  const deleted = await trx
-    .deleteFrom("media_jobs")
-    .where("request_id", "=", job.request.id)
-    .where("fence", "=", job.fence)
-    .executeTakeFirst();
-  if (deleted.numDeletedRows !== 1n) return false;
-  await leaveQueue(trx, [job.request]);
-  return true;
+  const oldest = (table: "media_jobs" | "media_results") => sql`
+    (select requests.created_at as created_at from ${sql.table(table)} as job join requests on requests.id = job.request_id
+      order by job.seq limit 1)`;
+  const { rows } = await sql<{ oldest: number | null }>`
+    select min(created_at) as oldest from (
+      select created_at from ${oldest("media_jobs")} as jobs union all
+      select created_at from ${oldest("media_results")} as results) as waiting`.execute(db);
+  return rows[0]?.oldest ?? null;
 }
 
 /** For requests that fail for another reason than their content. A process that fetches it just now drops its result. */
 export async function endMediaJobsOf(trx: Trx, requests: readonly StoredRequest[]): Promise<void> {
   if (requests.length === 0) return;
-  const ids = requests.map(({ id }) => id);
-  const { rows } = await sql<{ request_id: string }>`
-    delete from media_jobs where request_id in ${textSet(trx, ids)} returning request_id`.execute(trx);
-  const ended = new Set(rows.map((row) => row.request_id));
-  await leaveQueue(
+  const ended = new Set<string>();
+  for (const table of ["media_jobs", "media_results"]) {
+    const ids = requests.map(({ id }) => id);
+    const { rows } = await sql<{ request_id: string }>`
+      delete from ${sql.table(table)} where request_id in ${textSet(trx, ids)} returning request_id`.execute(trx);
+    for (const row of rows) ended.add(row.request_id);
+  }
+  await leaveMediaQueue(
     trx,
     requests.filter(({ id }) => ended.has(id)),
   );
 }
 
 /** These requests wait no longer for content: now they count in the backlog. */
-async function leaveQueue(trx: Trx, requests: readonly StoredRequest[]): Promise<void> {
+export async function leaveMediaQueue(
+  trx: Trx,
+  requests: readonly Pick<StoredRequest, "id" | "app_id">[],
+): Promise<void> {
   await unparkRows(trx, "media_job", requests);
   const counters = new CounterDeltas();
   for (const { app_id: appId } of requests) {

@@ -1,6 +1,8 @@
-import { addToCounters, counterKeys } from "../db/counters.ts";
+import { sql } from "kysely";
+
+import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { rowsAfter } from "../db/pages.ts";
-import type { Db, Trx } from "../db/sql.ts";
+import { type Db, forUpdateSkipLocked, textSet, type Trx } from "../db/sql.ts";
 import { toCommand } from "../requests/requests.ts";
 
 /** Rows read at once. */
@@ -44,11 +46,43 @@ export async function* storedFiles(db: Db): AsyncGenerator<string> {
   for await (const { cid } of rowsAfter("", read, (row) => row.cid)) yield cid;
 }
 
-/** The file counts no longer among the bytes that its apps store. */
+/** The file is not hosted any more. `releaseForgotten` takes it from the bytes that its apps store. */
 export async function forgetFile(trx: Trx, cid: string): Promise<void> {
   await trx.deleteFrom("media").where("cid", "=", cid).execute();
-  const copies = await trx.deleteFrom("app_media").where("cid", "=", cid).returning(["app_id", "size"]).execute();
-  await addToCounters(trx, new Map(copies.map(({ app_id, size }) => [counterKeys.mediaBytes(app_id), -size])));
+  await trx
+    .insertInto("forgotten_media")
+    .values({ cid })
+    .onConflict((conflict) => conflict.column("cid").doNothing())
+    .execute();
+}
+
+/** Whether any file must still be released. */
+export async function hasForgotten(db: Db): Promise<boolean> {
+  return (await db.selectFrom("forgotten_media").select("cid").limit(1).executeTakeFirst()) !== undefined;
+}
+
+/**
+ * Files that are not hosted any more count no longer for their apps. A file that is hosted again goes on counting.
+ * @returns how many files were found.
+ */
+export async function releaseForgotten(trx: Trx, limit: number): Promise<number> {
+  const { rows } = await sql<{ cid: string }>`
+    select cid from forgotten_media order by cid limit ${limit} ${forUpdateSkipLocked(trx, "forgotten_media")}`.execute(
+    trx,
+  );
+  if (rows.length === 0) return 0;
+  const cids = textSet(
+    trx,
+    rows.map(({ cid }) => cid),
+  );
+  const { rows: copies } = await sql<{ app_id: string; size: number }>`
+    delete from app_media where cid in ${cids} and cid not in (select cid from media where cid in ${cids})
+    returning app_id, size`.execute(trx);
+  const counters = new CounterDeltas();
+  for (const { app_id: app, size } of copies) counters.add(counterKeys.mediaBytes(app), -size);
+  await counters.flush(trx);
+  await sql`delete from forgotten_media where cid in ${cids}`.execute(trx);
+  return rows.length;
 }
 
 function rowsOf<R extends { seq: number }>(read: (after: number) => Promise<R[]>): AsyncGenerator<R> {

@@ -1,4 +1,4 @@
-import { type Db, forShare, type Trx } from "../db/sql.ts";
+import { type Db, forShare, forUpdate, type Trx } from "../db/sql.ts";
 import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
 
 /** Where the content is, and from where it is still being copied. */
@@ -21,15 +21,16 @@ export async function readMediaPlace(db: Db): Promise<MediaPlace> {
 
 /**
  * Processes with the old setting may still run when `media move` has switched to another store: they must record nothing.
- * The row is locked on PostgreSQL, so that a switch waits until this transaction has ended.
+ * On PostgreSQL, a switch waits until this transaction has ended. A row of its own is locked: a lock needs the right to change the
+ * row, and processes that copy media may not change `meta`.
  * @param store name of the block store that this process writes to.
  * @returns why content in it cannot be recorded, and what to do; null when it can.
  */
 export async function mediaStoreProblem(trx: Trx, store: string): Promise<string | null> {
-  const search = trx.selectFrom("meta").select("value").where("key", "=", "media_store");
-  const row = await search.modifyEnd(forShare(trx)).executeTakeFirst();
-  if (row === undefined || row.value === store) return null;
-  return `Hosted media were moved from ${store} to ${row.value}: set MEDIA_STORE and restart this process`;
+  await trx.selectFrom("media_store_lock").select("id").modifyEnd(forShare(trx)).execute();
+  const now = await readMeta(trx, "media_store");
+  if (now === null || now === store) return null;
+  return `Hosted media were moved from ${store} to ${now}: set MEDIA_STORE and restart this process`;
 }
 
 /** Whether any content is hosted. */
@@ -40,11 +41,17 @@ export async function hasContent(db: Db): Promise<boolean> {
 
 /** The first start of the service with a store, or a change while there is no content. */
 export async function chooseMediaStore(trx: Trx, store: string): Promise<void> {
+  await lockMediaStore(trx);
   await writeMeta(trx, "media_store", store);
+}
+
+async function lockMediaStore(trx: Trx): Promise<void> {
+  await trx.selectFrom("media_store_lock").select("id").modifyEnd(forUpdate(trx)).execute();
 }
 
 /** From now on, new content goes to `to`. What came to `from` until now is copied afterwards. */
 export async function switchMediaStore(trx: Trx, from: string, to: string): Promise<void> {
+  await lockMediaStore(trx);
   await writeMeta(trx, "media_store", to);
   await writeMeta(trx, "media_moving_from", from);
 }

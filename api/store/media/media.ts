@@ -18,20 +18,32 @@ const COLUMNS = { cid: "text", type: "text", size: "integer" } as const;
 
 /**
  * Records that files of an app are hosted here, in the transaction that makes them so, and adds them to the app's usage.
- * @param directories CIDs of directories that are hosted with them. They do not count.
  */
 export async function hostFiles(
   trx: Trx,
-  app: { id: string; media: readonly StoredMedia[]; directories?: readonly string[] },
+  app: { id: string; media: readonly StoredMedia[] },
+  now: number,
+): Promise<void> {
+  await hostContent(trx, app.media, [], now);
+  await countCopied(trx, app.id, app.media, now);
+}
+
+/**
+ * Records that content is hosted here.
+ * @param directories CIDs of directories.
+ */
+export async function hostContent(
+  trx: Trx,
+  media: readonly StoredMedia[],
+  directories: readonly string[],
   now: number,
 ): Promise<void> {
   // The pins first: a garbage collection locks them before it removes the rest.
-  for (const cid of [...(app.directories ?? []), ...app.media.map((item) => item.cid)]) {
+  for (const cid of [...directories, ...media.map((item) => item.cid)]) {
     await addPin(trx, cid, now);
     await addAnnouncement(trx, cid);
   }
-  await insertMedia(trx, app.media, now);
-  await countCopied(trx, app.id, app.media, now);
+  await insertMedia(trx, media, now);
 }
 
 /** Idempotent. */

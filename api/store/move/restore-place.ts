@@ -95,6 +95,7 @@ export function finishPostgres(
 /** No process of the backup runs with the restored database, whatever its rows say. */
 export async function forgetProcesses(trx: Trx): Promise<void> {
   await trx.deleteFrom("processes").execute();
+  await trx.deleteFrom("other_processes").execute();
 }
 
 async function using<T>(url: string, work: (pool: Kysely<Tables>) => Promise<T>): Promise<T> {

@@ -2,7 +2,14 @@ import { expect } from "chai";
 
 import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
-import { finishMediaJob, failMediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
+import { type MediaJob, takeMediaJobs } from "../../../api/store/media/media-jobs.ts";
+import {
+  acceptMediaResult,
+  endMediaJob,
+  mediaFailure,
+  type MediaResult,
+} from "../../../api/store/media/media-results.ts";
+import { hostContent } from "../../../api/store/media/media.ts";
 import { failWithoutEffect } from "../../../api/store/requests/request-state.ts";
 import { findRequest } from "../../../api/store/requests/requests.ts";
 import { addCollection } from "../support/api-rows.ts";
@@ -124,13 +131,20 @@ describe("the shared backlog", () => {
           slots: new FairSlots({ shared: 20, ofApp: 9, most: 20 }),
         }),
       );
-      await api.database.write((trx) => finishMediaJob(trx, jobs[0]!, jobs[0]!.request.command, 2));
+      const endJob = (job: MediaJob | undefined, result: MediaResult) =>
+        api.database.write(async (trx) => {
+          await endMediaJob(trx, job!, result);
+          await acceptMediaResult(trx, job!.request.id, 2);
+        });
+      await api.database.write((trx) => hostContent(trx, [{ cid: "cid", type: "image/png", size: 1 }], [], 2));
+      await endJob(jobs[0], { kind: "files", cids: { image: "cid" } });
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(1);
       expect(await total(counterKeys.backlog())).to.equal(1);
       expect(await total(counterKeys.backlogOfApp(api.app.id))).to.equal(1);
-      await api.database.write((trx) => failMediaJob(trx, jobs[1]!, FAILED, 3));
+      const failure = mediaFailure({ errorCode: "media_unavailable", field: "image", message: "no" });
+      await endJob(jobs[1], failure);
       // A second result for the same job changes nothing.
-      await api.database.write((trx) => failMediaJob(trx, jobs[1]!, FAILED, 3));
+      await endJob(jobs[1], failure);
       expect(await total(counterKeys.mediaBacklog(api.app.id))).to.equal(0);
       expect(await total(counterKeys.backlog())).to.equal(1);
       await end(jobs[0]!.request.id);

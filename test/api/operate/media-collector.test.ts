@@ -88,7 +88,7 @@ describe("MediaCollector", () => {
     expect(await api.blocks.has(cid)).to.equal(true);
     await waiting.stop();
     await api.database.write(async (trx) => {
-      await trx.deleteFrom("leases").execute();
+      await trx.deleteFrom("media_leases").execute();
       await chooseMediaStore(trx, "s3://elsewhere");
     });
     const elsewhere = start();
@@ -118,7 +118,7 @@ describe("MediaCollector", () => {
     expect(await api.blocks.has(cid)).to.equal(true);
     expect(counted).to.deep.equal([]);
     expect(lines).to.deep.equal([]);
-    const lease = await api.database.read.selectFrom("leases").selectAll().executeTakeFirstOrThrow();
+    const lease = await api.database.read.selectFrom("media_leases").selectAll().executeTakeFirstOrThrow();
     expect(lease).to.include({ name: "media_collector", holder: null, done_at: null });
   });
 });

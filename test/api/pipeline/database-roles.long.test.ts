@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { rawSql } from "../../support/raw-sql.ts";
+import { rawSql, withClient } from "../../support/raw-sql.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { ROOT } from "../../support/process.ts";
@@ -70,27 +70,194 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
     expect(await api.settled(bad)).to.include({ status: "failed", error_code: "media_unavailable" });
     // The IPFS process takes the jobs of the content that was hosted.
     await eventually(async () => {
-      const [row] = await asOwner("select count(*) as jobs from leases where holder is not null");
+      const [row] = await asOwner("select count(*) as jobs from ipfs_leases where holder is not null");
       return Number(row?.["jobs"]) > 0 ? true : undefined;
     });
   });
 
   it("refuse what a process does not need", async () => {
-    const insert = "insert into requests default values";
     for (const role of ["moneta_media", "moneta_ipfs"] as const) {
-      expect(await refusal(role, insert), role).to.match(NO_RIGHT);
-      expect(await refusal(role, "select * from api_tokens"), role).to.match(NO_RIGHT);
       expect(await refusal(role, "update webhooks set url = 'http://x.example'"), role).to.match(NO_RIGHT);
-      expect(await refusal(role, "insert into meta (key, value) values ('unbound_values', 'x')"), role).to.match(
-        NO_RIGHT,
-      );
+      expect(await refusal(role, "select secrets from webhooks"), role).to.match(NO_RIGHT);
     }
-    expect(await refusal("moneta_ipfs", "update requests set status = 'completed'")).to.match(NO_RIGHT);
-    expect(await refusal("moneta_ipfs", "select secrets from webhooks")).to.match(NO_RIGHT);
     for (const role of ROLES) {
       expect(await refusal(role, "create table more (id integer)"), role).to.match(NO_RIGHT);
       expect(await refusal(role, "drop table requests"), role).to.match(/must be owner/);
       expect(await refusal(role, "delete from kysely_migration"), role).to.match(NO_RIGHT);
     }
   });
+
+  it("have exactly these rights, by the catalogue and by what the server does", async () => {
+    for (const role of ROLES) {
+      const { byCatalogue, byStatements } = await rightsOf(urlOf(role));
+      expect(byCatalogue, role).to.deep.equal(RIGHTS[role](Object.keys(byCatalogue)));
+      expect(byStatements, role).to.deep.equal(byCatalogue);
+    }
+  });
+
+  it("do not let the process that copies media change what a request does", async () => {
+    const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    const mint = { collection_address: collection, to_address: wallet };
+    const completed = await api.accept("/v1/nfts", { ...mint, image: "data:,one", copy_media: true });
+    await api.settled(completed);
+    // Nothing listens there: the job is tried again for some seconds.
+    const pending = await api.accept("/v1/nfts", { ...mint, image: "http://127.0.0.1:9/none", copy_media: true });
+    const rows = () =>
+      asOwner(`select id, type, command from requests where id in ('${completed}', '${pending}') order by id`);
+    const before = await rows();
+
+    const theft = { kind: "transfer", contract: collection, contractType: "ERC721", foreign: false, from: wallet };
+    const command = JSON.stringify({ ...theft, to: `0x${"66".repeat(20)}`, tokenId: "0", quantity: "1" });
+    for (const id of [completed, pending]) {
+      const turn = `update requests set type = 'transfer', status = 'pending', ready_at = 0, lane = null, number = null,
+                    batch_id = null, command = '${command}' where id = '${id}'`;
+      expect(await refusal("moneta_media", turn)).to.match(NO_RIGHT);
+    }
+    expect(await refusal("moneta_media", "update meta set value = '{}' where key = 'contracts'")).to.match(NO_RIGHT);
+
+    // What it may write is its result. Nothing but content that is hosted here, in the fields that were asked for, counts.
+    const forge = (id: string, result: object) =>
+      rawSql(
+        urlOf("moneta_media"),
+        `insert into media_results (request_id, result) values ('${id}', '${JSON.stringify(result)}')`,
+      );
+    await forge(completed, { kind: "failed", errorCode: "media_blocked", field: "image", message: "no" });
+    await forge(pending, {
+      kind: "files",
+      cids: { image: "bafkreinothosted" },
+      command: JSON.parse(command) as unknown,
+    });
+    const left = (id: string) => asOwner(`select result from media_results where request_id = '${id}'`);
+    await eventually(async () => ((await left(completed)).length === 0 ? true : undefined));
+    await eventually(async () => {
+      const [parked] = await asOwner(`select reason from media_parked_rows where id = '${pending}'`);
+      return /not hosted here/.test(String(parked?.["reason"])) ? true : undefined;
+    });
+    expect(await rows()).to.deep.equal(before);
+    const statuses = await asOwner(`select status from requests where id in ('${completed}', '${pending}')`);
+    expect(statuses.map(({ status }) => status)).to.have.members(["completed", "pending"]);
+    // Without the forged result, the job ends as it would have.
+    await asOwner(`delete from media_results where request_id = '${pending}'`);
+    await asOwner(`delete from media_parked_rows where id = '${pending}'`);
+    await asOwner(`update media_jobs set due_at = 0 where request_id = '${pending}'`);
+    expect(await api.settled(pending)).to.include({ status: "failed", error_code: "media_unavailable" });
+  });
 });
+
+type Verb = "select" | "insert" | "update" | "delete";
+/** What a role may do, by table. A verb with columns in brackets holds for these only. */
+type Rights = Record<string, string[]>;
+
+const NO_WRITES = ["kysely_migration", "kysely_migration_lock"];
+const UNREADABLE = ["api_tokens", "attempts", "console_sessions", "idempotency_keys"];
+
+/** The committed list. A new table is read by `moneta_media` unless it is listed, so think about it. @param tables all of them. */
+const RIGHTS: Record<(typeof ROLES)[number], (tables: string[]) => Rights> = {
+  moneta_service: (tables) =>
+    ofEach(tables, (table) => (NO_WRITES.includes(table) ? ["select"] : ["select", "insert", "update", "delete"])),
+  moneta_media: (tables) =>
+    ofEach(tables, (table) =>
+      UNREADABLE.includes(table)
+        ? []
+        : table === "webhooks"
+          ? ["select(app_id,disabled_at)"]
+          : ["select", ...(WRITES.media[table] ?? [])],
+    ),
+  moneta_ipfs: (tables) =>
+    ofEach(tables, (table) => (READ_BY_IPFS.includes(table) ? ["select", ...(WRITES.ipfs[table] ?? [])] : [])),
+};
+
+const WRITES: Record<"media" | "ipfs", Record<string, Verb[]>> = {
+  media: {
+    media_jobs: ["update", "delete"],
+    media_results: ["insert"],
+    forgotten_media: ["insert"],
+    media: ["insert", "delete"],
+    announcements: ["insert", "delete"],
+    media_bytes: ["insert", "delete"],
+    pins: ["insert", "update", "delete"],
+    media_blocks: ["insert", "update", "delete"],
+    media_unused_objects: ["insert", "update", "delete"],
+    media_collections: ["insert", "update", "delete"],
+    media_parked_rows: ["insert", "update", "delete"],
+    other_processes: ["insert", "update", "delete"],
+    media_leases: ["insert", "update"],
+    ipfs_parked_rows: ["delete"],
+    media_store_lock: ["update"],
+  },
+  ipfs: {
+    announcements: ["update"],
+    ipfs_parked_rows: ["insert", "update", "delete"],
+    other_processes: ["insert", "update", "delete"],
+    ipfs_leases: ["insert", "update"],
+  },
+};
+
+const READ_BY_IPFS = [
+  ...["meta", "media", "media_blocks", "media_bytes", "media_collections", "kysely_migration"],
+  ...["announcements", "ipfs_parked_rows", "ipfs_leases", "other_processes"],
+];
+
+function ofEach(tables: readonly string[], rights: (table: string) => string[]): Rights {
+  return Object.fromEntries(tables.map((table) => [table, rights(table)]));
+}
+
+/** The rights of the user of a connection: as the catalogue says, and as each statement on each table and column shows. */
+async function rightsOf(url: string): Promise<{ byCatalogue: Rights; byStatements: Rights }> {
+  return withClient(url, async (client) => {
+    const { rows: columns } = await client.query<
+      { table: string; column: string } & Record<Exclude<Verb, "delete">, boolean>
+    >(
+      `select c.relname as "table", a.attname as "column",
+              has_column_privilege(c.oid, a.attnum, 'select') as "select",
+              has_column_privilege(c.oid, a.attnum, 'insert') as "insert",
+              has_column_privilege(c.oid, a.attnum, 'update') as "update"
+         from pg_class as c join pg_attribute as a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+        where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by c.relname, a.attname`,
+    );
+    const { rows: deletes } = await client.query<{ table: string }>(
+      `select relname as "table" from pg_class
+        where relkind = 'r' and relnamespace = 'public'::regnamespace and has_table_privilege(oid, 'delete')`,
+    );
+    const allowed = (text: string) =>
+      client.query(text).then(
+        () => true,
+        (error: unknown) => {
+          if ((error as { code?: string }).code !== "42501") throw error;
+          return false;
+        },
+      );
+    const [byCatalogue, byStatements]: [Rights, Rights] = [{}, {}];
+    for (const table of new Set(columns.map((row) => row.table))) {
+      const its = columns.filter((row) => row.table === table);
+      const tried: typeof its = [];
+      for (const { column, ...row } of its) {
+        const select = await allowed(`select "${column}" from "${table}" where false`);
+        const insert = await allowed(
+          `insert into "${table}" ("${column}") overriding system value select null where false`,
+        );
+        const update = await allowed(`update "${table}" set "${column}" = default where false`);
+        tried.push({ ...row, column, select, insert, update });
+      }
+      const deleted = await allowed(`delete from "${table}" where false`);
+      byCatalogue[table] = inWords(
+        its,
+        deletes.some((row) => row.table === table),
+      );
+      byStatements[table] = inWords(tried, deleted);
+    }
+    return { byCatalogue, byStatements };
+  });
+}
+
+function inWords(
+  columns: ({ column: string } & Record<Exclude<Verb, "delete">, boolean>)[],
+  deletes: boolean,
+): string[] {
+  const verbs = (["select", "insert", "update"] as const).flatMap((verb) => {
+    const those = columns.filter((column) => column[verb]).map(({ column }) => column);
+    if (those.length === 0) return [];
+    return those.length === columns.length ? [verb] : [`${verb}(${those.join(",")})`];
+  });
+  return [...verbs, ...(deletes ? ["delete"] : [])];
+}

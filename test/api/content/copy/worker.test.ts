@@ -154,9 +154,11 @@ describe("MediaWorker with jobs that always fail", () => {
       const waiting = await database.read.selectFrom("media_jobs").select(["request_id", "tries", "due_at"]).execute();
       expect(waiting).to.have.deep.members([
         { request_id: unreadable, tries: 0, due_at: clock + 60_000 },
-        { request_id: refused, tries: 0, due_at: clock + 60_000 },
         { request_id: untakable, tries: 0, due_at: 0 },
       ]);
+      // Its media were copied. Only the request cannot be changed.
+      const results = await database.read.selectFrom("media_results").select("request_id").execute();
+      expect(results).to.deep.equal([{ request_id: refused }]);
       for (const cure of cures) await cure();
       await set(command);
       clock += 60_000;

@@ -3,14 +3,19 @@ import { expect } from "chai";
 import type { Mint } from "../../../../api/domain/command.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import {
-  failMediaJob,
-  finishMediaJob,
   type MediaJob,
   renewMediaJob,
   returnAbandonedJobs,
   returnMediaJob,
   takeMediaJobs,
 } from "../../../../api/store/media/media-jobs.ts";
+import {
+  acceptMediaResult,
+  endMediaJob,
+  mediaFailure,
+  type MediaFailure,
+} from "../../../../api/store/media/media-results.ts";
+import { hostContent } from "../../../../api/store/media/media.ts";
 import { failUncertain } from "../../../../api/store/reconcile/adopt-lost-batches.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
@@ -49,10 +54,19 @@ describe("media jobs", () => {
   /** Stores the request of a job with its image copied. @returns whether the job was still the process's own. */
   const finish = (job: MediaJob | undefined, now = 2) => {
     if (job === undefined) throw new Error("no job is due");
-    const command = job.request.command as Extract<Mint, { metadata: unknown }>;
-    const copied = { ...command, metadata: { ...command.metadata, image: "ipfs://cid" } };
-    return api.database.write((trx) => finishMediaJob(trx, job, copied, now));
+    return api.database.write(async (trx) => {
+      await hostContent(trx, [{ cid: "cid", type: "image/png", size: 1 }], [], now);
+      const { animation_url: animation } = (job.request.command as Extract<Mint, { metadata: unknown }>).metadata ?? {};
+      const cids = { image: "cid", ...(animation === undefined ? {} : { animation_url: "cid" }) };
+      if (!(await endMediaJob(trx, job, { kind: "files", cids }))) return false;
+      return (await acceptMediaResult(trx, job.request.id, now)) !== null;
+    });
   };
+  const fail = (job: MediaJob | undefined, errorCode: MediaFailure["errorCode"]) =>
+    api.database.write(async (trx) => {
+      const failure = mediaFailure({ errorCode, field: "image", message: "no" });
+      return (await endMediaJob(trx, job!, failure)) && (await acceptMediaResult(trx, job!.request.id, 2)) !== null;
+    });
 
   it("hide a request from the relayers until its media are there", async () => {
     const id = await mint(MEDIA);
@@ -117,7 +131,7 @@ describe("media jobs", () => {
 
   it("change the row of a reserved id", async () => {
     const erc1155 = { collection_address: await addCollection(api, { type: "ERC1155" }), to_address: undefined };
-    const fields = { initial_owner: randomAddress(), token_id: 7, initial_supply: 1 };
+    const fields = { initial_owner: randomAddress(), token_id: 7, initial_supply: 1, image: IMAGE };
     const id = await mint({ ...erc1155, ...fields, animation_url: IMAGE, copy_media: true });
     const [job] = await take(1_000);
     await finish(job);
@@ -126,7 +140,7 @@ describe("media jobs", () => {
       .selectAll()
       .where("request_id", "=", id)
       .executeTakeFirstOrThrow();
-    expect(JSON.parse(nft.metadata ?? "null")).to.deep.equal({ animation_url: IMAGE, image: "ipfs://cid" });
+    expect(JSON.parse(nft.metadata ?? "null")).to.deep.equal({ animation_url: "ipfs://cid", image: "ipfs://cid" });
   });
 
   it("are taken by one process at a time, and by another when that one has ended", async () => {
@@ -138,10 +152,9 @@ describe("media jobs", () => {
     const [second] = await take(1_300);
     expect(second?.fence).to.equal(2);
     // The first process wakes up again. It can no longer change anything.
-    const failure = { ok: false as const, errorCode: "media_unavailable" as const, errors: null };
     expect(await api.database.write((trx) => renewMediaJob(trx, first!, 9_000))).to.equal(false);
     expect(await finish(first)).to.equal(false);
-    expect(await api.database.write((trx) => failMediaJob(trx, first!, failure, 2))).to.equal(false);
+    expect(await fail(first, "media_unavailable")).to.equal(false);
     await api.database.write((trx) => returnMediaJob(trx, first!, 0, true));
     expect(await take(1_350)).to.deep.equal([]);
     expect(await row(id)).to.include({ status: "pending", ready_at: null });
@@ -154,7 +167,7 @@ describe("media jobs", () => {
     expectRefusal(await api.post("/v1/nfts", body), 422, "supply_exceeded");
     const [job] = await take(1_000);
     const errors = [{ field: "image", code: "media_blocked", message: "no" }];
-    await api.database.write((trx) => failMediaJob(trx, job!, { ok: false, errorCode: "media_blocked", errors }, 2));
+    expect(await fail(job, "media_blocked")).to.equal(true);
     expect((await api.get(`/v1/requests/${id}`)).body).to.deep.include({
       status: "failed",
       error_code: "media_blocked",

@@ -1,3 +1,4 @@
+import { firstParked } from "../../../../api/store/db/parked-rows.ts";
 import { correctedSince, lostEffects } from "../../../../api/store/doctor/effects.ts";
 import {
   executedRequests,
@@ -8,7 +9,6 @@ import {
 import {
   newestVerifications,
   openBatchesOf,
-  parkedRows,
   unsentRequests,
   waitingDeliveries,
 } from "../../../../api/store/doctor/pipeline.ts";
@@ -26,7 +26,7 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await stillUnsigned(read, ["request-1", "request-2"]);
   await unsentRequests(read);
   await openBatchesOf(read, 9);
-  await parkedRows(read, 10);
+  await firstParked(read, 10);
   await newestVerifications(read, 10);
   await waitingDeliveries(read, NOW);
   await sealedSample(read, 10);

@@ -135,9 +135,19 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "doctor: corrected outcomes are rare",
   },
   {
-    statement: /order by "media_jobs"."seq" limit/,
+    statement: /from "media_results" as job join requests on requests\.id = job\.request_id order by job\.seq limit 1/,
     liberties: ["scan"],
-    because: "one row is enough",
+    because: "one row of each table is enough",
+  },
+  {
+    statement: /from media_results where not exists .* order by seq limit/,
+    liberties: ["scan"],
+    because: "the first rows that are not parked, and a parked row is an exception",
+  },
+  {
+    statement: /select "?cid"? from "?forgotten_media"? (order by cid )?limit/,
+    liberties: ["scan"],
+    because: "the first rows, in the order of their key",
   },
   {
     statement: /^ *select count\(\*\) as rows, cast\(coalesce\(sum/,

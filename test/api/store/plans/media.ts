@@ -1,4 +1,5 @@
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { setQuotas } from "../../../../api/store/apps/quotas.ts";
 import { inSnapshot } from "../../../../api/store/db/sql.ts";
 import {
   addAnnouncement,
@@ -8,8 +9,6 @@ import {
 } from "../../../../api/store/media/announcements.ts";
 import {
   dueMediaJobs,
-  failMediaJob,
-  finishMediaJob,
   insertMediaJobs,
   parkMediaJobs,
   oldestMediaJob,
@@ -20,7 +19,9 @@ import {
 } from "../../../../api/store/media/media-jobs.ts";
 import {
   forgetFile,
+  hasForgotten,
   hostedContent,
+  releaseForgotten,
   storedFiles,
   textsThatNameContent,
 } from "../../../../api/store/media/media-roots.ts";
@@ -53,6 +54,12 @@ import {
   readMediaPlace,
   switchMediaStore,
 } from "../../../../api/store/media/media-store.ts";
+import {
+  acceptMediaResult,
+  endMediaJob,
+  mediaFailure,
+  waitingMediaResults,
+} from "../../../../api/store/media/media-results.ts";
 import { countCopied, findMediaType, insertMedia, isStored, storedBytes } from "../../../../api/store/media/media.ts";
 import {
   addPin,
@@ -70,7 +77,7 @@ import {
 import { BUSY } from "../support/large-database.ts";
 import { firstPages, NOW, SLOTS, type Tour } from "./tour.ts";
 
-const UNAVAILABLE = { ok: false, errorCode: "media_unavailable", errors: null } as const;
+const UNAVAILABLE = mediaFailure({ errorCode: "media_unavailable", field: "image", message: "no answer" });
 
 export async function runMedia(tour: Tour): Promise<void> {
   const { read, write } = tour;
@@ -84,6 +91,8 @@ export async function runMedia(tour: Tour): Promise<void> {
   await firstPages(storedFiles(read), 1_000);
   await firstPages(hostedContent(read), 1_000);
   await write((trx) => forgetFile(trx, "new"));
+  await hasForgotten(read);
+  await write((trx) => releaseForgotten(trx, 100));
   await write((trx) => addPin(trx, "new", NOW));
   const pins = await write((trx) => takePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
   await write((trx) => renewPins(trx, pins, NOW + 90_000));
@@ -148,16 +157,22 @@ async function jobs({ read, write }: Tour): Promise<void> {
   };
   await dueMediaJobs(read, NOW, 4);
   await take("gone");
-  const [finished, created, failed, returned] = await take("here");
-  if (finished === undefined || created === undefined || failed === undefined || returned === undefined)
-    throw new Error("media jobs are due");
+  const [finished, failed, returned] = await take("here");
+  if (finished === undefined || failed === undefined || returned === undefined) throw new Error("media jobs are due");
   await write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
   await write((trx) => renewMediaJob(trx, finished, NOW + 90_000));
-  await write((trx) => finishMediaJob(trx, finished, finished.request.command, NOW));
-  const command = { kind: "create-erc1155", collection: BUSY.editions, to: BUSY.wallet, tokenId: "9" } as const;
-  const token = { ...command, quantity: "1", uri: null, metadata: { name: "copied" } };
-  await write((trx) => finishMediaJob(trx, created, token, NOW));
-  await write((trx) => failMediaJob(trx, failed, UNAVAILABLE, NOW));
+  await write((trx) => endMediaJob(trx, finished, { kind: "files", cids: { image: "cid-1" } }));
+  await write((trx) => endMediaJob(trx, failed, UNAVAILABLE));
+  await waitingMediaResults(read, NOW, 100);
+  // As requests that wait for content are.
+  const token = { kind: "create-erc1155", collection: BUSY.editions, to: BUSY.wallet, tokenId: "9", quantity: "1" };
+  const command = JSON.stringify({ ...token, uri: null, metadata: { image: "https://example.com/cat.png" } });
+  const waiting = { status: "pending", ready_at: null, batch_id: null, command } as const;
+  const ids = [finished.request.id, failed.request.id];
+  await write((trx) => trx.updateTable("requests").set(waiting).where("id", "in", ids).execute());
+  await write((trx) => setQuotas(trx, BUSY.app, { media_bytes: 1_000_000 }));
+  await write((trx) => acceptMediaResult(trx, finished.request.id, NOW));
+  await write((trx) => acceptMediaResult(trx, failed.request.id, NOW));
   await write((trx) => returnMediaJob(trx, returned, NOW, true));
   const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
   await write((trx) => parkMediaJobs(trx, [broken], NOW));

@@ -23,6 +23,9 @@ export async function runProcesses({ read, write }: Tour): Promise<void> {
   await lease.finish();
   await lease.lastDone();
   await write((trx) => recordProcess(trx, "api", "process", { now: NOW, until: NOW + 15_000 }));
+  await write((trx) => recordProcess(trx, "other", "process", { now: NOW, until: NOW + 15_000 }));
+  await countProcesses(read, "other", { now: NOW, lasts: 15_000, within: 7_500 });
+  await write((trx) => removeProcess(trx, "other", "process"));
   await countProcesses(read, "relayer", { now: NOW, lasts: 15_000, within: 7_500 });
   await write((trx) => removeProcess(trx, "api", "process"));
   const counts = [{ key: "token:a", used: 1, endsAt: NOW + 60_000 }];
