@@ -13,6 +13,7 @@ import type { Sealer } from "../keys/sealer.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
+import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import type { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -29,7 +30,10 @@ export interface AppDeps {
   sealer: Sealer;
   foreign: ForeignContracts;
   /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched, a contract must be read. */
-  signals: Record<"requests" | "deliveries" | "media" | "contracts", { notify(): void }>;
+  signals: Record<"requests" | "media" | "contracts", { notify(): void }> & {
+    /** Raised by the indexer, too, when it has stored blocks. */
+    deliveries: Pick<Signal, "notify" | "listen">;
+  };
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   streams: EventStreams;

@@ -120,7 +120,7 @@ function fieldOf(schema: z.ZodType, name: string): z.ZodType | undefined {
 
 function shapeOf(schema: z.ZodType): Record<string, z.ZodType> {
   if (schema instanceof z.ZodPipe) return shapeOf(schema.in as z.ZodType);
-  return schema instanceof z.ZodObject ? (schema.shape) : {};
+  return schema instanceof z.ZodObject ? schema.shape : {};
 }
 
 /** Turns zod's issues into field errors with messages of the service. Zod's own text never reaches a caller. */

@@ -19,7 +19,7 @@ import {
   rowsWanted,
 } from "../db/pages.ts";
 import { beginningOf, beginsWith } from "../db/prefix.ts";
-import type { NftRow, Tables } from "../db/schema.ts";
+import type { CollectionRow, NftRow, Tables } from "../db/schema.ts";
 
 /** A token's row, with its metadata parsed. */
 interface StoredNft extends Omit<NftRow, "metadata"> {
@@ -278,6 +278,17 @@ export async function findMintedNft(db: Db, contract: string, tokenId: string): 
     .where("minted_block", "is not", null)
     .executeTakeFirst();
   return row && toNft(row);
+}
+
+/** Whether an accepted mint that is not stored yet may have made this token on chain. */
+export async function mayBeMinted(
+  db: Db,
+  { address, type, minted, reserved }: Pick<CollectionRow, "address" | "type" | "minted" | "reserved">,
+  tokenId: string,
+): Promise<boolean> {
+  if (type === "ERC721") return BigInt(tokenId) > minted && BigInt(tokenId) <= minted + reserved;
+  const waiting = db.selectFrom("nfts").select("seq").where("contract", "=", address).where("token_id", "=", tokenId);
+  return (await waiting.where("minted_block", "is", null).executeTakeFirst()) !== undefined;
 }
 
 /** Newest block that is deep enough to be final; -1 when there is none. */

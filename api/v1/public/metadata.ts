@@ -4,21 +4,22 @@ import { getAddress } from "ethers";
 import { type Response, Router } from "express";
 
 import { ApiError } from "../../domain/error-codes.ts";
-import { publishedCollectionMetadata } from "../../domain/metadata-files.ts";
+import { publishedCollectionMetadata, publishedTokenMetadata } from "../../domain/metadata-files.ts";
 import { MAX_TOKEN_ID } from "../../domain/token.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { findCollection, type StoredCollection } from "../../store/listings/collections.ts";
-import { confirmedBlock, findMintedNft } from "../../store/listings/nfts.ts";
+import { confirmedBlock, findMintedNft, mayBeMinted } from "../../store/listings/nfts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
-import { publishedTokenMetadata } from "../../domain/metadata-files.ts";
+import { NewTokens } from "./new-tokens.ts";
 
 /** Seconds for which others may cache final metadata: its app can still change it. */
 const MAX_AGE = 300;
 
 /** Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. */
-export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Router {
+export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "signals">): Router {
   const router = Router();
+  const newTokens = new NewTokens(deps.signals.deliveries);
   router.use((_request, response, next) => {
     response.set("Access-Control-Allow-Origin", "*").set("Cross-Origin-Resource-Policy", "cross-origin");
     next();
@@ -32,8 +33,12 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId">): Ro
   });
   router.get("/:chain_id/:collection/:token_id", async (request, response) => {
     const { chain_id: chainId, collection, token_id: tokenId } = request.params;
-    const ours = chainId === deps.chainId.toString();
-    answer(response, ours ? await tokenDocument(deps.database.read, collection, tokenId) : null);
+    const id = chainId === deps.chainId.toString() ? readTokenId(tokenId) : null;
+    const hosted = id === null ? null : await findHosted(deps.database.read, collection);
+    if (id === null || hosted === null) throw new ApiError("not_found");
+    const read = () => tokenDocument(deps.database.read, hosted, id);
+    const waits = async () => mayBeMinted(deps.database.read, hosted, id);
+    answer(response, (await read()) ?? ((await waits()) ? await newTokens.waitFor(response, read) : null));
   });
   const paths = ["/:chain_id/:collection", "/:chain_id/:collection/:token_id"];
   // Browsers send a preflight before `If-None-Match` to another origin.
@@ -78,12 +83,9 @@ async function collectionDocument(db: Db, address: string): Promise<Document | n
 }
 
 /** @returns null when there is no such token with hosted metadata. */
-async function tokenDocument(db: Db, address: string, tokenId: string): Promise<Document | null> {
-  const id = readTokenId(tokenId);
-  const collection = id === null ? null : await findHosted(db, address);
-  if (id === null || collection === null) return null;
+async function tokenDocument(db: Db, { address }: StoredCollection, id: string): Promise<Document | null> {
   const confirmed = await confirmedBlock(db);
-  const nft = await findMintedNft(db, collection.address, id);
+  const nft = await findMintedNft(db, address, id);
   if (nft?.metadata == null || nft.minted_block === null || nft.supply === "0") return null;
   return { content: publishedTokenMetadata(nft.metadata, id), final: nft.minted_block <= confirmed };
 }

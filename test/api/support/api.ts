@@ -101,6 +101,8 @@ export class TestApi {
   readonly sealer: Sealer;
   readonly databaseUrl: string;
   readonly log: string[];
+  /** Raise it after storing rows as the indexer would. */
+  readonly blocksStored: Signal;
   /** What the published document follows from. */
   readonly documented: { publicUrl: string; limits: Limits };
   readiness: Readiness = { ready: true, checks: { database: "ok" }, details: { database: "ok" } };
@@ -118,7 +120,16 @@ export class TestApi {
   constructor(
     parts: Pick<
       TestApi,
-      "baseUrl" | "database" | "blocksFolder" | "stored" | "foreign" | "sealer" | "databaseUrl" | "log" | "documented"
+      | "baseUrl"
+      | "database"
+      | "blocksFolder"
+      | "stored"
+      | "foreign"
+      | "sealer"
+      | "databaseUrl"
+      | "log"
+      | "blocksStored"
+      | "documented"
     >,
   ) {
     this.baseUrl = parts.baseUrl;
@@ -129,6 +140,7 @@ export class TestApi {
     this.sealer = parts.sealer;
     this.databaseUrl = parts.databaseUrl;
     this.log = parts.log;
+    this.blocksStored = parts.blocksStored;
     this.documented = parts.documented;
   }
 
@@ -196,6 +208,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const limits = { ...DEFAULT_LIMITS, ratePerMinute: 1_000_000, batchItemsPerMinute: 1_000_000, ...options.limits };
   const streaming = runStreams(state, { read: database.read, limits, logger, times: options.streamTimes ?? {} });
   const documented = { publicUrl: options.publicUrl ?? PUBLIC_URL, limits };
+  const blocksStored = new Signal();
   const app = createExpressApp({
     settings: {
       ...documented,
@@ -208,7 +221,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
-    signals: signalsOf(state),
+    signals: signalsOf(state, blocksStored),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     streams: streaming.streams,
     answerPace: options.answerPace,
@@ -225,7 +238,18 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
   const databaseUrl = place.url;
-  const api = new TestApi({ baseUrl, database, blocksFolder, stored, foreign, sealer, databaseUrl, log, documented });
+  const api = new TestApi({
+    baseUrl,
+    database,
+    blocksFolder,
+    stored,
+    foreign,
+    sealer,
+    databaseUrl,
+    log,
+    blocksStored,
+    documented,
+  });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
@@ -267,7 +291,7 @@ function runStreams(state: State, deps: Omit<EventStreamsDeps, "stored" | "metri
 }
 
 /** What the app notifies, counted and passed on by the `TestApi`. */
-function signalsOf(state: State) {
+function signalsOf(state: State, stored: Signal) {
   return {
     requests: {
       notify: () => {
@@ -277,6 +301,9 @@ function signalsOf(state: State) {
     deliveries: {
       notify: () => {
         state.api?.deliveriesDue();
+      },
+      listen: (listener: () => void) => {
+        stored.listen(listener);
       },
     },
     media: { notify: () => undefined },

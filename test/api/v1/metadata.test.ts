@@ -1,7 +1,9 @@
 import { expect } from "chai";
 
+import { findCollection } from "../../../api/store/listings/collections.ts";
+import { mayBeMinted } from "../../../api/store/listings/nfts.ts";
 import { useApi } from "../support/use-api.ts";
-import { expectRefusal } from "../support/expect.ts";
+import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
 
@@ -89,6 +91,48 @@ describe("GET /metadata", () => {
     const preflight = await api.call("OPTIONS", `/metadata/31337/${contract}/1`, { token: null });
     expect(preflight.status).to.equal(204);
     expect(preflight.headers.get("access-control-allow-headers")).to.equal("*");
+  });
+
+  describe("given a token whose block the indexer has not stored yet", () => {
+    it("waits for the indexer", async () => {
+      const contract = await addCollection(api);
+      expectAccepted(await api.post("/v1/nfts", { collection_address: contract, to_address: HOLDER }));
+      const answer = get(`${contract}/1`);
+      const ids = await addCollection(api, { type: "ERC1155" });
+      const create = { collection_address: ids, token_id: 7, initial_supply: 1, initial_owner: HOLDER };
+      expectAccepted(await api.post("/v1/nfts", create));
+      const other = get(`${ids}/7`);
+      await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" } });
+      await addMint(api, { contract: ids, to: HOLDER, tokenId: 7, type: "ERC1155", metadata: { name: "seven" } });
+      api.blocksStored.raise();
+      expect((await answer).body).to.deep.equal({ name: "new" });
+      expect((await other).body).to.deep.equal({ name: "seven" });
+    });
+
+    it("waits only for a token that an accepted mint can have made", async () => {
+      const address = await addCollection(api);
+      expectAccepted(await api.post("/v1/nfts", { collection_address: address, to_address: HOLDER }));
+      const ids = await addCollection(api, { type: "ERC1155" });
+      const create = { collection_address: ids, token_id: 7, initial_supply: 1, initial_owner: HOLDER };
+      expectAccepted(await api.post("/v1/nfts", create));
+      const { read } = api.database;
+      const may = async (contract: string, id: string) =>
+        mayBeMinted(read, (await findCollection(read, contract))!, id);
+      expect(await Promise.all(["0", "1", "2"].map((id) => may(address, id)))).to.deep.equal([false, true, false]);
+      expect(await Promise.all(["1", "7"].map((id) => may(ids, id)))).to.deep.equal([false, true]);
+      expectRefusal(await get(`${address}/2`), 404, "not_found");
+    });
+
+    it("lets four calls of a client wait, and answers further ones at once", async () => {
+      const contract = await addCollection(api);
+      expectAccepted(await api.post("/v1/nfts", { collection_address: contract, to_address: HOLDER }));
+      const calls = Array.from({ length: 5 }, () => get(`${contract}/1`));
+      expectRefusal(await Promise.any(calls), 404, "not_found");
+      await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: { name: "new" } });
+      api.blocksStored.raise();
+      const statuses = (await Promise.all(calls)).map(({ status }) => status).sort();
+      expect(statuses).to.deep.equal([200, 200, 200, 200, 404]);
+    });
   });
 
   it("serves a mint from its first block on, uncacheable until it is final", async () => {
