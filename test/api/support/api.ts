@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import type { Express } from "express";
 import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operate/apps.ts";
@@ -234,22 +235,9 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },
     relay: RELAY,
   });
-  const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}`;
-  const databaseUrl = place.url;
-  const api = new TestApi({
-    baseUrl,
-    database,
-    blocksFolder,
-    stored,
-    foreign,
-    sealer,
-    databaseUrl,
-    log,
-    blocksStored,
-    documented,
-  });
+  const { server, baseUrl } = await listen(app, limits);
+  const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
+  const api = new TestApi({ ...parts, log, blocksStored, documented });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");
@@ -263,6 +251,12 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     await rm(folder, { recursive: true, force: true });
   };
   return api;
+}
+
+async function listen(app: Express, limits: Limits) {
+  const server = createHttpServer(app, {}, { limits, isProxy: () => false, refused: () => undefined });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port.toString()}` };
 }
 
 export async function addApp(api: TestApi, name: string): Promise<Tenant> {
