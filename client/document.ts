@@ -782,6 +782,8 @@ export interface components {
       timestamp: components["schemas"]["Time"];
       /** @description null when no request of this app caused it. */
       request_id: components["schemas"]["RequestId"] | null;
+      /** @description true when the block of the movement is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
     };
     /** @description Hash of a transaction. */
     TransactionHash: string;
@@ -803,6 +805,8 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
+      /** @description true when the block of the last change of the owner or of the number of copies is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
       /** @description Shown only while this wallet holds the token. */
       unlockable_content: string | null;
       /** @description Only for a contract of others: the block as of which the service knows that the wallet holds the token. */
@@ -913,6 +917,8 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
+      /** @description true when the block of the last change of the owner or of the number of copies is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
       /** @description ERC721 only. */
       owner?: components["schemas"]["Address"] | null;
     };
@@ -954,6 +960,8 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
+      /** @description true when the block of the last change of the owner or of the number of copies is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
       /** @description null when the token was burnt. */
       owner: components["schemas"]["Address"] | null;
     };
@@ -972,11 +980,15 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"] | null;
       /** @description Time of the block of the mint. */
       minted_at: components["schemas"]["Time"] | null;
+      /** @description true when the block of the last change of the owner or of the number of copies is final. false: it is in a block that a reorg can still drop. */
+      final: boolean;
       /** @description The owners of this page. */
       owners: {
         address: components["schemas"]["Address"];
         /** @description Copies that the owner has. */
         quantity: components["schemas"]["Integer"];
+        /** @description true when the block of the last change of the number of copies is final. false: it is in a block that a reorg can still drop. */
+        final: boolean;
       }[];
     };
     ChangedToken: {

@@ -66,6 +66,7 @@ const nftExample = {
   token_uri: `https://nft.example/metadata/1/${COLLECTION}/12`,
   metadata: { name: "Cat 12", image: "https://cats.example/12.png", attributes: [{ trait_type: "fur", value: "red" }] },
   minted_at: TIME,
+  final: true,
 };
 
 export const collectionNftExample = { ...nftExample, owner: ALICE };
@@ -83,6 +84,7 @@ export const historyExample = {
   block_number: 21_000_000,
   timestamp: TIME,
   request_id: REQUEST_ID,
+  final: true,
 };
 
 export const requestExample = {

@@ -42,7 +42,7 @@ export function presentHeldNft(place: Place, nft: HeldNft, unlockable: string | 
 }
 
 export function presentHolder(holder: Holder) {
-  return { address: holder.owner, quantity: toWireInteger(holder.quantity) };
+  return { address: holder.owner, quantity: toWireInteger(holder.quantity), final: holder.final };
 }
 
 /** What is the same for a token in every listing. */
@@ -55,6 +55,7 @@ export function presentNft(place: Place, nft: NftView) {
     token_uri: tokenUri(place, nft),
     metadata: nft.metadata === null ? null : publishedTokenMetadata(nft.metadata, nft.tokenId),
     minted_at: nft.mintedAt === null ? null : isoTime(nft.mintedAt),
+    final: nft.final,
   };
 }
 
@@ -113,6 +114,7 @@ export function presentHistoryEntry(row: HistoryEntry) {
     block_number: row.block_number,
     timestamp: isoTime(row.timestamp),
     request_id: row.request_id,
+    final: row.final,
   };
 }
 

@@ -2,11 +2,19 @@ import type { Shape } from "../../client/client.ts";
 import { href } from "../shell/href.ts";
 import { Picture } from "./picture.tsx";
 
-type Token = Pick<Shape<"Nft">, "contract_address" | "token_id" | "metadata" | "quantity" | "collection_name">;
+type Token = Pick<
+  Shape<"Nft">,
+  "contract_address" | "token_id" | "metadata" | "quantity" | "collection_name" | "final"
+>;
 
 /** A token's name. Without one, its number. */
 export function tokenName({ metadata, token_id: id }: Pick<Token, "metadata" | "token_id">): string {
   return typeof metadata?.name === "string" && metadata.name !== "" ? metadata.name : `Token ${String(id)}`;
+}
+
+/** Behind a text about an item whose last change a reorg can still undo. */
+export function notFinal({ final }: { final: boolean }): string {
+  return final ? "" : " · not final";
 }
 
 /** Decides the drawn picture of a token that has none. */
@@ -37,6 +45,7 @@ function TokenTile({ token }: { token: Token }) {
         <span class="tile-facts">
           #{String(id)}
           {quantity !== undefined && ` · ${String(quantity)} copies`}
+          {notFinal(token)}
         </span>
       </span>
     </a>

@@ -4,6 +4,7 @@ import { answerOf, type Shape } from "../../client/client.ts";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Picture } from "../parts/picture.tsx";
+import { notFinal } from "../parts/token-tile.tsx";
 import { client } from "../service/client.ts";
 import { href } from "../shell/href.ts";
 
@@ -27,6 +28,7 @@ export function Holding({ wallet, nft, unlockable }: Props) {
           <span class="tile-facts">
             <bdi>{collection ?? address}</bdi>
             {quantity !== undefined && ` · ${quantity.toString()} copies`}
+            {notFinal(nft)}
           </span>
         </span>
       </a>

@@ -4,6 +4,7 @@ import { CursorList } from "../parts/cursor-list.tsx";
 import { EmptyState } from "../parts/empty-state.tsx";
 import { Holder } from "../parts/named.tsx";
 import { Table } from "../parts/table.tsx";
+import { notFinal } from "../parts/token-tile.tsx";
 import { client } from "../service/client.ts";
 import { dateTime } from "../service/format.ts";
 import { explorerLink } from "../service/links.ts";
@@ -42,7 +43,7 @@ export function TokenHistory({ address, id, version }: Props) {
             rows={entries}
             keyOf={(entry) => `${entry.transaction_hash} ${entries.indexOf(entry).toString()}`}
             columns={[
-              { head: "What", cell: ({ type }) => WORDS[type] },
+              { head: "What", cell: (entry) => WORDS[entry.type] + notFinal(entry) },
               { head: "From", cell: ({ from_address: from }) => <Party value={from} /> },
               { head: "To", cell: ({ to_address: to }) => <Party value={to} /> },
               { head: "Copies", cell: ({ quantity }) => String(quantity), right: true },

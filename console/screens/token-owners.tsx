@@ -2,6 +2,7 @@ import { answerOf, type Shape } from "../../client/client.ts";
 import { Button } from "../parts/button.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Holder } from "../parts/named.tsx";
+import { notFinal } from "../parts/token-tile.tsx";
 import { client } from "../service/client.ts";
 import { usePages } from "../service/use-data.ts";
 import type { Token } from "./token.tsx";
@@ -45,10 +46,13 @@ function OwnersList({ token }: { token: Shape<"Erc1155Nft"> }) {
         {String(token.quantity ?? 0)} copies, {token.total} {token.total === 1 ? "owner" : "owners"}
       </p>
       <ul class="stack-small">
-        {pages.items.map(({ address, quantity }) => (
-          <li key={address} class="owner">
-            <Holder address={address} what="the address of the owner" />
-            <span class="muted">× {String(quantity)}</span>
+        {pages.items.map((owner) => (
+          <li key={owner.address} class="owner">
+            <Holder address={owner.address} what="the address of the owner" />
+            <span class="muted">
+              × {String(owner.quantity)}
+              {notFinal(owner)}
+            </span>
           </li>
         ))}
       </ul>

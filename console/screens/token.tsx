@@ -80,6 +80,7 @@ function Details({ token }: { token: Token }) {
             ["Contract", <Address key="contract" value={address} link={explorerLink({ address })} />],
             ["Kind", token.type],
             ["Minted", token.minted_at === null ? null : dateTime(token.minted_at)],
+            ["Final", token.final ? "yes" : "no: a reorg can still undo the last change"],
             [
               "Website",
               typeof metadata?.external_url === "string" ? <WebLink address={metadata.external_url} /> : null,

@@ -8,6 +8,7 @@ import { LastCall } from "../parts/last-call.tsx";
 import { Holder } from "../parts/named.tsx";
 import { Screen } from "../parts/screen.tsx";
 import { Table } from "../parts/table.tsx";
+import { notFinal } from "../parts/token-tile.tsx";
 import { Age } from "../parts/when.tsx";
 import { client } from "../service/client.ts";
 import { walletAt } from "../service/directory.ts";
@@ -106,7 +107,7 @@ function History({ address }: { address: string }) {
             rows={entries}
             keyOf={(entry) => JSON.stringify(entry)}
             columns={[
-              { head: "What", cell: (entry) => TYPES[entry.type] },
+              { head: "What", cell: (entry) => TYPES[entry.type] + notFinal(entry) },
               {
                 head: "Token",
                 cell: ({ contract_address, token_id }) => <TokenLink address={contract_address} id={token_id} />,

@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 
 import { compiledQuery } from "./compiled-query.ts";
 import { DatabaseError } from "./errors.ts";
@@ -60,6 +60,16 @@ const valueOf = compiledQuery((db, { key }: Record<"key", MetaKey>) =>
 export async function readMeta(db: Db, key: MetaKey): Promise<string | null> {
   const [row] = await valueOf(db, { key });
   return row?.value ?? null;
+}
+
+/** A block that is a fact about the database, for a statement. */
+export function blockOf(key: "checkpoint" | "confirmed_block"): RawBuilder<number | null> {
+  return sql<number | null>`(select cast(value as bigint) from meta where key = ${sql.lit(key)})`;
+}
+
+/** For a statement: 1 when a block is final, else 0. */
+export function isFinalBlock(block: RawBuilder<unknown>): RawBuilder<number> {
+  return sql<number>`case when ${block} <= ${blockOf("confirmed_block")} then 1 else 0 end`;
 }
 
 /** Whether encrypted values of earlier versions, which name no row, are accepted. A database of this version never does. */

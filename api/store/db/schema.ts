@@ -305,6 +305,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     /** null: reserved, not on chain yet. */
     minted_block: number | null;
     minted_at: number | null;
+    /** The block of the last change of `supply`; null: a version before 0.4.0 stored the row, and the change is final. */
+    changed_block: number | null;
   };
 
   /** By which a token is found. A token that is not on chain, or burnt, has none. */
@@ -324,6 +326,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     reserved: string;
     /** Since this block the owner has always held at least one copy. */
     since_block: number;
+    /** The block of the last change of `quantity`; null: a version before 0.4.0 stored the row, and the change is final. */
+    changed_block: number | null;
   };
 
   transfers: {

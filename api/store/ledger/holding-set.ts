@@ -12,6 +12,8 @@ interface Entry extends HoldingKey {
   dropped: boolean;
   quantity: bigint;
   sinceBlock: number;
+  /** The block of the last change; null: none was made. */
+  changedBlock: number | null;
 }
 
 /**
@@ -24,7 +26,16 @@ export class HoldingSet {
   static async read(trx: Trx, keys: Iterable<HoldingKey>): Promise<HoldingSet> {
     const set = new HoldingSet();
     for (const { contract, tokenId, owner } of keys) {
-      const entry = { contract, tokenId, owner, stored: null, dropped: false, quantity: 0n, sinceBlock: 0 };
+      const entry = {
+        contract,
+        tokenId,
+        owner,
+        stored: null,
+        dropped: false,
+        quantity: 0n,
+        sinceBlock: 0,
+        changedBlock: null,
+      };
       set.#entries.set(holdingKey({ contract, tokenId, owner }), entry);
     }
     for (const [key, row] of await lockHoldings(trx, set.#entries.values())) {
@@ -68,9 +79,9 @@ export class HoldingSet {
   async store(trx: Trx, counters: CounterDeltas): Promise<void> {
     const entries = [...this.#entries.values()];
     const dropped = entries.flatMap(({ stored, dropped: gone }) => (gone && stored !== null ? [stored.seq] : []));
-    const changed = entries.flatMap(({ stored, dropped: gone, quantity }) =>
-      stored !== null && !gone && stored.quantity !== quantity
-        ? [{ seq: stored.seq, quantity: quantity.toString() }]
+    const changed = entries.flatMap(({ stored, dropped: gone, quantity, changedBlock }) =>
+      stored !== null && !gone && changedBlock !== null
+        ? [{ seq: stored.seq, quantity: quantity.toString(), changed_block: changedBlock }]
         : [],
     );
     const added = entries.filter(({ stored, dropped: gone, quantity }) => (stored === null || gone) && quantity > 0n);
@@ -80,8 +91,8 @@ export class HoldingSet {
     }
     if (changed.length > 0) {
       await sql`
-        update holdings set quantity = input.quantity
-          from ${rowSet(trx, { seq: "integer", quantity: "text" }, changed)} as input
+        update holdings set quantity = input.quantity, changed_block = input.changed_block
+          from ${rowSet(trx, { seq: "integer", quantity: "text", changed_block: "integer" }, changed)} as input
          where holdings.seq = input.seq`.execute(trx);
     }
     await insert(trx, added);
@@ -93,6 +104,7 @@ function setQuantity(entry: Entry, quantity: bigint, sinceBlock: number): void {
     throw new Error(`${entry.owner} would hold ${quantity.toString()} of ${entry.contract}/${entry.tokenId}`);
   if (entry.quantity === 0n && quantity > 0n) entry.sinceBlock = sinceBlock;
   if (quantity === 0n && entry.stored !== null) entry.dropped = true;
+  if (quantity !== entry.quantity) entry.changedBlock = sinceBlock;
   entry.quantity = quantity;
 }
 
@@ -104,6 +116,7 @@ async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
     owner: entry.owner,
     quantity: entry.quantity.toString(),
     since_block: entry.sinceBlock,
+    changed_block: entry.changedBlock,
   }));
   const columns = {
     contract: "text",
@@ -111,10 +124,11 @@ async function insert(trx: Trx, added: readonly Entry[]): Promise<void> {
     owner: "text",
     quantity: "text",
     since_block: "integer",
+    changed_block: "integer",
   } as const;
   await sql`
-    insert into holdings (contract, token_id, owner, quantity, reserved, since_block)
-    select contract, token_id, owner, quantity, '0', since_block from ${rowSet(trx, columns, rows)} as input order by ord
+    insert into holdings (contract, token_id, owner, quantity, reserved, since_block, changed_block)
+    select contract, token_id, owner, quantity, '0', since_block, changed_block from ${rowSet(trx, columns, rows)} as input order by ord
   `.execute(trx);
 }
 

@@ -99,6 +99,8 @@ async function undoMoves(
     contract: row.contract,
     tokenId: row.token_id,
     quantity: row.quantity,
+    // When the restored quantity last changed is not known: no later than in the last block that stays.
+    blockNumber: fork,
     from: row.to_address,
     to: row.from_address,
     type: row.type,

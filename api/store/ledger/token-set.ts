@@ -25,11 +25,15 @@ interface Entry extends TokenKey {
   supply: bigint;
   /** Block and time of the first mint; null while it is not on chain. */
   minted: { block: number; at: number } | null;
+  /** The block of the last change; null: none was made. */
+  changedBlock: number | null;
   /** Whether the first mint is among the changes. */
   first: boolean;
   /** Set when the row's request and content change with the first mint. */
   origin: Origin | null;
 }
+
+type Change = Pick<StoredMove, "contract" | "tokenId" | "quantity" | "blockNumber">;
 
 /** The tokens that a set of moves touches: read with one statement, changed here in order, and stored with three. */
 export class TokenSet {
@@ -38,7 +42,15 @@ export class TokenSet {
   static async read(trx: Trx, keys: Iterable<TokenKey>): Promise<TokenSet> {
     const set = new TokenSet();
     for (const { contract, tokenId } of keys) {
-      const empty = { stored: null, requestId: null, supply: 0n, minted: null, first: false, origin: null };
+      const empty = {
+        stored: null,
+        requestId: null,
+        supply: 0n,
+        minted: null,
+        changedBlock: null,
+        first: false,
+        origin: null,
+      };
       set.#entries.set(tokenKey({ contract, tokenId }), { contract, tokenId, ...empty });
     }
     for (const [key, row] of await lockTokens(trx, set.#entries.values())) {
@@ -67,24 +79,24 @@ export class TokenSet {
     } else if (type === "ERC721") {
       throw new Error(`${move.contract}/${move.tokenId} was minted twice`);
     }
-    entry.supply += BigInt(move.quantity);
+    change(entry, BigInt(move.quantity), move.blockNumber);
   }
 
   /** Subtracts burnt copies. The row stays: an ERC721 id is never used again, and an ERC1155 id can be minted again. */
-  burn(move: TokenKey & { quantity: string }): void {
+  burn(move: Change): void {
     const entry = this.#entry(move);
     if (entry.minted === null) throw new Error(`${move.contract}/${move.tokenId} was burnt but never minted`);
-    entry.supply -= BigInt(move.quantity);
+    change(entry, -BigInt(move.quantity), move.blockNumber);
   }
 
   /** Undoes a mint that a reorg dropped. The row is deleted only if its first block was dropped too. */
-  undoMint(move: TokenKey & { quantity: string }): void {
-    this.#entry(move).supply -= BigInt(move.quantity);
+  undoMint(move: Change): void {
+    change(this.#entry(move), -BigInt(move.quantity), move.blockNumber);
   }
 
   /** Undoes a burn that a reorg dropped. */
-  undoBurn(move: TokenKey & { quantity: string }): void {
-    this.#entry(move).supply += BigInt(move.quantity);
+  undoBurn(move: Change): void {
+    change(this.#entry(move), BigInt(move.quantity), move.blockNumber);
   }
 
   #entry({ contract, tokenId }: TokenKey): Entry {
@@ -105,7 +117,7 @@ export class TokenSet {
     );
     await updateTokens(
       trx,
-      entries.filter(({ stored, supply, first }) => stored !== null && (first || stored.supply !== supply)),
+      entries.filter(({ stored, changedBlock }) => stored !== null && changedBlock !== null),
     );
     await storeTraits(
       trx,
@@ -118,6 +130,11 @@ export class TokenSet {
     );
     await countCopies(trx, entries);
   }
+}
+
+function change(entry: Entry, copies: bigint, block: number): void {
+  entry.supply += copies;
+  if (copies !== 0n) entry.changedBlock = block;
 }
 
 /** Whether a token appears in its collection, or is burnt, or is there with other content than before. */
@@ -137,6 +154,7 @@ const COLUMNS = {
   search_name: "text",
   minted_block: "integer",
   minted_at: "integer",
+  changed_block: "integer",
   first: "integer",
   replaced: "integer",
 } as const;
@@ -154,6 +172,7 @@ function rowOf(entry: Entry) {
     search_name: searchName(content?.metadata ?? null, entry.tokenId),
     minted_block: entry.minted?.block ?? null,
     minted_at: entry.minted?.at ?? null,
+    changed_block: entry.changedBlock,
     first: entry.first ? 1 : 0,
     replaced: entry.origin === null ? 0 : 1,
   };
@@ -167,8 +186,10 @@ async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
   }
   for (const part of inParts(entries.map(rowOf))) {
     const { rows } = await sql<{ seq: number; contract: string; token_id: string }>`
-      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name, minted_block, minted_at)
-      select contract, token_id, request_id, supply, '0', token_uri, metadata, search_name, minted_block, minted_at
+      insert into nfts (contract, token_id, request_id, supply, reserved, token_uri, metadata, search_name, minted_block, minted_at,
+                        changed_block)
+      select contract, token_id, request_id, supply, '0', token_uri, metadata, search_name, minted_block, minted_at,
+             changed_block
         from ${rowSet(trx, COLUMNS, part)} as input order by ord returning seq, contract, token_id`.execute(trx);
     if (traits.size === 0) continue;
     const keysOf = (row: { contract: string; token_id: string }) =>
@@ -183,7 +204,7 @@ async function insertTokens(trx: Trx, entries: readonly Entry[]): Promise<void> 
 async function updateTokens(trx: Trx, entries: readonly Entry[]): Promise<void> {
   for (const part of inParts(entries.map(rowOf))) {
     await sql`
-      update nfts set supply = input.supply,
+      update nfts set supply = input.supply, changed_block = input.changed_block,
              minted_block = case when input.first = 1 then input.minted_block else nfts.minted_block end,
              minted_at = case when input.first = 1 then input.minted_at else nfts.minted_at end,
              request_id = case when input.replaced = 1 then input.request_id else nfts.request_id end,

@@ -1,8 +1,9 @@
-import type { SelectQueryBuilder } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 
 import type { TokenKey } from "../../domain/token.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
+import { isFinalBlock } from "../db/meta.ts";
 import type { Db } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, type RowsWanted, rowsWanted } from "../db/pages.ts";
 import type { Tables, TransferRow } from "../db/schema.ts";
@@ -20,7 +21,7 @@ export type HistoryEntry = Pick<
   | "transaction_hash"
   | "block_number"
   | "timestamp"
-> & { request_id: string | null };
+> & { request_id: string | null; final: boolean };
 
 /** @param page the movements to complete. Only these are joined, not the rows that an offset skips. */
 function entries(db: Db, appId: string, page: SelectQueryBuilder<Tables, "transfers", TransferRow>) {
@@ -39,8 +40,13 @@ function entries(db: Db, appId: string, page: SelectQueryBuilder<Tables, "transf
       "move.block_number as block_number",
       "move.timestamp as timestamp",
       "requests.id as request_id",
+      isFinalBlock(sql.ref("move.block_number")).as("isFinal"),
     ])
     .orderBy("move.id", "desc");
+}
+
+function toEntry<Row extends { isFinal: number }>(row: Row) {
+  return { ...row, final: row.isFinal === 1 };
 }
 
 const ofWallet = compiledQuery((db, wanted: { appId: string; wallet: string } & RowsWanted) => {
@@ -69,7 +75,7 @@ export async function listWalletHistory(
 ): Promise<Page<HistoryEntry>> {
   const total = await readCounter(db, counterKeys.walletHistory(wallet));
   const rows = await ofWallet(db, { appId, wallet, ...rowsWanted(page) });
-  return pageOf(rows, total, page, (row) => row.id);
+  return pageOf(rows.map(toEntry), total, page, (row) => row.id);
 }
 
 /** Newest first. */
@@ -81,5 +87,5 @@ export async function listTokenHistory(
 ): Promise<Page<HistoryEntry>> {
   const total = await readCounter(db, counterKeys.tokenHistory(token.contract, token.tokenId));
   const rows = await ofToken(db, { appId, contract: token.contract, tokenId: token.tokenId, ...rowsWanted(page) });
-  return pageOf(rows, total, page, (row) => row.id);
+  return pageOf(rows.map(toEntry), total, page, (row) => row.id);
 }

@@ -3,8 +3,9 @@ import { sql } from "kysely";
 import type { CollectionType } from "../../domain/command.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
+import { blockOf, isFinalBlock } from "../db/meta.ts";
 import type { Db } from "../db/sql.ts";
-import { METADATA, type NftView, toTokenMetadata, withLargeMetadata } from "./nfts.ts";
+import { changedBlock, METADATA, type NftView, toTokenMetadata, withLargeMetadata } from "./nfts.ts";
 import {
   type Page,
   type PageQuery,
@@ -32,6 +33,8 @@ export interface Holder {
   seq: number;
   owner: string;
   quantity: string;
+  /** Whether the last change of the quantity is final. */
+  final: boolean;
 }
 
 /** Narrows a wallet's listing to one contract, or to one token of it. */
@@ -78,6 +81,8 @@ function withNfts(db: Db, page: ReturnType<typeof holdingsOf>) {
         ...METADATA,
         "nfts.minted_at as mintedAt",
         // The holder may read the content once the block of the transfer is final.
+        changedBlock("held").as("changedBlock"),
+        isFinalBlock(changedBlock("held")).as("isFinal"),
         sql<string | null>`case when held.since_block <= ${blockOf("confirmed_block")} then requests.unlockable end`.as(
           "unlockable",
         ),
@@ -119,17 +124,23 @@ export async function listContents(
   return pageOf(rows.map(toHeld), total, fitting, (row) => row.seq);
 }
 
-/** A block that is a fact about the database. */
-function blockOf(key: "checkpoint" | "confirmed_block") {
-  return sql<number | null>`(select cast(value as bigint) from meta where key = ${sql.lit(key)})`;
+interface HeldColumns {
+  metadata: string | null;
+  asOf: number | null;
+  uncertainAt: number | null;
+  changedBlock: number;
+  isFinal: number;
 }
 
-function toHeld<Row extends { metadata: string | null; asOf: number | null; uncertainAt: number | null }>(row: Row) {
-  const { asOf, uncertainAt } = row;
+function toHeld<Row extends HeldColumns>(row: Row) {
+  const { uncertainAt, changedBlock } = row;
+  const asOf = row.asOf === null || uncertainAt === null ? row.asOf : Math.min(row.asOf, Math.max(0, uncertainAt - 1));
   return {
     ...row,
     metadata: toTokenMetadata(row.metadata),
-    asOf: asOf === null || uncertainAt === null ? asOf : Math.min(asOf, Math.max(0, uncertainAt - 1)),
+    asOf,
+    // A balance that was read in a block that a reorg dropped is not final until it is read again.
+    final: row.isFinal === 1 && (asOf === null || changedBlock <= asOf),
   };
 }
 
@@ -144,12 +155,13 @@ export async function listHolders(db: Db, contract: string, tokenId: string, pag
   const total = await readCounter(db, counterKeys.owners(contract, tokenId));
   let query = db
     .selectFrom("holdings")
-    .select(["seq", "owner", "quantity"])
+    .select(["seq", "owner", "quantity", isFinalBlock(changedBlock("holdings")).as("isFinal")])
     .where("contract", "=", contract)
     .where("token_id", "=", tokenId);
   if (page.after !== null) query = query.where("seq", ">", page.after);
   const rows = await query.orderBy("seq").limit(rowsToFetch(page)).offset(rowsToSkip(page)).execute();
-  return pageOf(rows, total, page, (row) => row.seq);
+  const holders = rows.map((row) => ({ ...row, final: row.isFinal === 1 }));
+  return pageOf(holders, total, page, (row) => row.seq);
 }
 
 /** Those of the tokens for which a holding of the wallet is stored. */

@@ -1,11 +1,11 @@
-import { type SelectQueryBuilder, sql } from "kysely";
+import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
 import { parseExact } from "../../shared/exact-json.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { readMeta } from "../db/meta.ts";
+import { isFinalBlock, readMeta } from "../db/meta.ts";
 import {
   DIRECTIONS,
   MOST_COUNTED,
@@ -31,11 +31,20 @@ export function toTokenMetadata(text: string | null): TokenMetadata | null {
   return text === null ? null : (parseExact(text) as TokenMetadata);
 }
 
+/** The block in which the quantity of a holding last changed. Before 0.4.0 only its first block was stored. */
+export function changedBlock(holding: "held" | "holdings"): RawBuilder<number> {
+  return sql<number>`coalesce(${sql.ref(`${holding}.changed_block`)}, ${sql.ref(`${holding}.since_block`)})`;
+}
+
 /** Parses the metadata of a row. */
 export function toNft<Row extends { metadata: string | null }>(
   row: Row,
 ): Omit<Row, "metadata"> & { metadata: TokenMetadata | null } {
   return { ...row, metadata: toTokenMetadata(row.metadata) };
+}
+
+function toView<Row extends { metadata: string | null; isFinal: number }>(row: Row) {
+  return { ...toNft(row), final: row.isFinal === 1 };
 }
 
 /** The stored part of an NFT item. */
@@ -51,6 +60,8 @@ export interface NftView {
   tokenUri: string | null;
   metadata: TokenMetadata | null;
   mintedAt: number | null;
+  /** Whether the last change of the quantity, or of the owner, is final. */
+  final: boolean;
 }
 
 export interface CollectionNft extends NftView {
@@ -137,6 +148,11 @@ function mintedNfts(db: Db, contract: string) {
       ...METADATA,
       "nfts.minted_at as mintedAt",
       "nfts.supply as supply",
+      isFinalBlock(sql`coalesce(
+        case when collections.type = 'ERC721' then
+          (select ${changedBlock("holdings")} from holdings
+            where holdings.contract = nfts.contract and holdings.token_id = nfts.token_id limit 1) end,
+        nfts.changed_block, nfts.minted_block)`).as("isFinal"),
       // An ERC1155 id can have many holders. They have a listing of their own.
       eb
         .case()
@@ -173,7 +189,7 @@ export async function listNfts(db: Db, contract: string, order: Order, page: Pag
   const total = await readCounter(db, counterKeys.nfts(contract));
   const fetched = await readPart[order](db, { contract, ...rowsWanted(page) });
   const { rows, page: fitting } = await withLargeMetadata(db, fetched, page);
-  return pageOf(rows.map(toNft), total, fitting, (row) => row.seq);
+  return pageOf(rows.map(toView), total, fitting, (row) => row.seq);
 }
 
 /** Tokens of a collection whose names begin with a text, in the order of the names. */
@@ -199,7 +215,7 @@ export async function searchNfts(db: Db, contract: string, search: string, limit
     .execute();
   // The last row may be there only to show that more follow: its metadata were not read then.
   const { rows, page } = await withLargeMetadata(db, found, { limit, offset: 0, after: null });
-  return rows.slice(0, page.limit).map(toNft);
+  return rows.slice(0, page.limit).map(toView);
 }
 
 /** The tokens of a collection that a wallet holds, or that have a trait. */
@@ -258,14 +274,14 @@ export async function listSomeNfts(
       ? await listNftsOfOwner(db, contract, filter.owner, page)
       : await listNftsWithTrait(db, contract, filter.trait, page);
   const { rows, page: fitting } = await withLargeMetadata(db, list.rows, page);
-  return pageOf(rows.map(toNft), list.total, fitting, (row) => row.place);
+  return pageOf(rows.map(toView), list.total, fitting, (row) => row.place);
 }
 
 /** Burnt tokens are included: they have no owner. */
 export async function findNft(db: Db, contract: string, tokenId: string): Promise<CollectionNft | undefined> {
   const found = await mintedNfts(db, contract).where("nfts.token_id", "=", tokenId).execute();
   const { rows } = await withLargeMetadata(db, found, { limit: 1, offset: 0, after: null });
-  return rows.map(toNft)[0];
+  return rows.map(toView)[0];
 }
 
 /** The token, as soon as its mint is in a block. Burnt tokens are included. */

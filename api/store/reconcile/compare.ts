@@ -279,11 +279,11 @@ async function removeToken(trx: Trx, row: NftRow): Promise<void> {
 
 /** Metadata belongs to the request. While the token belongs to the same request its metadata stays, edited or not. */
 async function repairToken(trx: Trx, stored: NftRow, real: NftRow, lacksMetadata: boolean): Promise<void> {
-  const { supply, minted_block, minted_at, request_id, token_uri, metadata, search_name } = real;
+  const { supply, minted_block, minted_at, changed_block, request_id, token_uri, metadata, search_name } = real;
   await trx
     .updateTable("nfts")
     .set({
-      ...{ supply, minted_block, minted_at, request_id, token_uri },
+      ...{ supply, minted_block, minted_at, changed_block, request_id, token_uri },
       ...(stored.request_id === request_id && !lacksMetadata ? {} : { metadata, search_name }),
     })
     .where("seq", "=", stored.seq)

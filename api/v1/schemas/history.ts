@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { address, integer, requestId, time, transactionHash } from "./outputs.ts";
+import { address, integer, isFinal, requestId, time, transactionHash } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 
 const historyEntry = z
@@ -15,6 +15,7 @@ const historyEntry = z
     block_number: z.int().meta({ description: "The block in which it happened." }),
     timestamp: time,
     request_id: requestId.nullable().meta({ description: "null when no request of this app caused it." }),
+    final: isFinal("the movement"),
   })
   .meta({ id: "HistoryEntry" });
 

@@ -20,7 +20,7 @@ import {
   UNICODE,
   userIdentifier,
 } from "./inputs.ts";
-import { address as addressAnswer, collectionType, integer, time } from "./outputs.ts";
+import { address as addressAnswer, collectionType, integer, isFinal, time } from "./outputs.ts";
 import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers, searchField } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
@@ -164,6 +164,7 @@ const nftFields = {
   token_uri: z.string().nullable().meta({ description: "URI of the metadata, as the contract returns it." }),
   metadata: tokenMetadata.nullable().meta({ description: "Hosted tokens only." }),
   minted_at: time.nullable().meta({ description: "Time of the block of the mint." }),
+  final: isFinal("the last change of the owner or of the number of copies"),
 };
 
 /** Which tokens of a collection. */
@@ -256,7 +257,11 @@ export const singleNft = z.union([
       type: z.literal("ERC1155").meta({ description: "Kind of the contract." }),
       owners: z
         .array(
-          z.object({ address: addressAnswer, quantity: integer.meta({ description: "Copies that the owner has." }) }),
+          z.object({
+            address: addressAnswer,
+            quantity: integer.meta({ description: "Copies that the owner has." }),
+            final: isFinal("the last change of the number of copies"),
+          }),
         )
         .meta({ description: "The owners of this page." }),
       ...pageFrameFields,

@@ -22,6 +22,13 @@ export const integer = z
   .union([z.int().nonnegative(), z.string().regex(/^[0-9]+$/)])
   .meta({ id: "Integer", description: "A JSON integer up to 2^53-1, a decimal string above that." });
 
+/** Whether what an item shows is settled. @param change what may still be undone. */
+export function isFinal(change: string) {
+  return z.boolean().meta({
+    description: `true when the block of ${change} is final. false: it is in a block that a reorg can still drop.`,
+  });
+}
+
 export const wei = z
   .string()
   .regex(/^[0-9]+$/)

@@ -57,6 +57,40 @@ describe("confirmations and reorganizations of the chain", () => {
     await mine(1);
   }
 
+  describe("given a mint in a block that is not deep enough", () => {
+    it("lists the token as not final, then as final, and stays with that", async () => {
+      const wallet = await api.wallet();
+      const collection = await newCollection();
+      const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: wallet });
+      const paths = [
+        `/v1/accounts/${wallet}`,
+        `/v1/accounts/${wallet}/history`,
+        `/v1/collections/${collection}`,
+        `/v1/collections/${collection}/1/history`,
+      ];
+      const finals = async () => {
+        const pages = await Promise.all(
+          paths.map((path) => api.ok<Partial<Record<string, { final: boolean }[]>>>("GET", path)),
+        );
+        const token = await api.ok<{ final: boolean }>("GET", `/v1/collections/${collection}/1`);
+        return [...pages.flatMap(({ nfts, history }) => nfts ?? history ?? []), token].map((item) => item.final);
+      };
+      await inBlock(id);
+      expect(await finals()).to.deep.equal([false, false, false, false, false]);
+      const seen: boolean[] = [];
+      for (let blocks = 1; blocks <= 2 * CONFIRMATIONS; blocks++) {
+        await mine(1);
+        await moneta.caughtUp();
+        const [first, ...others] = await finals();
+        expect(new Set(others)).to.deep.equal(new Set([first]));
+        seen.push(first === true);
+      }
+      // The block of the mint is the first of its confirmations.
+      expect(seen.indexOf(true)).to.equal(CONFIRMATIONS - 2);
+      expect(seen.slice(CONFIRMATIONS - 2)).not.to.include(false);
+    });
+  });
+
   describe("given a mint in a block that is dropped before its confirmation depth", () => {
     it("rolls it back, rebroadcasts the same transaction, and completes it once", async () => {
       const to = await api.wallet();

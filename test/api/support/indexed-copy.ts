@@ -160,9 +160,11 @@ export async function chainState(
     `select key, sum(value) as total from counters where key not like 'series:%:fee_%' group by key having sum(value) <> 0 order by key`,
   );
   return {
-    nfts: await table("nfts", "contract, token_id", ["seq"]),
+    nfts: await table("nfts", "contract, token_id", exact ? ["seq"] : ["seq", "changed_block"]),
     // A balance that was read counts since the last block of its slice.
-    holdings: holdings.map((row) => (!exact || isForeign.has(row["contract"]) ? { ...row, since_block: null } : row)),
+    holdings: holdings.map((row) =>
+      !exact || isForeign.has(row["contract"]) ? { ...row, since_block: null, changed_block: null } : row,
+    ),
     // By their numbers, which listings use as the order.
     transfers: await table("transfers", "id", ["id"]),
     history: await rows(

@@ -164,6 +164,7 @@ describe("contents of a wallet", () => {
         token_uri: null,
         metadata: null,
         minted_at: null,
+        final: false,
         unlockable_content: null,
         as_of_block: 0,
       });
