@@ -1,3 +1,7 @@
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+
+import { Agent, type Dispatcher, request } from "undici";
 import { z } from "zod";
 
 import { AdaptiveSize } from "../shared/adaptive-size.ts";
@@ -289,17 +293,20 @@ export class Rpc extends RpcCalls {
   async #send(body: string, { answerBytes = MAX_ANSWER, abort }: RpcBounds): Promise<HttpAnswer> {
     const timeout = AbortSignal.timeout(this.#timeout);
     try {
-      const response = await fetch(this.#url, {
+      const response = await request(this.#url, {
+        dispatcher: CONNECTIONS,
         method: "POST",
-        headers: { "content-type": "application/json" },
+        headers: { "content-type": "application/json", "accept-encoding": "gzip" },
         body,
         signal: abort === undefined ? timeout : AbortSignal.any([timeout, abort]),
       });
-      const retryAfter = waitOfHeader(response.headers.get("retry-after"), Date.now());
+      const { statusCode: status, headers } = response;
+      if (status >= 300 && status < 400) throw redirected(response, this.#url);
+      const retryAfter = waitOfHeader(textOf(headers["retry-after"]) ?? null, Date.now());
       // Providers refuse calls with pages of HTML. The status then says more than the body.
-      return { status: response.status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
+      return { status, retryAfter, json: parseJson(await readText(response, answerBytes)) };
     } catch (error) {
-      if (error instanceof AnswerTooLarge) throw error;
+      if (error instanceof AnswerTooLarge || error instanceof ChainUnavailable) throw error;
       // The URL may contain a provider's key, so no message includes it.
       throw new ChainUnavailable("the node cannot be reached: check RPC_URL and that the node runs", {
         cause: faultOf(error),
@@ -308,14 +315,38 @@ export class Rpc extends RpcCalls {
   }
 }
 
-/** How `fetch` names a connection that the other side closed. */
+/** Connections to all nodes. HTTP/2 is off: what a proxy does to one stream must not end the calls of the others. */
+const CONNECTIONS = new Agent({ allowH2: false });
+
+/**
+ * A redirect is not followed: with it, a node could make this process call any server of its network.
+ * Only the origin of the target is named, because its path may contain a provider's key.
+ */
+function redirected(response: Dispatcher.ResponseData, from: string): ChainUnavailable {
+  discard(response);
+  const target = URL.parse(textOf(response.headers["location"]) ?? "", from);
+  const to = target === null ? "" : ` to ${target.origin}`;
+  return new ChainUnavailable(
+    `the node redirects${to}, and redirects are not followed: set RPC_URL to the final address`,
+  );
+}
+
+/** Closes the connection without reading the body. */
+function discard(response: Dispatcher.ResponseData): void {
+  response.body.on("error", () => undefined).destroy();
+}
+
+function textOf(header: string | string[] | undefined): string | undefined {
+  return Array.isArray(header) ? header.join(", ") : header;
+}
+
+/** How `undici` names a connection that the other side closed. */
 const BROKEN_CONNECTION: readonly string[] = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"];
 
-/** The code of a failed `fetch`, or else its name. Never its message, which may contain the URL. */
+/** The code of a failed exchange, or else its name. Never its message, which may contain the URL. */
 function faultOf(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
-  const { cause } = error;
-  return cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : error.name;
+  return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
 function methodOf(calls: readonly RpcCall[]): string {
@@ -336,16 +367,36 @@ function revertData(data: unknown): string | null {
   return null;
 }
 
-/** Reads an answer as a stream and stops at the limit, so that no answer can fill the memory. @throws AnswerTooLarge */
-async function readText(response: Response, limit: number): Promise<string> {
-  if (response.body === null) return "";
+/**
+ * Reads an answer as a stream. Stops at the limit, as sent and unpacked, so that no answer can fill the memory.
+ * @throws AnswerTooLarge, ChainUnavailable for a content coding that was not asked for
+ */
+async function readText(response: Dispatcher.ResponseData, limit: number): Promise<string> {
+  const coding = textOf(response.headers["content-encoding"])?.trim().toLowerCase() ?? "identity";
+  if (coding === "identity") return textUpTo(limit, response.body);
+  if (coding === "gzip")
+    return pipeline(response.body, upTo(limit), createGunzip(), (bytes: AsyncIterable<Uint8Array>) =>
+      textUpTo(limit, bytes),
+    );
+  discard(response);
+  throw new ChainUnavailable(`the node's answer has the content coding ${coding}, which was not asked for`);
+}
+
+async function textUpTo(limit: number, source: AsyncIterable<Uint8Array>): Promise<string> {
   const chunks: Uint8Array[] = [];
-  let length = 0;
-  // Leaving the loop by an error cancels the stream, which closes the connection.
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    length += chunk.byteLength;
-    if (length > limit) throw new AnswerTooLarge(limit);
-    chunks.push(chunk);
-  }
+  // Leaving the loop by an error ends the stream, which closes the connection.
+  for await (const chunk of upTo(limit)(source)) chunks.push(chunk);
   return Buffer.concat(chunks).toString("utf8");
+}
+
+/** Passes bytes on. @throws AnswerTooLarge after more than `limit` of them */
+function upTo(limit: number) {
+  return async function* (source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    let length = 0;
+    for await (const chunk of source) {
+      length += chunk.byteLength;
+      if (length > limit) throw new AnswerTooLarge(limit);
+      yield chunk;
+    }
+  };
 }

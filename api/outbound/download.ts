@@ -1,5 +1,5 @@
-import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { pipeline } from "node:stream";
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
 
 import { type Dispatcher, request } from "undici";
 
@@ -33,8 +33,8 @@ interface DownloadOptions {
 }
 
 const MAX_REDIRECTS = 5;
-/** Content codings applied one after another. One is usual. */
-const MAX_CODINGS = 2;
+/** The largest window of zstd that receivers must support is 2^23 bytes, 8 MiB (RFC 8878, section 3.1.1.1.2). */
+const ZSTD_WINDOW_BITS = 23;
 
 /**
  * Downloads from an http(s) URL that a user gave. Each redirect is checked like the first URL.
@@ -100,27 +100,31 @@ function discard(response: Dispatcher.ResponseData): void {
   response.body.on("error", () => undefined).destroy();
 }
 
-/** Decompresses, because some servers compress without being asked. `maxBytes` also stops a decompression bomb. */
+/**
+ * Decompresses, because some servers compress without being asked. `maxBytes` bounds the bytes before and after it. Only one
+ * coding is accepted, so no decoder works on more than `maxBytes` of input.
+ */
 function decompressed(response: Dispatcher.ResponseData, options: DownloadOptions): AsyncIterable<Uint8Array> {
   const header = response.headers["content-encoding"] ?? "";
   const codings = (Array.isArray(header) ? header.join(",") : header)
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
-  const decoders = codings
-    .slice(-MAX_CODINGS - 1)
-    .reverse()
-    .map(decoderOf);
-  if (decoders.length === 0) return response.body;
-  if (decoders.length > MAX_CODINGS || decoders.includes(null)) {
+  const [coding] = codings;
+  if (coding === undefined) return response.body;
+  const decoder = codings.length === 1 ? decoderOf(coding) : null;
+  if (decoder === null) {
     discard(response);
     throw new DownloadError("unavailable", "Its content coding is not supported.");
   }
-  const last = decoders.at(-1) as unknown as Readable;
-  const steps = [bounded(response.body, options.maxBytes), ...decoders] as unknown as NodeJS.ReadWriteStream[];
-  // An error in any step destroys the last stream with that error, and its reader throws it.
-  pipeline(steps, () => undefined);
-  return last;
+  // An error in any step destroys the decoder with that error, and its reader throws it.
+  pipeline(
+    response.body,
+    (bytes) => bounded(bytes, options.maxBytes),
+    decoder,
+    () => undefined,
+  );
+  return decoder;
 }
 
 function decoderOf(coding: string) {
@@ -133,7 +137,8 @@ function decoderOf(coding: string) {
     case "br":
       return createBrotliDecompress();
     case "zstd":
-      return createZstdDecompress();
+      // By default a few bytes can ask for a window of 128 MiB.
+      return createZstdDecompress({ params: { [constants.ZSTD_d_windowLogMax]: ZSTD_WINDOW_BITS } });
     default:
       return null;
   }
@@ -158,7 +163,11 @@ function describe(error: unknown, signal: AbortSignal): DownloadError {
   if (code === "BLOCKED_ADDRESS") {
     return new DownloadError("blocked", `It leads to an address that is not public. ${HOW_TO_ALLOW}`, { cause: error });
   }
-  if (code?.startsWith("Z_") === true || code?.startsWith("ERR_") === true) {
+  if (code === "ZSTD_error_frameParameter_windowTooLarge") {
+    const most = `${(2 ** (ZSTD_WINDOW_BITS - 20)).toString()} MiB`;
+    return new DownloadError("unavailable", `Its zstd window is larger than ${most}.`, { cause: error });
+  }
+  if (["Z_", "ZSTD_", "ERR_"].some((start) => code?.startsWith(start) === true)) {
     return new DownloadError("unavailable", "The bytes do not match the declared content coding.", { cause: error });
   }
   const reason = code === null ? "The connection failed." : `The connection failed (${code}).`;

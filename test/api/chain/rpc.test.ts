@@ -1,3 +1,5 @@
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
+
 import { expect } from "chai";
 
 import { AnswerTooLarge, ChainUnavailable, describeError, RateLimited, RpcError } from "../../../api/chain/errors.ts";
@@ -100,6 +102,62 @@ describe("Rpc", () => {
       expect(await rpc.call("echo", [1])).to.equal(1);
     });
   });
+
+  describe("given a compressed answer", () => {
+    const packed = (coding: string, body: Uint8Array) => {
+      node.raw = (_calls, response) => response.writeHead(200, { "content-encoding": coding }).end(body);
+    };
+    const result = (value: unknown) => Buffer.from(JSON.stringify({ jsonrpc: "2.0", id: 0, result: value }));
+
+    it("asks for gzip alone, and reads it", async () => {
+      const asked: unknown[] = [];
+      node.raw = (_calls, response) => {
+        asked.push(response.req.headers["accept-encoding"]);
+        response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(result("packed")));
+      };
+      expect(await rpc.call("echo", [1])).to.equal("packed");
+      expect(asked).to.deep.equal(["gzip"]);
+    });
+
+    it("stops unpacking at the limit", async () => {
+      packed("gzip", gzipSync(result("0".repeat(30_000_000))));
+      expect(await failure(rpc.call("echo", [1], { answerBytes: 1_000_000 }))).to.be.instanceOf(AnswerTooLarge);
+    });
+
+    for (const [coding, body] of [
+      ["zstd", zstdCompressSync(result(1))],
+      ["br", brotliCompressSync(result(1))],
+      ["deflate", deflateSync(result(1))],
+      ["gzip, gzip", gzipSync(gzipSync(result(1)))],
+    ] as const) {
+      it(`refuses ${coding}, which was not asked for`, async () => {
+        packed(coding, body);
+        const error = await failure(rpc.call("echo", [1]));
+        expect(error).to.be.instanceOf(ChainUnavailable);
+        expect((error as Error).message).to.contain(`the content coding ${coding}`);
+      });
+    }
+
+    it("throws ChainUnavailable for bytes that are not gzip", async () => {
+      packed("gzip", result(1));
+      expect(await failure(rpc.call("echo", [1]))).to.be.instanceOf(ChainUnavailable);
+    });
+  });
+
+  for (const status of [301, 302, 303, 307, 308]) {
+    it(`follows no redirect with status ${status.toString()}, and names the origin of its target`, async () => {
+      const target = await startFakeRpc(() => "inside");
+      const location = `${target.url.replace("//", "//user:password@")}/latest/secret?key=secret`;
+      node.raw = (_calls, response) => response.writeHead(status, { location }).end();
+      const error = await failure(rpc.call("echo", [1]));
+      await target.stop();
+      expect(error).to.be.instanceOf(ChainUnavailable);
+      expect((error as Error).message).to.equal(
+        `the node redirects to ${target.url}, and redirects are not followed: set RPC_URL to the final address`,
+      );
+      expect(target.calls).to.deep.equal([]);
+    });
+  }
 
   describe("given an answer that never ends", () => {
     it("stops reading at the limit, and closes the connection", async () => {
