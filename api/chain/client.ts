@@ -21,6 +21,14 @@ const block = z.object({
 });
 export type Block = z.infer<typeof block>;
 
+/** The blocks of `client.blocks` with all fields that the node showed. */
+const shown = new WeakMap<Block, object>();
+
+/** A block with all fields that the node showed, if `client.blocks` read it. */
+export function shownBlock(of: Block): object | undefined {
+  return shown.get(of);
+}
+
 /** The gas that a call needs, or its revert data. Null: the node cannot tell. */
 export type CallResult = { gas: bigint } | { reverted: string } | null;
 
@@ -93,13 +101,12 @@ export class ChainClient {
   /** The number of the newest block, and the blocks at some heights, in one round trip. See `blocks`. */
   async headAnd(heights: number[]): Promise<{ head: number; blocks: (Block | null)[] }> {
     const [head, ...answers] = await this.#rpc.all([{ method: "eth_blockNumber", params: [] }, ...blocksAt(heights)]);
-    return { head: parse(small, head), blocks: answers.map((answer) => parse(block.nullable(), answer)) };
+    return { head: parse(small, head), blocks: answers.map(readBlock) };
   }
 
   /** Null for a block that the node does not have (yet, or any more). */
   async blocks(numbers: number[]): Promise<(Block | null)[]> {
-    const answers = await this.#rpc.all(blocksAt(numbers));
-    return answers.map((answer) => parse(block.nullable(), answer));
+    return (await this.#rpc.all(blocksAt(numbers))).map(readBlock);
   }
 
   /** Blocks with all fields that the node shows. @throws ChainUnavailable when it does not have one of them. */
@@ -314,7 +321,7 @@ export class ChainClient {
 const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
 
 /** Longest answer with the receipts of a block, in bytes. */
-const MAX_RECEIPTS = 64 * 1024 * 1024;
+export const MAX_RECEIPTS = 64 * 1024 * 1024;
 const NO_RECEIPTS = "the node does not have the receipts of a block";
 
 /** The identity precompile returns its input on every node that has the state of the block. */
@@ -339,6 +346,12 @@ function memoryWords(gas: number): number {
 function parse<T>(schema: z.ZodType<T>, answer: unknown, problem?: string): T {
   const parsed = schema.safeParse(answer);
   return parsed.success ? parsed.data : invalid(problem);
+}
+
+function readBlock(answer: unknown): Block | null {
+  const read = parse(block.nullable(), answer);
+  if (read !== null) shown.set(read, answer as object);
+  return read;
 }
 
 function present(answers: readonly unknown[], missing: string): object[] {

@@ -142,6 +142,11 @@ export class ReceiptsDiffer extends NodeDisagrees {
   override readonly name = "ReceiptsDiffer";
 }
 
+/** A block cannot be proven, and must be. Another node may be able to. */
+export class ReceiptsUnproven extends ChainUnavailable {
+  override readonly name = "ReceiptsUnproven";
+}
+
 /** The nodes have different blocks, and neither side has a majority. No node is at fault, so the work does not move on to another one. */
 export class NodesDivided extends ChainUnavailable {
   override readonly name = "NodesDivided";

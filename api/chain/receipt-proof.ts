@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from "node:util";
+
 import { keccak256 } from "ethers";
 import { z } from "zod";
 
@@ -81,6 +83,21 @@ export interface ProvenHeader {
   receiptsRoot: string;
   /** 256 bytes. */
   logsBloom: Buffer;
+  gasUsed: bigint;
+}
+
+const said = identified.extend({ receiptsRoot: hash, logsBloom: bloom, gasUsed: hexQuantity });
+
+/**
+ * What nodes say of a header that has fields of a later version. Two nodes that say the same of the same hash are as good as a
+ * proven header: the receipts are then proven by that root.
+ * @throws UnknownFormat
+ */
+export function agreedHeader(answer: unknown, other: unknown): ProvenHeader {
+  const [one, two] = [said.safeParse(answer), said.safeParse(other)];
+  if (!one.success || !two.success || !isDeepStrictEqual(one.data, two.data))
+    throw new UnknownFormat("another node does not say the same of the header");
+  return { ...one.data, logsBloom: bytes(one.data.logsBloom) };
 }
 
 /** @param answer a block as the node shows it. @throws NotProven, UnknownFormat */
@@ -99,8 +116,9 @@ export function proveHeader(answer: unknown): ProvenHeader {
   const present = count < 0 ? added : added.slice(0, count);
   const values = [...Object.keys(HEADER).map((key) => fields.data[key as keyof typeof HEADER]), ...present];
   const encoded = list(values.map((value) => item(typeof value === "bigint" ? quantity(value) : bytes(value ?? "0x"))));
+  const { receiptsRoot, logsBloom, gasUsed } = fields.data;
   if (keccak256(encoded) === known.data.hash)
-    return { ...known.data, receiptsRoot: fields.data.receiptsRoot, logsBloom: bytes(fields.data.logsBloom) };
+    return { ...known.data, receiptsRoot, gasUsed, logsBloom: bytes(logsBloom) };
   if (unknown !== undefined)
     throw new UnknownFormat(`the header of ${name} has the field ${unknown}, which this version does not know`);
   throw new NotProven(`the fields of ${name} do not give its hash`);
@@ -124,35 +142,48 @@ const receipt = z.object({
   depositReceiptVersion: hexQuantity.nullish(),
 });
 
+/** What the receipts of a block prove. */
+export interface ProvenLogs {
+  logs: RawLog[];
+  /**
+   * Logs of receipts that are not part of the root. Some chains show such receipts, for example for what their bridge does
+   * (Polygon PoS). Nothing proves them.
+   */
+  outside: RawLog[];
+}
+
 /**
  * The logs of a block, in order, from receipts that give the root of its header. The hashes of transactions are not part of
  * receipts: they are as the node says.
- * @param answers the receipts of the block, in order, as the node shows them. @throws NotProven, UnknownFormat
+ * @param parts the receipts of the block, in order, as the node shows them. @param keep which logs are wanted.
+ * @throws NotProven, UnknownFormat
  */
-export async function proveLogs(of: ProvenHeader, answers: readonly unknown[]): Promise<RawLog[]> {
+export async function proveLogs(
+  of: ProvenHeader,
+  parts: AsyncIterable<readonly unknown[]> | Iterable<readonly unknown[]>,
+  keep: (log: RawLog) => boolean = () => true,
+): Promise<ProvenLogs> {
   const name = `block ${of.number.toString()}`;
-  const types = new Set<number>();
-  const read = await mapInSlices(answers, (answer, index) => {
-    const parsed = receipt.safeParse(answer);
-    if (!parsed.success) {
-      const field = parsed.error.issues[0]?.path.join(".") ?? "?";
-      throw new UnknownFormat(`a receipt of ${name} lacks the field ${field}, or has it in another form`);
+  const read: { type: number; encoded: Buffer; logs: RawLog[]; usesGas: boolean }[] = [];
+  let gas = 0n;
+  for await (const part of parts) {
+    const receipts = await mapInSlices(part, (answer, index) => readReceipt(of, answer, read.length + index));
+    const slices = new Slices();
+    for (const one of receipts) {
+      const { type, cumulativeGasUsed } = one;
+      const logs = (await logsOf(of, one)).filter(keep);
+      await slices.next();
+      read.push({ type, encoded: encodeReceipt(one), logs, usesGas: cumulativeGasUsed > gas });
+      if (cumulativeGasUsed > gas) gas = cumulativeGasUsed;
     }
-    types.add(parsed.data.type);
-    if (parsed.data.transactionIndex !== index || parsed.data.blockHash !== of.hash)
-      throw new NotProven(`the receipts are not those of ${name}, or not in their order`);
-    return parsed.data;
-  });
-  const logs: RawLog[] = [];
-  for (const { logs: ofReceipt, transactionHash } of read) {
-    const parsed = await parseLogs(ofReceipt);
-    if (parsed === null) throw new NotProven(`a receipt of ${name} has a log that is not valid`);
-    if (parsed.some((log) => log.transactionHash !== transactionHash || log.blockHash !== of.hash))
-      throw new NotProven(`a receipt of ${name} has the log of another transaction`);
-    logs.push(...parsed);
   }
-  if ((await trieRoot(await mapInSlices(read, encodeReceipt))) === of.receiptsRoot) return logs;
-  const unknown = [...types].find((type) => !TYPES.has(type) && type !== DEPOSIT);
+  const proves = async (some: typeof read) => (await trieRoot(some.map(({ encoded }) => encoded))) === of.receiptsRoot;
+  if (await proves(read)) return { logs: read.flatMap(({ logs }) => logs), outside: [] };
+  // Each transaction of a block uses gas. What uses none is not one of them.
+  const [within, without] = [read.filter(({ usesGas }) => usesGas), read.filter(({ usesGas }) => !usesGas)];
+  if (without.length > 0 && (await proves(within)))
+    return { logs: within.flatMap(({ logs }) => logs), outside: without.flatMap(({ logs }) => logs) };
+  const unknown = read.map(({ type }) => type).find((type) => !TYPES.has(type) && type !== DEPOSIT);
   if (unknown !== undefined)
     throw new UnknownFormat(
       `${name} has a receipt of type 0x${unknown.toString(16)}, which this version does not know`,
@@ -160,9 +191,32 @@ export async function proveLogs(of: ProvenHeader, answers: readonly unknown[]): 
   throw new NotProven(`the receipts of ${name} do not give the root in its header`);
 }
 
+type ShownReceipt = z.infer<typeof receipt>;
+
+function readReceipt(of: ProvenHeader, answer: unknown, index: number): ShownReceipt {
+  const name = `block ${of.number.toString()}`;
+  const parsed = receipt.safeParse(answer);
+  if (!parsed.success) {
+    const field = parsed.error.issues[0]?.path.join(".") ?? "?";
+    throw new UnknownFormat(`a receipt of ${name} lacks the field ${field}, or has it in another form`);
+  }
+  if (parsed.data.transactionIndex !== index || parsed.data.blockHash !== of.hash)
+    throw new NotProven(`the receipts are not those of ${name}, or not in their order`);
+  return parsed.data;
+}
+
+async function logsOf(of: ProvenHeader, { logs, transactionHash }: ShownReceipt): Promise<RawLog[]> {
+  const name = `block ${of.number.toString()}`;
+  const parsed = await parseLogs(logs);
+  if (parsed === null) throw new NotProven(`a receipt of ${name} has a log that is not valid`);
+  if (parsed.some((log) => log.transactionHash !== transactionHash || log.blockHash !== of.hash))
+    throw new NotProven(`a receipt of ${name} has the log of another transaction`);
+  return parsed;
+}
+
 const rawLogs = z.array(z.object({ address: hex, topics: z.array(hex), data: hex }));
 
-function encodeReceipt(of: z.infer<typeof receipt>): Buffer {
+function encodeReceipt(of: ShownReceipt): Buffer {
   const logs = rawLogs.parse(of.logs).map(({ address: contract, topics, data }) => {
     const fields = [item(bytes(contract)), list(topics.map((topic) => item(bytes(topic)))), item(bytes(data))];
     return list(fields);

@@ -44,8 +44,8 @@ export function doctor(terminal: Terminal): Command {
 
 /** What the checks of the doctor read. */
 export function doctorContext(place: Workplace, thorough: boolean): DoctorContext {
-  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = place.settings;
-  return { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, thorough, now: Date.now() };
+  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections, verifyReceipts } = place.settings;
+  return { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, verifyReceipts, thorough, now: Date.now() };
 }
 
 function describe({ findings }: Examination): string {

@@ -196,7 +196,7 @@ class Reader {
       rpcReadOnly: readOnly,
       /** How many nodes must agree about a block before it is final. */
       rpcAgreement,
-      /** Whether logs are checked against the receipts of their blocks. */
+      /** Whether the logs of a block must be proven by its receipts. */
       verifyReceipts: this.read("VERIFY_RECEIPTS"),
       /** First and largest sizes of log queries. */
       logQueries: {

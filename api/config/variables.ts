@@ -193,6 +193,10 @@ export type Role = (typeof ROLES)[number];
 
 /** Who verifies collections. */
 const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
+/** Whether the logs of a block must be proven by its receipts. */
+export const VERIFY_RECEIPTS = ["auto", "true", "false"] as const;
+export type VerifyReceipts = (typeof VERIFY_RECEIPTS)[number];
+
 export type VerifyCollections = (typeof VERIFY_COLLECTIONS)[number];
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
@@ -281,10 +285,10 @@ export const VARIABLES = {
       "How many nodes of `RPC_URLS` must agree about a block and its logs before it is final. The nodes that answer must always agree, so with 1 a single node is enough only while the others are down. With 2 or more, nothing becomes final while fewer answer. At most the number of nodes.",
   },
   VERIFY_RECEIPTS: {
-    schema: z.enum(["true", "false"]).transform((text) => text === "true"),
-    fallback: "false",
+    schema: z.enum(VERIFY_RECEIPTS),
+    fallback: "auto",
     description:
-      "`true`: the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. It costs more calls, and does not work for every chain. See [operations.md](operations.md#receipts-as-proof).",
+      "Whether the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. `auto`: where blocks of this chain can be proven; otherwise the work goes on, with the condition `receipts_unproven`. `true`: nothing is stored without a proof. `false`: nothing is compared. The check costs more calls. See [operations.md](operations.md#receipts-as-proof).",
   },
   LOG_QUERY_BLOCKS: {
     schema: wholeNumber(1, 100_000),

@@ -56,7 +56,7 @@ async function runDoctor(settings: Settings, { database, client, identity, keys,
   const { CHECKS, examine } = await import("../operate/doctor/examine.ts");
   const { diskCheck, filesCheck, storeCheck } = await import("../operate/media-checks.ts");
   const checkedAt = now();
-  const { dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections } = settings;
+  const { dataDir, lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections, verifyReceipts } = settings;
   const context: DoctorContext = {
     database,
     client,
@@ -75,6 +75,7 @@ async function runDoctor(settings: Settings, { database, client, identity, keys,
     maxFeeGwei,
     pinRpc,
     verifyCollections,
+    verifyReceipts,
     thorough: false,
     now: checkedAt,
   };

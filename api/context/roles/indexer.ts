@@ -46,10 +46,13 @@ function createVerifier({ verifyCollections, verification, leaseSeconds }: Setti
 }
 
 function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
-  const { database, client, identity, signals, logger, metrics, now, local } = deps;
+  const { database, identity, signals, logger, metrics, now, local } = deps;
+  const { chainId } = identity;
+  const client = deps.client.as("follow");
+  const mode = settings.verifyReceipts;
   return new Indexer({
     database,
-    client: client.as("follow"),
+    client,
     contracts: identity.contracts,
     signals,
     logger,
@@ -60,7 +63,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     foreignCallGas: settings.limits.foreignCallGas,
     maxForeignLogs: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),
-    receipts: settings.verifyReceipts ? new ReceiptCheck({ client, logger, metrics }) : null,
+    receipts: mode === "false" ? null : new ReceiptCheck({ database, client, chainId, mode, logger, metrics }),
   });
 }
 

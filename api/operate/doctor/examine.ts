@@ -1,6 +1,6 @@
 import { ChainUnavailable, RpcError, describeError } from "../../chain/errors.ts";
 import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
-import { backlog, effects, followed, indexer, outbox, parked, pins, verified } from "./work-checks.ts";
+import { backlog, effects, followed, indexer, outbox, parked, pins, receipts, verified } from "./work-checks.ts";
 import { chain, contracts, fees, funds, lanes, nodes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
 
@@ -21,6 +21,7 @@ export const CHECKS: readonly Check[] = [
   pins,
   parked,
   indexer,
+  receipts,
   followed,
   verified,
   effects,

@@ -40,6 +40,28 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
   verification: { finding: warning, words: "Collections whose verification cannot be recorded", advice: AGAIN },
 };
 
+/** The logs of blocks are proven by their receipts. */
+export const receipts: Check = {
+  name: "receipts",
+  asksChain: false,
+  run: async ({ database, verifyReceipts }) => {
+    if (verifyReceipts === "false")
+      return ok("the logs of blocks are not compared with their receipts, because of VERIFY_RECEIPTS=false");
+    const why = await readMeta(database.read, "receipts_unproven");
+    if (why !== null)
+      return warning(
+        `Blocks cannot be proven by their receipts: ${why}. docs/operations.md, "Receipts as proof", says what to do.`,
+        "receipts_unproven",
+      );
+    const first = await readMeta(database.read, "receipts_proven");
+    return ok(
+      first === null
+        ? "no block with logs was read yet"
+        : "the logs of blocks are proven by the receipts of the blocks",
+    );
+  },
+};
+
 /** No row of the database makes its worker fail. */
 export const parked: Check = {
   name: "parked",

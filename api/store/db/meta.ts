@@ -42,6 +42,10 @@ export type MetaKey =
   | "gas_shortage"
   /** Hash of a lane's transaction on chain that this database does not know. Nothing is sent while there is one. */
   | "unknown_transaction"
+  /** The first block with logs whose receipts were proven: on this chain they can be. */
+  | "receipts_proven"
+  /** Why a block could not be proven. Set while there are such blocks. */
+  | "receipts_unproven"
   /** The run of `reconcile`, as JSON. */
   | "reconcile"
   /** In the temporary database of a run of `reconcile`: the run's id. */

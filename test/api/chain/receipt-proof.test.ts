@@ -131,12 +131,12 @@ describe("receipt proof", () => {
         const header = proveHeader(block);
         const receipts = (await node.provider.send("eth_getBlockReceipts", [block.hash])) as ShownReceipt[];
         expect(receipts.map((receipt) => Number(receipt.type))).to.deep.equal([type]);
-        expect((await proveLogs(header, receipts)).map(({ transactionHash }) => transactionHash)).to.deep.equal([
+        expect((await proveLogs(header, [receipts])).logs.map(({ transactionHash }) => transactionHash)).to.deep.equal([
           minted?.hash,
         ]);
         const [receipt] = receipts;
         if (receipt !== undefined) receipt.logs = [];
-        await refusal(NotProven, () => proveLogs(header, receipts));
+        await refusal(NotProven, () => proveLogs(header, [receipts]));
       });
     }
   });
@@ -145,12 +145,12 @@ describe("receipt proof", () => {
     const prove = async (change: (receipts: ShownReceipt[]) => unknown, header: Partial<ProvenHeader> = {}) => {
       const { block, receipts } = geth().whole;
       change(receipts);
-      return proveLogs({ ...proveHeader(block), ...header }, receipts);
+      return proveLogs({ ...proveHeader(block), ...header }, [receipts]);
     };
     const at = (receipts: ShownReceipt[], index: number) => receipts[index] ?? expect.fail("no such receipt");
 
     it("gives the logs of a block of Geth", async () => {
-      expect(await prove(() => undefined)).to.have.length(11);
+      expect((await prove(() => undefined)).logs).to.have.length(11);
     });
 
     const LIES: [string, (receipts: ShownReceipt[]) => unknown][] = [
@@ -173,6 +173,32 @@ describe("receipt proof", () => {
       expect(await refusal(NotProven, () => prove(() => undefined, { receiptsRoot }))).to.contain("root in its header");
     });
 
+    it("proves the rest when a receipt without gas is not part of the root, and names its logs", async () => {
+      // Polygon PoS shows such a receipt for what its bridge did. It comes after the transactions of the block.
+      let shown: ShownReceipt | null = null;
+      const proven = await prove((all) => {
+        const last = at(all, all.length - 1);
+        const transactionHash = `0x${"ab".repeat(32)}`;
+        const logs = (all.find((one) => one.logs.length > 0)?.logs ?? []).map((log) => ({ ...log, transactionHash }));
+        shown = { ...last, cumulativeGasUsed: "0x0", logs };
+        all.push(Object.assign(shown, { transactionHash, transactionIndex: `0x${all.length.toString(16)}` }));
+      });
+      expect(proven.logs).to.have.length(11);
+      expect(proven.outside.length).to.be.greaterThan(0);
+      expect(proven.outside.length).to.equal((shown as ShownReceipt | null)?.logs.length);
+    });
+
+    it("notices a receipt that was added and uses gas", async () => {
+      await refusal(NotProven, () =>
+        prove((all) => {
+          const last = at(all, all.length - 1);
+          const transactionIndex = `0x${all.length.toString(16)}`;
+          const more = { cumulativeGasUsed: `0x${(BigInt(last.cumulativeGasUsed) + 1n).toString(16)}` };
+          all.push(Object.assign({ ...last, logs: [], ...more }, { transactionIndex }));
+        }),
+      );
+    });
+
     it("says which type it does not know", async () => {
       const message = await refusal(UnknownFormat, () => prove((all) => (at(all, 1).type = "0x64")));
       expect(message).to.contain("type 0x64");
@@ -184,8 +210,8 @@ describe("receipt proof", () => {
         receipts: { blockHash: string }[];
       };
       const hash = receipts[0]?.blockHash ?? "";
-      const header = { number: 1, hash, parentHash: hash, receiptsRoot, logsBloom: Buffer.alloc(256) };
-      expect(await proveLogs(header, receipts)).to.have.length(16);
+      const header = { number: 1, hash, parentHash: hash, receiptsRoot, gasUsed: 0n, logsBloom: Buffer.alloc(256) };
+      expect((await proveLogs(header, [receipts])).logs).to.have.length(16);
     });
 
     for (const type of ["0x0", "0x1", "0x2", "0x3", "0x4", "0x7e"]) {
@@ -197,7 +223,7 @@ describe("receipt proof", () => {
         // The only node is a leaf. Its key is the index 0, which RLP writes as 0x80: two half bytes.
         const receiptsRoot = keccak256(encodeRlp(["0x2080", value]));
         const hash = `0x${"11".repeat(32)}`;
-        const header = { number: 1, hash, parentHash: hash, receiptsRoot, logsBloom: Buffer.alloc(256) };
+        const header = { number: 1, hash, parentHash: hash, receiptsRoot, gasUsed: 0n, logsBloom: Buffer.alloc(256) };
         const shown = {
           type,
           status: "0x1",
@@ -209,8 +235,8 @@ describe("receipt proof", () => {
           blockHash: hash,
           ...(type === "0x7e" ? { depositNonce: "0x102", depositReceiptVersion: "0x1" } : {}),
         };
-        expect(await proveLogs(header, [shown])).to.deep.equal([]);
-        await refusal(NotProven, () => proveLogs(header, [{ ...shown, status: "0x0" }]));
+        expect((await proveLogs(header, [[shown]])).logs).to.deep.equal([]);
+        await refusal(NotProven, () => proveLogs(header, [[{ ...shown, status: "0x0" }]]));
       });
     }
   });

@@ -25,7 +25,7 @@ const OTHERS = {
   rpcUrls: ["http://127.0.0.1:8545"],
   rpcReadOnly: [],
   rpcAgreement: 1,
-  verifyReceipts: false,
+  verifyReceipts: "auto",
 };
 
 describe("settings", () => {

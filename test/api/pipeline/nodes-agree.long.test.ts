@@ -8,12 +8,14 @@ import { useService } from "../../support/use-service.ts";
 
 /** So that blocks are stored before they are final. */
 const DEEP = { CONFIRMATIONS: "3" };
+/** The receipts would show which node lies about logs before the nodes are compared. */
+const WITHOUT_PROOF = { VERIFY_RECEIPTS: "false" };
 
 describeOn("sqlite", "blocks become final when the nodes agree", () => {
   describe("given two nodes", () => {
     let scene: NodesScene;
     afterEach(() => scene.minesOnlyTransactions());
-    const moneta = useService({ start: false, per: "test" });
+    const moneta = useService({ settings: WITHOUT_PROOF, start: false, per: "test" });
     beforeEach(async () => {
       scene = new NodesScene(moneta);
       await scene.addNodes(2);
@@ -111,7 +113,7 @@ describeOn("sqlite", "blocks become final when the nodes agree", () => {
   describe("given three nodes", () => {
     let scene: NodesScene;
     afterEach(() => scene.minesOnlyTransactions());
-    const moneta = useService({ start: false, per: "test" });
+    const moneta = useService({ settings: WITHOUT_PROOF, start: false, per: "test" });
     beforeEach(async () => {
       scene = new NodesScene(moneta);
       await scene.addNodes(3);
