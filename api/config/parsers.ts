@@ -37,6 +37,14 @@ export function wholeNumber(least: number, most: number) {
     .refine((value) => value >= least && value <= most, message);
 }
 
+/** Hashes of 32 bytes, separated by commas. */
+export const codeHashes = z.string().transform((text, context) => {
+  const hashes = text.split(",").map((part) => part.trim().toLowerCase());
+  return hashes.every((hash) => /^0x[0-9a-f]{64}$/.test(hash))
+    ? hashes
+    : refuse(context, "must be hashes (0x and 64 hex digits), separated by commas");
+});
+
 /** An absolute http(s) URL without a trailing slash, so that paths can be appended. */
 export const httpUrl = z.string().transform((text, context) => {
   const url = URL.parse(text);

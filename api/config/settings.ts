@@ -67,6 +67,8 @@ function settingsOf(reader: Reader) {
     ...reader.nodes(),
     dataDir,
     deploymentsDir: reader.read("DEPLOYMENTS_DIR"),
+    /** Hashes of contract code that is accepted besides that of the releases. */
+    allowedContractCode: reader.optional("ALLOWED_CONTRACT_CODE") ?? [],
     databaseUrl: reader.databaseUrl(dataDir),
     databasePool: reader.read("DATABASE_POOL"),
     /** null: `pg_dump` and `pg_restore` are on PATH. */

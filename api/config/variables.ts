@@ -7,6 +7,7 @@ import {
   addresses,
   announcedAddresses,
   bootstrapPeers,
+  codeHashes,
   databaseUrl,
   extendedPublicKey,
   httpUrl,
@@ -316,6 +317,12 @@ export const VARIABLES = {
     schema: z.string(),
     fallback: "deployments",
     description: "Folder of the `<chain id>.json` files with contract addresses that `npm run deploy` writes.",
+  },
+  ALLOWED_CONTRACT_CODE: {
+    schema: codeHashes,
+    fallback: "none",
+    description:
+      "For contracts of a build of your own: hashes of their code (keccak-256 of what the chain has), separated by commas. A start with contracts whose code neither a release of Moneta nor this list has is refused, and the error names the hashes.",
   },
   DATABASE_URL: {
     schema: databaseUrl,

@@ -13,6 +13,7 @@ import {
   storedAddresses,
 } from "../chain/contracts.ts";
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../chain/local-contracts.ts";
+import { type StrangeContract, strangeContracts } from "../chain/deployed-code.ts";
 import { contractsWithoutCode, readDeploymentLinks } from "../chain/reads.ts";
 import type { Settings } from "../config/settings.ts";
 import { parseJson } from "../shared/text.ts";
@@ -39,7 +40,10 @@ export function hostedBaseOf(settings: Pick<Settings, "publicUrl">): string {
   return `${settings.publicUrl}/metadata/`;
 }
 
-type IdentitySettings = Pick<Settings, "rpcUrl" | "databaseUrl" | "deploymentsDir" | "publicUrl">;
+type IdentitySettings = Pick<
+  Settings,
+  "rpcUrl" | "databaseUrl" | "deploymentsDir" | "publicUrl" | "allowedContractCode"
+>;
 
 /**
  * Finds out which chain the database belongs to, and the service's contracts there. A new database is bound to the chain
@@ -66,6 +70,7 @@ export async function establishIdentity(
       ? await localContracts(client, settings)
       : await readDeployment(settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
+  await requireOwnCode(client, contracts, settings);
   const first = await database.write(async (trx) => {
     await lockLedger(trx);
     if ((await readMeta(trx, "chain_id")) !== null) return false;
@@ -130,6 +135,7 @@ async function adoptFactories(
   const known = deployedAddresses(await readContracts(database.read));
   const contracts = await withDeployedFactories(known, settings.deploymentsDir, chainId);
   await requireCode(client, contracts, chainId);
+  await requireOwnCode(client, contracts, settings);
   if (isDeepStrictEqual(contracts, known)) return known;
   const { factories } = await readDeploymentLinks(client, contracts);
   const strange = factories.find(({ relay }) => relay !== known.relay);
@@ -222,4 +228,32 @@ async function requireCode(client: ChainClient, contracts: ContractAddresses, ch
         `Check that ${client.nodes.where} is a node of the right chain, and that it is in sync.`,
     );
   }
+}
+
+/**
+ * Wallets delegate to the delegate, and the relay moves their tokens: an address that somebody has put into the database or into the
+ * deployment file must not be used. A second node, where there is one, is asked before the start is refused.
+ * @throws StartupError
+ */
+async function requireOwnCode(
+  client: ChainClient,
+  contracts: ContractAddresses,
+  { allowedContractCode: allowed }: Pick<IdentitySettings, "allowedContractCode">,
+): Promise<void> {
+  const found = await strangeContracts(client, contracts, allowed);
+  if (found.length === 0) return;
+  const strange = (await client.nodes.second(() => strangeContracts(client, contracts, allowed))) ?? found;
+  if (strange.length === 0) return;
+  throw new StartupError(
+    `These contracts are not those that Moneta deploys: ${strange.map(inWords).join("; ")}. If you did not change the deployment file ` +
+      `or the database, somebody else did: compare the addresses with those of your deployment, and restore them. If the node is ` +
+      `wrong, use another one. If the contracts are a build of your own, add the hashes of their code to ALLOWED_CONTRACT_CODE. ` +
+      `Nothing was changed.`,
+  );
+}
+
+function inWords({ name, address, hash, relay }: StrangeContract): string {
+  return relay === null
+    ? `the ${name} ${address} has other code (its hash is ${hash})`
+    : `the ${name} ${address} belongs to the relay ${relay}`;
 }

@@ -2,6 +2,8 @@ import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { RELEASED_CODE } from "./deployed-code.ts";
+
 /** TypeChain's output of the last build: ABI, bytecode and types of every contract, tests and mocks included. */
 export const BUILD_OUTPUT = fileURLToPath(new URL("../../types/ethers-contracts", import.meta.url));
 
@@ -34,9 +36,15 @@ function factoryOf(name: string): string {
   return `factories/${name}__factory.ts`;
 }
 
-/** @param types folder with TypeChain's output. @param standardInput see `standardInputOf`. */
-export async function builtFiles(types: string, standardInput: string): Promise<Built> {
-  const built = new Map([[STANDARD_INPUT, Buffer.from(standardInput)]]);
+/** @param types folder with TypeChain's output. @param texts see `standardInputOf` and `releasedCodeOf`. */
+export async function builtFiles(
+  types: string,
+  texts: { standardInput: string; releasedCode: string },
+): Promise<Built> {
+  const built = new Map([
+    [STANDARD_INPUT, Buffer.from(texts.standardInput)],
+    [RELEASED_CODE, Buffer.from(texts.releasedCode)],
+  ]);
   for (const file of TYPES) built.set(file, await readFile(join(types, file)));
   return built;
 }

@@ -1,6 +1,8 @@
 import hre from "hardhat";
 
+import { RELEASED_CODE } from "../../contracts/generated/released-code.ts";
 import { differences } from "../scene/committed-files.ts";
+import { nextVersion, releasedCodeOf } from "./deployed-code.ts";
 import { BUILD_OUTPUT, builtFiles, GENERATED, updateGenerated } from "./generated.ts";
 import { differingContracts, standardInputOf } from "./standard-input.ts";
 
@@ -17,7 +19,8 @@ console.log(check ? "Compiling what has changed." : "Compiling the contracts fro
 await hre.tasks.getTask("build").run({ force: !check, noTests: true, quiet: true });
 const { artifacts } = hre.config.paths;
 const standardInput = await standardInputOf(artifacts);
-const built = await builtFiles(BUILD_OUTPUT, standardInput);
+const releasedCode = await releasedCodeOf(artifacts, RELEASED_CODE, await nextVersion("CHANGELOG.md"));
+const built = await builtFiles(BUILD_OUTPUT, { standardInput, releasedCode });
 if (check) {
   const problems = await differences(built, GENERATED, "generated");
   for (const problem of problems) console.error(`contracts/generated/${problem}`);

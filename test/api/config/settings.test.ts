@@ -44,6 +44,7 @@ describe("settings", () => {
       logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
       dataDir: "data",
       deploymentsDir: "deployments",
+      allowedContractCode: [],
       databaseUrl: "file:data/moneta.sqlite",
       databasePool: 10,
       seedFile: "data/seed.jwe",

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
+import { RELEASED_CODE } from "../../../scripts/contracts/deployed-code.ts";
 import {
   type Built,
   builtFiles,
@@ -21,7 +22,11 @@ describe("the comparison of contracts/generated with the build", () => {
   let built: Built;
 
   before(async () => {
-    built = await builtFiles(GENERATED, await readFile(join(GENERATED, STANDARD_INPUT), "utf8"));
+    const text = (file: string) => readFile(join(GENERATED, file), "utf8");
+    built = await builtFiles(GENERATED, {
+      standardInput: await text(STANDARD_INPUT),
+      releasedCode: await text(RELEASED_CODE),
+    });
   });
   beforeEach(async () => {
     committed = join(folder.path, "generated");
