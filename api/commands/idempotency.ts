@@ -2,7 +2,7 @@ import type { Credential } from "./credential.ts";
 import type { NewAnswer, StoredAnswer } from "../store/apps/idempotency.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Sealer } from "../keys/sealer.ts";
-import { isRawNumber } from "../shared/exact-json.ts";
+import { isRawNumber } from "../../client/rules/exact-json.ts";
 import type { LookUps } from "./look-ups.ts";
 
 /** The caller's `Idempotency-Key`, and what must be equal in a repeated call. */

@@ -4,8 +4,8 @@ import express, { type Request, type RequestHandler, type Response } from "expre
 
 import { BODY_SECONDS, MAX_JSON_DEPTH, MAX_JSON_VALUES } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
-import { parseExact } from "../shared/exact-json.ts";
-import { faultOfJson } from "../shared/json-fault.ts";
+import { parseExact } from "../../client/rules/exact-json.ts";
+import { faultOfJson } from "../../client/rules/json-fault.ts";
 import { inTime } from "../shared/pause.ts";
 import { discardRest } from "./file-body.ts";
 import type { OpenBodies } from "./held-bytes.ts";

@@ -1,7 +1,8 @@
 import type { ComponentChildren } from "preact";
 
+import type { Receivers } from "../../client/drop/receivers.ts";
 import { rowsFile } from "../forms/csv/outcomes.ts";
-import { ADDRESS, FILE, type TableProblem, type TableRow, USER } from "../forms/csv/table.ts";
+import { ADDRESS, FILE, TOKEN_ID, type TableProblem, type TableRow, USER } from "../../client/drop/table.ts";
 import { Button } from "../parts/button.tsx";
 import { downloadCsv } from "../parts/download.ts";
 import { ErrorNote } from "../parts/error-note.tsx";
@@ -45,6 +46,7 @@ export function DryRun({ dryRun, choices, onChange }: Props) {
           ) : (
             <BadRows plan={dryRun.plan} problems={dryRun.problems} />
           )}
+          <WhatHappens plan={dryRun.plan} receivers={dryRun.receivers} />
           {(dryRun.repeated || choices.again) && (
             <Check checked={choices.again} onChange={(again) => onChange({ again })}>
               Mint again the rows that an earlier import has sent
@@ -56,6 +58,26 @@ export function DryRun({ dryRun, choices, onChange }: Props) {
     case "wrong":
       return <Problems problems={dryRun.problems}>Nothing was sent. Correct the file, then choose it again.</Problems>;
   }
+}
+
+/** Who gets the tokens, and what a person should know before. */
+function WhatHappens({ plan: { table, options }, receivers }: { plan: Plan; receivers: Receivers }) {
+  const takesIds = options.fields.some(({ name }) => name === TOKEN_ID);
+  const unused = !takesIds && table.columns.includes(TOKEN_ID);
+  return (
+    <>
+      <p>
+        {table.rows.length.toLocaleString()} {table.rows.length === 1 ? "token" : "tokens"}: {receivers.summary}.
+        {table.format !== null && ` This is the output of ${table.format}.`}
+        {unused && " The token ids of the table are not used: the contract numbers its tokens itself."}
+      </p>
+      {receivers.warnings.slice(0, SHOWN).map((warning) => (
+        <p key={warning} class="note note-warning">
+          {warning}
+        </p>
+      ))}
+    </>
+  );
 }
 
 function Problems({ problems, children }: { problems: readonly TableProblem[]; children: ComponentChildren }) {

@@ -1,11 +1,15 @@
 import { useMemo } from "preact/hooks";
 
-import type { Shape } from "../../client/client.ts";
 import { type ItemOptions, itemsOf } from "../forms/csv/items.ts";
 import { nameOfRun } from "../forms/csv/progress.ts";
 import { sentBefore } from "../forms/csv/sent-rows.ts";
-import { FILE, readTable, type Table, type TableProblem, USER } from "../forms/csv/table.ts";
+import { answerOf, type Shape } from "../../client/client.ts";
+import { checkReceivers, type KnownUsers, type Receivers } from "../../client/drop/receivers.ts";
+import { ADDRESS, FILE, type Table, type TableProblem, USER } from "../../client/drop/table.ts";
+import { lookUpUsers } from "../../client/drop/users.ts";
+import { readTable } from "../forms/csv/table.ts";
 import type { Field } from "../forms/model/fields.ts";
+import { client } from "../service/client.ts";
 import { walletOf } from "../write/receivers.ts";
 import { dateTime } from "../service/format.ts";
 import { currentApp } from "../service/session.ts";
@@ -32,20 +36,21 @@ export type DryRunState =
   /** Nothing can be sent. */
   | { is: "wrong"; problems: readonly TableProblem[] }
   /** @property problems of the rows that are left out */
-  | { is: "ready"; plan: Plan; problems: readonly TableProblem[]; repeated: boolean };
+  | { is: "ready"; plan: Plan; problems: readonly TableProblem[]; repeated: boolean; receivers: Receivers };
 
 /** Stands for the URI of a picture that is not uploaded yet. */
 const NOT_UPLOADED = "ipfs://not-uploaded";
-/** Wallets that are looked up at a time. */
-const AT_ONCE = 4;
 
 /** Checks a file without sending anything. Only the wallets of user identifiers are looked up. */
 export function useDryRun(collection: Shape<"Collection">, fields: readonly Field[], choices: Choices): DryRunState {
   const text = choices.table?.text ?? "";
   const table = useMemo(() => readTable(text, fields), [text, fields]);
-  const users = useMemo(() => usersOf(table, choices), [table, choices.to, choices.newUsers]);
-  const key = JSON.stringify(users);
-  const wallets = useData(async () => ({ key, found: await walletsOf(users) }), [key]);
+  const users = useMemo(() => usersOf(table, choices), [table, choices.to]);
+  const key = JSON.stringify([users, choices.newUsers]);
+  const wallets = useData(
+    async () => ({ key, found: await lookUpUsers(users, { walletOf, search: searchUsers }, !choices.newUsers) }),
+    [key],
+  );
   return useMemo(() => {
     if (wallets.error !== null) return { is: "failed", loaded: wallets };
     if (wallets.data?.key !== key) return { is: "checking" };
@@ -60,7 +65,8 @@ interface Input {
   table: Table;
 }
 
-function decided({ collection, fields, choices, table }: Input, wallets: ReadonlyMap<string, string>): DryRunState {
+function decided({ collection, fields, choices, table }: Input, known: KnownUsers): DryRunState {
+  const { wallets } = known;
   const { to, supply, copyMedia, newUsers, pictures, again } = choices;
   const receiver = isUser(to) ? (wallets.get(to) ?? "") : to;
   const options: ItemOptions = {
@@ -95,7 +101,13 @@ function decided({ collection, fields, choices, table }: Input, wallets: Readonl
   if (bad === null || (problems.length > 0 && bad.size === table.rows.length)) {
     return { is: "wrong", problems };
   }
-  return { is: "ready", plan: { name, table, options, files, bad, place }, problems, repeated: sent.length > 0 };
+  return {
+    is: "ready",
+    plan: { name, table, options, files, bad, place },
+    problems,
+    repeated: sent.length > 0,
+    receivers: receiversOf(table, to, known),
+  };
 }
 
 function sentProblem([line, at]: [line: number, at: string]): TableProblem {
@@ -127,22 +139,23 @@ function isUser(text: string): boolean {
   return text !== "" && !/^0x/i.test(text);
 }
 
-/** The users whose wallets must exist. */
-function usersOf(table: Table, { to, newUsers }: Choices): string[] {
-  const users = newUsers ? [] : table.rows.flatMap(({ cells }) => cells.get(USER) ?? []);
+/** The users who get tokens. */
+function usersOf(table: Table, { to }: Choices): string[] {
+  const users = table.rows.flatMap(({ cells }) => cells.get(USER) ?? []);
   return [...new Set([...(isUser(to) ? [to] : []), ...users])].sort();
 }
 
-/** The wallets that exist, by user identifier. */
-async function walletsOf(users: readonly string[]): Promise<Map<string, string>> {
-  const found = new Map<string, string>();
-  const left = [...users];
-  const work = async () => {
-    for (let user = left.pop(); user !== undefined; user = left.pop()) {
-      const address = await walletOf(user);
-      if (address !== null) found.set(user, address);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return found;
+async function searchUsers(search: string): Promise<(string | null)[]> {
+  const page = await answerOf(client().GET("/v1/accounts", { params: { query: { search } } }));
+  return page.wallets.map(({ user_identifier: user }) => user);
+}
+
+/** Who gets the rows, as the check of receivers wants it. */
+function receiversOf(table: Table, to: string, known: KnownUsers): Receivers {
+  const rows = table.rows.map(({ line, cells }) => {
+    const [address, user] = [cells.get(ADDRESS), cells.get(USER)];
+    const owner = address !== undefined ? { address } : user === undefined ? null : { user };
+    return { source: line.toString(), owner };
+  });
+  return checkReceivers(rows, to === "" ? null : isUser(to) ? { user: to } : { address: to }, known);
 }

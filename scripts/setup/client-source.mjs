@@ -2,7 +2,11 @@
 // package is not built, and these are its sources.
 import { registerHooks } from "node:module";
 
-const SOURCES = { "@moneta/client": "entry.ts", "@moneta/client/bulk": "bulk-entry.ts" };
+const SOURCES = {
+  "@moneta/client": "entry.ts",
+  "@moneta/client/bulk": "bulk-entry.ts",
+  "@moneta/client/drop": "drop-entry.ts",
+};
 
 registerHooks({
   resolve: (specifier, context, next) => {

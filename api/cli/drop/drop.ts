@@ -2,22 +2,24 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { getAddress } from "ethers";
 
 import type { Shape } from "../../../client/client.ts";
+import type { Owner } from "../../../client/drop/folder.ts";
+import { REPORT } from "../../../client/drop/layout.ts";
+import { usersOf } from "../../../client/drop/receivers.ts";
+import { readSupply } from "../../../client/drop/values.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
 import { lockFile } from "../../store/db/sqlite/sqlite.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "../options.ts";
 import { printResult, resultCommand, type Terminal } from "../terminal.ts";
-import { readFolder, REPORT } from "./folder.ts";
+import { readAddress, readDropFolder } from "./folder.ts";
 import { JOURNAL, Journal, readJournal } from "./journal.ts";
 import { lackOfRoom, makePlan, type Plan } from "./plan.ts";
 import { describe, describePlan, showProgress, writeReport } from "./report.ts";
 import { runDrop } from "./run.ts";
 import { DropService } from "./service.ts";
 import { DropState } from "./state.ts";
-import { readSupply } from "./values.ts";
 
 interface Options {
   json?: boolean;
@@ -28,6 +30,8 @@ interface Options {
   url: string;
   token: string;
   yes?: boolean;
+  copyMedia?: boolean;
+  all?: boolean;
   retryFailed?: boolean;
   sendOldBatches?: boolean;
 }
@@ -42,20 +46,22 @@ export function drop(terminal: Terminal): Command {
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice --yes",
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
-    json: "{tokens, files, bytes, problems: [{source, message}], ignored_fields, state, completed, failed, unknown, open, report}",
-    notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
+    json: "{tokens, files, bytes, problems: [{source, message}], notes, receivers, plan: [{source, token_id, receiver}], ignored_fields, state, completed, failed, unknown, open, report}",
+    notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv, or what other tools write: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
   })
     .argument("<dir>", "the folder")
-    .requiredOption("--collection <address>", "a hosted collection of the app", readAddress)
+    .requiredOption("--collection <address>", "a hosted collection of the app", addressOf)
     .addOption(
       new Option("--to <address>", "who gets the tokens without an owner in the table")
-        .argParser(readAddress)
+        .argParser(addressOf)
         .conflicts("user"),
     )
     .option("--user <identifier>", "the user whose wallet gets them; it is created when it does not exist")
     .option("--supply <n>", "ERC1155: copies of each token", readCopies)
     .option(...URL_OPTION)
     .option(...TOKEN_OPTION)
+    .option("--copy-media", "have the service copy pictures that the metadata names by http, https or ipfs")
+    .option("--all", "show all tokens, not only the first ones")
     .option("--yes", "upload and mint")
     .option("--retry-failed", "mint the tokens that failed again, after the drop has ended")
     .option("--send-old-batches", "send batches again whose answer was lost more than six days ago")
@@ -89,21 +95,21 @@ async function planOf(dir: string, options: Options, service: DropService): Prom
   const { supply = null } = options;
   const collection = await service.collection(options.collection);
   checkCollection(collection, options);
-  const target = { collection, supply, to: receiverOf(options) };
-  const contents = await readFolder(dir);
+  const target = { collection, supply, to: receiverOf(options), copyMedia: options.copyMedia === true };
+  const contents = await readDropFolder(dir, collection.type);
   // The other problems may be the reason.
   if (contents.problems.length === 0 && target.to === null && contents.tokens.every(({ owner }) => owner === null)) {
     throw new OperatorError(
       "Say who gets the tokens: --to ADDRESS or --user IDENTIFIER for all, or the column owner in metadata.csv.",
     );
   }
-  return makePlan(contents, target);
+  return makePlan(contents, target, await service.users(usersOf(contents.tokens, target.to)));
 }
 
 /** Who gets the tokens without an owner; null: the command does not say it. */
-function receiverOf({ to, user }: Options): string | null {
-  if (to !== undefined) return `wallet ${to}`;
-  return user === undefined ? null : `user ${user}`;
+function receiverOf({ to, user }: Options): Owner | null {
+  if (to !== undefined) return { address: to };
+  return user === undefined ? null : { user };
 }
 
 function checkCollection(
@@ -124,7 +130,7 @@ function checkCollection(
 /** What earlier runs have done. @throws OperatorError when they had another folder, collection, receiver or service. */
 async function stateOf(dir: string, plan: Plan, url: string): Promise<DropState> {
   const state = new DropState(plan.tokens.length, await readJournal(dir));
-  if (state.start !== null && state.start.fingerprint !== plan.fingerprint) {
+  if (state.start !== null && !plan.fingerprints.includes(state.start.fingerprint)) {
     throw new OperatorError(
       `${dir} was changed after its drop began, or the collection or the receiver is another one. Undo the change and run again. Put new tokens into a new folder. What was done so far is in ${JOURNAL}; without that file everything is minted a second time.`,
     );
@@ -153,7 +159,12 @@ async function preview(terminal: Terminal, dir: string, { plan, options }: Job):
     terminal.fail?.();
     return;
   }
-  printResult(terminal, options.json, describe(plan, state, "checked"), describePlan(plan, state));
+  printResult(
+    terminal,
+    options.json,
+    describe(plan, state, "checked"),
+    describePlan(plan, state, options.all === true),
+  );
 }
 
 /** Only before anything was sent: later, `minted` counts tokens of this drop. */
@@ -216,13 +227,11 @@ async function finish(
   if (failed + unknown > 0) terminal.fail?.();
 }
 
-function readAddress(text: string): string {
-  try {
-    if (/^0x[0-9a-fA-F]{40}$/.test(text)) return getAddress(text);
-  } catch {
-    throw new InvalidArgumentError("The checksum is wrong. Correct the address, or write it in lower case.");
-  }
-  throw new InvalidArgumentError("Must be an address: 0x and 40 hex digits.");
+function addressOf(text: string): string {
+  if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new InvalidArgumentError("Must be an address: 0x and 40 hex digits.");
+  const address = readAddress(text);
+  if (address !== null) return address;
+  throw new InvalidArgumentError("The checksum is wrong. Correct the address, or write it in lower case.");
 }
 
 function readCopies(text: string): string {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 import type { Shape } from "../../../client/client.ts";
+import { parseExact } from "../../../client/rules/exact-json.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { syncFolder } from "../../shared/write-new-file.ts";
 
@@ -99,7 +100,7 @@ async function openOwn(folder: string, flags: number): Promise<FileHandle> {
 
 function readLine(folder: string, text: string, index: number): Entry {
   try {
-    const entry = line.parse(JSON.parse(text));
+    const entry = line.parse(parseExact(text));
     if ((entry.entry === "start") === (index === 0)) return entry;
   } catch (error) {
     if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;

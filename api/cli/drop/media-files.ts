@@ -5,7 +5,9 @@ import { join, relative, sep } from "node:path";
 
 import { DEFAULT_LIMITS } from "../../config/limits.ts";
 import { SNIFF_BYTES, sniffMediaType } from "../../content/media-type.ts";
-import type { MediaField, MediaFile } from "./folder.ts";
+import { textOfBytes } from "../../../client/drop/text.ts";
+import type { MediaField } from "../../../client/drop/values.ts";
+import type { MediaFile } from "./folder.ts";
 
 const SHOWN = /^(image|video|audio|model)\//;
 
@@ -19,24 +21,13 @@ export class MediaFiles {
     this.#folder = folder;
   }
 
-  /**
-   * @param name as the metadata has it.
-   * @param places folders in which to look, relative to the folder.
-   * @throws FileProblem
-   */
-  async find(name: string, places: readonly string[], field: MediaField): Promise<MediaFile> {
-    for (const place of places) {
-      const path = await realpath(join(this.#folder, place, name)).catch(() => null);
-      if (path === null) continue;
-      const file = insideOf(this.#folder, path);
-      if (file === null) {
-        throw new FileProblem(`${field}: ${name} is outside of the folder. Move the file into the folder.`);
-      }
-      return this.#read(file, field);
-    }
-    throw new FileProblem(
-      `${field}: the file ${name} does not exist in ${places.map((place) => `${place}/`).join(", ")}.`,
-    );
+  /** @param name relative to the folder. @throws FileProblem */
+  async find(name: string, field: MediaField): Promise<MediaFile> {
+    const path = await realpath(join(this.#folder, name)).catch(() => null);
+    if (path === null) throw new FileProblem(`${name} is a link that leads nowhere.`);
+    const file = insideOf(this.#folder, path);
+    if (file === null) throw new FileProblem(`${name} is outside of the folder. Move the file into the folder.`);
+    return this.#read(file, field);
   }
 
   async #read(file: string, field: MediaField): Promise<MediaFile> {
@@ -47,7 +38,7 @@ export class MediaFiles {
     }
     const media = await reading;
     if (field === "image" && !SHOWN.test(media.type)) {
-      throw new FileProblem(`image: ${file} is not a picture, video, sound or model. Its content is ${media.type}.`);
+      throw new FileProblem(`${file} is not a picture, video, sound or model. Its content is ${media.type}.`);
     }
     return media;
   }
@@ -91,19 +82,14 @@ function insideOf(folder: string, path: string): string | null {
   return file.startsWith(`..${sep}`) || file === ".." ? null : file;
 }
 
-/** Reads a text of the folder. @param folder its real path. @throws FileProblem */
-export async function readTextInside(folder: string, file: string): Promise<string> {
+/** Reads a text of the folder. @param folder its real path. */
+export async function readTextInside(folder: string, file: string): Promise<{ text: string } | { problem: string }> {
   const path = await realpath(join(folder, file)).catch(() => null);
-  if (path === null) throw new FileProblem("The file is a link that leads nowhere.");
+  if (path === null) return { problem: "The file is a link that leads nowhere." };
   if (insideOf(folder, path) === null) {
-    throw new FileProblem("The file is outside of the folder. Move it into the folder.");
+    return { problem: "The file is outside of the folder. Move it into the folder." };
   }
   // Reading a pipe would wait for ever.
-  if (!(await stat(path)).isFile()) throw new FileProblem("This is not a file.");
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(await readFile(path));
-  } catch (error) {
-    if (error instanceof TypeError) throw new FileProblem("The file is not text in UTF-8.");
-    throw error;
-  }
+  if (!(await stat(path)).isFile()) return { problem: "This is not a file." };
+  return textOfBytes(await readFile(path));
 }

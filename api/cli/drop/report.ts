@@ -5,28 +5,58 @@ import { join } from "node:path";
 import type { BulkItem } from "../../../client/bulk-progress.ts";
 import { plural } from "../../shared/text.ts";
 import type { Terminal } from "../terminal.ts";
-import { REPORT } from "./folder.ts";
-import type { Plan } from "./plan.ts";
+import { csvLine } from "../../../client/drop/csv.ts";
+import { REPORT } from "../../../client/drop/layout.ts";
+import { nextId, type Plan, wordsOf } from "./plan.ts";
 import { type DropState, NOT_KNOWN, reasonOf } from "./state.ts";
 
 /** What a dry run without problems prints. */
-export function describePlan(plan: Plan, state: DropState): string {
+export function describePlan(plan: Plan, state: DropState, all: boolean): string {
   const { name, type } = plan.collection;
   return [
-    `${plural(plan.tokens.length, "token")} for the ${type} collection "${name}", to ${receiversOf(plan)}.`,
-    `${plural(plan.files.length, "file")} to upload, ${plural(bytesOf(plan), "byte")}.`,
-    ...(plan.pictures ? ["The folder has no metadata: the tokens get the names of their files."] : []),
+    `${plural(plan.tokens.length, "token")}: ${plan.receivers}.`,
+    `Collection: "${name}" (${type}). ${plural(plan.files.length, "file")} to upload, ${plural(bytesOf(plan), "byte")}.`,
+    ...plan.notes,
     ...(plan.ignored.length > 0 ? [`These fields are not stored: ${plan.ignored.join(", ")}.`] : []),
+    ...tableOf(plan, state, all ? plan.tokens.length : SHOWN_TOKENS),
     nextStep(state),
   ].join("\n");
 }
 
-function receiversOf({ tokens, to }: Plan): string {
-  const owned = tokens.filter(({ owner }) => owner !== null).length;
-  if (owned === 0 && to !== null) return to;
-  return to === null || owned === tokens.length
-    ? "the owners in the table"
-    : `${to}; ${owned.toString()} of them to the owners in the table`;
+/** Tokens that a dry run shows without `--all`. */
+const SHOWN_TOKENS = 10;
+
+/** What becomes of each file: file -> token id -> receiver. */
+function planned({ tokens, to, collection }: Plan, state: DropState): Planned[] {
+  return tokens.map(({ source, files, tokenId, owner }, index) => {
+    const item = state.minting.items[index];
+    const minted = item?.is === "completed" ? item.tokenId : null;
+    // Later, `minted` of the collection counts tokens of this drop.
+    const next = collection.type === "ERC721" ? (state.start === null ? nextId(collection, index) : "?") : tokenId;
+    const row = /, (line|entry) \d+$/.test(source) && files.image !== undefined;
+    return {
+      source: row ? `${source} (${files.image ?? ""})` : source,
+      token_id: minted ?? next ?? "?",
+      receiver: wordsOf(owner ?? to) ?? "",
+    };
+  });
+}
+
+interface Planned {
+  source: string;
+  token_id: string;
+  receiver: string;
+}
+
+function tableOf(plan: Plan, state: DropState, most: number): string[] {
+  const rows = planned(plan, state).slice(0, most);
+  const width = (of: (row: (typeof rows)[number]) => string) => Math.max(0, ...rows.map((row) => of(row).length));
+  const [wide, narrow] = [width(({ source }) => source), width(({ token_id: id }) => id)];
+  const lines = rows.map(
+    ({ source, token_id: id, receiver }) => `  ${source.padEnd(wide)}  ->  token ${id.padEnd(narrow)}  ->  ${receiver}`,
+  );
+  const more = plan.tokens.length - rows.length;
+  return more > 0 ? [...lines, `  ... and ${more.toString()} more. --all shows them.`] : lines;
 }
 
 function nextStep(state: DropState): string {
@@ -48,6 +78,9 @@ export function describe(plan: Plan, state: DropState, what: "problems" | "check
     files: files.length,
     bytes: bytesOf(plan),
     problems,
+    notes: plan.notes,
+    receivers: plan.receivers,
+    plan: planned(plan, state),
     ignored_fields: ignored,
     completed,
     failed,
@@ -92,7 +125,7 @@ export async function writeReport(folder: string, { tokens }: Plan, state: DropS
   const path = join(folder, REPORT);
   // The name is new, so a folder from others cannot have a link there.
   const draft = join(folder, `.drop-report-${randomBytes(8).toString("hex")}.part`);
-  const text = `${[HEAD, ...lines].map((line) => line.map(cell).join(",")).join("\r\n")}\r\n`;
+  const text = [HEAD, ...lines].map(csvLine).join("");
   try {
     await writeFile(draft, text, { flag: "wx" });
     await rename(draft, path);
@@ -119,10 +152,4 @@ function cellsOf(item: BulkItem, tokenId: string | null): string[] {
     case "waiting":
       return ["", "", "waiting", ""];
   }
-}
-
-/** A program for tables runs a cell that begins like a formula. */
-function cell(text: string): string {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

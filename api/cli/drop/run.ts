@@ -5,10 +5,11 @@ import { BulkStopped, oldBatches } from "../../../client/bulk.ts";
 import type { BulkBatch } from "../../../client/bulk-progress.ts";
 import type { Shape } from "../../../client/client.ts";
 import { ApiRefusal } from "../../../client/errors.ts";
-import { MEDIA_FIELDS, METADATA_FIELDS, type TokenMetadata } from "../../domain/command.ts";
+import { elsewhere } from "../../../client/drop/folder.ts";
+import { MEDIA, METADATA, type Metadata } from "../../../client/drop/values.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { plural } from "../../shared/text.ts";
-import type { FolderToken, MediaFile } from "./folder.ts";
+import type { DropToken, MediaFile } from "./folder.ts";
 import { type Journal, JOURNAL, type Start } from "./journal.ts";
 import type { Plan } from "./plan.ts";
 import type { DropService } from "./service.ts";
@@ -86,7 +87,7 @@ async function begin(run: Run, resolveTo: () => Promise<string>): Promise<Start>
     entry: "start",
     version: 1,
     id: randomBytes(16).toString("hex"),
-    fingerprint: run.plan.fingerprint,
+    fingerprint: run.plan.fingerprints[0],
     url: run.url,
     to,
   };
@@ -109,29 +110,35 @@ function* bodiesOf({ plan, state }: Run, to: string): Generator<Shape<"Mint"> | 
 }
 
 /** The body of a mint. */
-function bodyOf(token: FolderToken, plan: Plan, to: string, state: DropState): Shape<"Mint"> {
+function bodyOf(token: DropToken, plan: Plan, to: string, state: DropState): Shape<"Mint"> {
   const { address: collection_address, type } = plan.collection;
-  const metadata: TokenMetadata = { ...token.metadata };
-  for (const field of MEDIA_FIELDS) {
+  const metadata: Metadata = { ...token.metadata };
+  for (const field of MEDIA) {
     const file = token.media[field];
     if (file === undefined) continue;
     const upload = state.uploads.get(file.sha256);
     if (upload === undefined) throw new Error(`${file.file} is uploaded before it is named`);
     metadata[field] = upload.uri;
   }
-  const rest = { ...receiverOf(token, type, to), ...(token.reference !== null && { reference: token.reference }) };
-  if (type === "ERC721") return { collection_address, ...rest, ...metadata };
+  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== ""));
+  const rest = {
+    ...receiverOf(token, type, to),
+    ...(token.reference !== null && { reference: token.reference }),
+    ...(token.unlockable !== null && { unlockable_content: token.unlockable }),
+    ...(plan.copyMedia && elsewhere(token).length > 0 && { copy_media: true }),
+  };
+  if (type === "ERC721") return { collection_address, ...rest, ...given };
   return {
     collection_address,
     token_id: token.tokenId,
     initial_supply: token.supply,
     ...rest,
-    ...metadata,
+    ...given,
   };
 }
 
 /** The field of a mint that says who gets the token. */
-function receiverOf({ owner }: FolderToken, type: Plan["collection"]["type"], to: string): Record<string, string> {
+function receiverOf({ owner }: DropToken, type: Plan["collection"]["type"], to: string): Record<string, string> {
   if (owner !== null && "user" in owner) return { to_user: owner.user };
   return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
 }
@@ -188,14 +195,22 @@ async function bounded(files: readonly MediaFile[], work: (file: MediaFile) => P
   if (errors.length > 0) throw errors[0];
 }
 
-function filesOf(token: FolderToken | undefined): string[] {
+function filesOf(token: DropToken | undefined): string[] {
   return Object.values<{ sha256: string }>(token?.media ?? {}).map(({ sha256 }) => sha256);
 }
 
 const RECEIVERS = ["to_address", "initial_owner", "to_user"];
 const FIELDS: readonly string[] = [
-  ...["collection_address", "token_id", "initial_supply", "reference", ...RECEIVERS],
-  ...METADATA_FIELDS,
+  ...[
+    "collection_address",
+    "token_id",
+    "initial_supply",
+    "reference",
+    "unlockable_content",
+    "copy_media",
+    ...RECEIVERS,
+  ],
+  ...METADATA,
 ];
 
 /**
@@ -219,7 +234,7 @@ function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan;
 /** @param token that of the plan; undefined when the plan has no such token. */
 function isOwn(
   item: Record<string, unknown>,
-  token: FolderToken | undefined,
+  token: DropToken | undefined,
   { plan: { collection }, to }: { plan: Plan; to: string },
 ): boolean {
   if (token === undefined) return false;
@@ -228,6 +243,7 @@ function isOwn(
     item["collection_address"] === collection.address &&
     RECEIVERS.every((field) => item[field] === own[field]) &&
     (item["reference"] ?? null) === token.reference &&
+    (item["unlockable_content"] ?? null) === token.unlockable &&
     Object.keys(item).every((field) => FIELDS.includes(field))
   );
 }

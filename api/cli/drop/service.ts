@@ -2,6 +2,8 @@ import { openAsBlob } from "node:fs";
 
 import { type BulkCall, BulkMint, type BulkOptions } from "../../../client/bulk.ts";
 import { type Client, createClient, type Shape } from "../../../client/client.ts";
+import type { KnownUsers } from "../../../client/drop/receivers.ts";
+import { lookUpUsers } from "../../../client/drop/users.ts";
 import { ApiRefusal, ConnectionFailed } from "../../../client/errors.ts";
 import { isBusy } from "../../../client/retries.ts";
 import { type Answer, untilAnswered } from "../../../client/until-answered.ts";
@@ -53,18 +55,36 @@ export class DropService {
     return null;
   }
 
-  /** Finds or creates the user's wallet. */
-  async createWallet(user: string): Promise<string> {
+  /** @returns the address; null when the app has no wallet for this user */
+  async walletOf(user: string): Promise<string | null> {
     const path = { user_identifier: user };
     const get = () => this.#client.GET("/v1/accounts/user/{user_identifier}", { params: { path } });
     try {
       return (await this.#call("look for the wallet", get)).address;
     } catch (error) {
-      if (refusalIn(error)?.status !== 404) throw error;
+      if (refusalIn(error)?.status === 404) return null;
+      throw error;
     }
+  }
+
+  /** Finds or creates the user's wallet. */
+  async createWallet(user: string): Promise<string> {
+    const known = await this.walletOf(user);
+    if (known !== null) return known;
     const headers = { "Idempotency-Key": `drop-wallet-${crypto.randomUUID()}` };
     const create = () => this.#client.POST("/v1/accounts", { body: { user_identifier: user }, headers });
     return (await this.#call("create the wallet", create)).address;
+  }
+
+  /** Looks up users of the app before a drop. */
+  async users(names: readonly string[]): Promise<KnownUsers> {
+    const search = async (text: string) => {
+      const page = await this.#call("search for a user", () =>
+        this.#client.GET("/v1/accounts", { params: { query: { search: text } } }),
+      );
+      return page.wallets.map(({ user_identifier: user }) => user);
+    };
+    return lookUpUsers(names, { walletOf: (user) => this.walletOf(user), search }, false);
   }
 
   /** Stores a file. Repeating it changes nothing. @returns its URI. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 
 import type { CollectionType, Hosting, TokenMetadata } from "../../domain/command.ts";
-import { parseExact } from "../../shared/exact-json.ts";
+import { parseExact } from "../../../client/rules/exact-json.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";

@@ -4,8 +4,8 @@ import { sql } from "kysely";
 
 import type { TokenMetadata } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_SEARCH_LENGTH, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
-import { isRawNumber } from "../../shared/exact-json.ts";
-import { isStorable } from "../../shared/storable.ts";
+import { isRawNumber } from "../../../client/rules/exact-json.ts";
+import { isStorable } from "../../../client/rules/storable.ts";
 import { rowSet, type Trx } from "../db/sql.ts";
 import { toTokenMetadata } from "./nfts.ts";
 

@@ -11,7 +11,7 @@ import {
   type RequestStatus,
   type RequestType,
 } from "../../domain/request.ts";
-import { parseExact } from "../../shared/exact-json.ts";
+import { parseExact } from "../../../client/rules/exact-json.ts";
 import type { RequestChange } from "../../shared/metrics.ts";
 import { compiledQuery, compiledSetQuery } from "../db/compiled-query.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas, counterKeys, readCounters } from "../db/counters.ts";

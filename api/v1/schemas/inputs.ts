@@ -5,8 +5,8 @@ import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { remember } from "../../shared/bounded-map.ts";
-import { isRawNumber } from "../../shared/exact-json.ts";
-import { isStorable } from "../../shared/storable.ts";
+import { isRawNumber } from "../../../client/rules/exact-json.ts";
+import { isStorable } from "../../../client/rules/storable.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
 import type { MetadataField } from "../../domain/command.ts";
 import { MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
-import { faultOf, NUMBERS } from "../../shared/storable.ts";
+import { faultOf, NUMBERS } from "../../../client/rules/storable.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
 import {
   address,

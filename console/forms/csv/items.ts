@@ -1,3 +1,4 @@
+import { refusalOf } from "../../../client/drop/receivers.ts";
 import { bodyOf } from "../model/body.ts";
 import { problemsOf, REQUIRED } from "../model/check.ts";
 import type { Field } from "../model/fields.ts";
@@ -12,7 +13,7 @@ import {
   type TableProblem,
   type TableRow,
   USER,
-} from "./table.ts";
+} from "../../../client/drop/table.ts";
 
 export interface ItemOptions {
   collection: string;
@@ -25,7 +26,7 @@ export interface ItemOptions {
   copyMedia: boolean;
   /** Whether users of the table may be new: the service creates their wallets with the tokens. */
   newUsers: boolean;
-  /** Wallets by user identifier. With `newUsers`, those of the table are not needed. */
+  /** Wallets by user identifier. */
   wallets: ReadonlyMap<string, string>;
   /** URIs of the uploaded pictures, by the name of the file. */
   pictures: ReadonlyMap<string, string>;
@@ -112,6 +113,9 @@ function sourceProblems({ line, cells }: TableRow, { to, wallets, pictures, newU
   if (user !== undefined && cells.has(ADDRESS)) fail(USER, `Fill in ${ADDRESS} or ${USER}, not both.`);
   else if (user !== undefined && !newUsers && !wallets.has(user)) {
     fail(USER, `No wallet of the app has the user identifier "${user}". Create the wallet first, or correct the cell.`);
+  } else if (user !== undefined && !wallets.has(user)) {
+    const refusal = refusalOf(user);
+    if (refusal !== null) fail(USER, refusal);
   } else if (user === undefined && !cells.has(ADDRESS) && to === "") {
     fail(ADDRESS, `Say who gets the token: here, in ${USER}, or for all rows in the form.`);
   }

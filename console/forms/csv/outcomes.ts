@@ -1,6 +1,6 @@
-import { csvLine } from "./parse.ts";
+import { csvLine } from "../../../client/drop/csv.ts";
 import { type FailedRow, problemOf, type Progress } from "./progress.ts";
-import { ERROR, type Table, type TableRow } from "./table.ts";
+import { ERROR, type Table, type TableRow } from "../../../client/drop/table.ts";
 
 /** The failed rows with the reasons, as a file that can be corrected and imported again. */
 export function failedRowsFile(table: Table, progress: Progress): string {

@@ -1,6 +1,6 @@
 import { type BulkItem, type BulkProgress, newProgress } from "../../../client/bulk-progress.ts";
 import { columnOf } from "./items.ts";
-import type { TableRow } from "./table.ts";
+import type { TableRow } from "../../../client/drop/table.ts";
 
 /** What a run has done so far. It is stored after each step, so that a reload of the page loses nothing. */
 export interface Progress {

@@ -1,5 +1,5 @@
 import { nameOfRun, type Store } from "./progress.ts";
-import { ERROR, type Table, type TableRow } from "./table.ts";
+import { ERROR, type Table, type TableRow } from "../../../client/drop/table.ts";
 
 /*
  * Rows that this browser has sent while other rows of their file were wrong. Somebody who corrects the whole file and chooses

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -93,18 +93,20 @@ describe("command line: drop", () => {
       await writeFile(join(place.path, "json", "9.json"), `{"attributes": [[${"0,".repeat(200_000)}0]]}`);
       const found = (await problems("--yes")).join("\n");
       for (const expected of [
-        "json/1.json: The file is not valid JSON",
-        "json/2.json: name: ",
-        "json/3.json: images/3.svg is empty.",
-        "images/4.svg: No JSON file",
-        "json/5.json: image: ../../../../../../../etc/passwd is outside of the folder.",
-        "json/6.json: image: secret.png is outside of the folder.",
+        "json/1.json, line 1, column 2: The file is not valid JSON: expected a field name",
+        "json/2.json, line 1, column 9: name: Must be a text, but it is a number.",
+        "json/3.json: image: images/3.svg is empty.",
+        "images/4.svg: No JSON file in json/ belongs to this picture.",
+        "json/5.json, line 1, column 10: image: ../../../../../../../etc/passwd is outside of the folder.",
+        "json/6.json: image: images/secret.png is outside of the folder.",
         "json/7.json: image: no picture found.",
-        "json/8.json: attributes: Must be nested at most 16 levels deep.",
-        "json/9.json: attributes: Must have at most 199900 JSON values.",
+        "json/8.json, line 1, column 16: attributes: Must be nested at most 16 levels deep.",
+        "json/9.json, line 1, column 16: attributes: Must have at most 199900 JSON values.",
       ]) {
         expect(found).to.contain(expected);
       }
+      for (const number of [1, 2, 3, 5, 6, 7, 8, 9])
+        expect(found.match(new RegExp(`json/${number.toString()}.json`, "g"))).to.have.length(1);
       expect(await minted()).to.deep.equal([]);
     });
 
@@ -193,7 +195,7 @@ describe("command line: drop", () => {
         "7.svg,E,,",
       );
       const dry = await run("--user", "alice");
-      expect(dry.output).to.contain("to user alice; 4 of them to the owners in the table");
+      expect(dry.output).to.match(/^5 tokens: to 1 address, 3 users, \d of them new: new user/);
       expect((await moneta.api.send("GET", "/v1/accounts/user/new%20user")).status).to.equal(404);
       expect(await json("--yes")).to.include({ completed: 5, failed: 0 });
       const walletOf = async (user: string) =>
@@ -213,6 +215,54 @@ describe("command line: drop", () => {
       expect((await rejectionOf(run("--yes"))).message).to.contain("changed after its drop began");
     });
 
+    it("makes no wallet for an address that is written as a user, and finds a user of that name", async () => {
+      const address = randomAddress();
+      await table("file,name,owner", `7.svg,A,eth:${address}`, "8.svg,B,alice.eth", "7.svg,C, Bob");
+      const found = await problems("--yes");
+      expect(found).to.have.length(2);
+      expect(found[0]).to.contain(`Send ${address} in its place.`).and.to.contain("POST /v1/accounts");
+      expect(found[1]).to.contain("metadata.csv, line 3: owner: ").and.to.contain("ENS");
+      await moneta.api.ok<Wallet>("POST", "/v1/accounts", { user_identifier: "alice.eth" });
+      await table("file,name,owner", '7.svg,A," Ömer "', "8.svg,B,alice.eth", "7.svg,C,");
+      expect(await problems("--user", address)).to.have.length(1);
+      await moneta.api.ok<Wallet>("POST", "/v1/accounts", { user_identifier: "ÖMER" });
+      const { output } = await run("--user", "dave");
+      expect(output)
+        .to.contain("3 tokens: to 0 addresses, 3 users, 2 of them new:  Ömer , dave.")
+        .and.to.contain('Warning: The user identifier " Ömer " has white space around it.')
+        .and.to.contain('Warning: The user " Ömer " is new, but the app has "ÖMER", which differs only in form.');
+    });
+
+    it("shows which file becomes which token, for whom, and what stays elsewhere", async () => {
+      const lines = Array.from(
+        { length: 12 },
+        (_, index) => `${(20 - index).toString()},T,https://cats.example/${index.toString()}.png`,
+      );
+      await table("token_id,name,image", ...lines, "7,Own,");
+      const dry = await run();
+      expect(dry.output)
+        .to.contain("metadata.csv, line 2 (id 20) becomes token 1.")
+        .and.to.match(/metadata.csv, line 3 +-> {2}token 2 +-> {2}user alice/)
+        .and.to.contain("... and 3 more. --all shows them.")
+        .and.to.contain("12 pictures and other files stay elsewhere: 12 at cats.example.");
+      expect((await run("--all")).output)
+        .to.match(/metadata.csv, line 14 \(images\/7.svg\) +-> {2}token 13/)
+        .and.not.to.contain("--all shows them");
+      expect((await run("--copy-media")).output).to.contain("The service copies 12 pictures and other files");
+    });
+
+    it("has pictures copied with --copy-media", async () => {
+      await table("token_id,name,image", `1,A,http://127.0.0.1:1/a.png`, "7,B,");
+      await run("--yes", "--copy-media", "--retry-failed").catch(() => undefined);
+      const journal = await readFile(join(place.path, ".moneta-drop.jsonl"), "utf8");
+      const [batch = ""] = journal.split("\n").filter((line) => line.includes('"entry":"batch"'));
+      const { body } = JSON.parse(batch) as { body: { items: { name: string; copy_media?: boolean }[] } };
+      expect(body.items.map(({ name, copy_media: copied }) => [name, copied])).to.deep.equal([
+        ["A", true],
+        ["B", undefined],
+      ]);
+    });
+
     it("needs --to or --user only for tokens without an owner", async () => {
       const jsonToNobody = (...more: string[]) =>
         jsonOfCli<{ problems: object[] }>(drop.env, ...wordsToNobody(...more));
@@ -226,7 +276,7 @@ describe("command line: drop", () => {
       await table("file,name,owner", "7.svg,A,new user", "8.svg,B,new user");
       expect(await jsonToNobody("--yes")).to.include({ completed: 2, failed: 0 });
       await table("file,owner,reference", "7.svg,0x12,", `8.svg,0x${"Aa".repeat(20)},${"x".repeat(257)}`);
-      expect(await problems()).to.deep.equal([
+      expect(await problems()).to.have.members([
         "metadata.csv, line 2: owner: Must be an address (0x and 40 hex digits) or a user identifier.",
         "metadata.csv, line 3: owner: The checksum is wrong. Correct the address, or write it in lower case.",
         "metadata.csv, line 3: reference: Must have at most 256 characters.",
@@ -254,7 +304,7 @@ describe("command line: drop", () => {
       await writeFile(join(place.path, "Thumbs.db"), "system");
       const checked = await run();
       expect(checked.output)
-        .to.contain("4 tokens for the ERC721 collection")
+        .to.contain("4 tokens: to 0 addresses, 1 user, ")
         .and.to.contain("the tokens get the names of their files")
         .and.to.contain("Nothing was sent.");
       expect(await json("--yes")).to.include({ completed: 4, failed: 0, exit: 0 });

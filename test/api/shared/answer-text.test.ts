@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { expect } from "chai";
 
 import { answerText, MAX_ANSWER_BYTES } from "../../../api/shared/answer-text.ts";
-import { isStorable } from "../../../api/shared/storable.ts";
+import { isStorable } from "../../../client/rules/storable.ts";
 
 /** As the sender calls it. */
 function kept(answer: Buffer): string | null {

@@ -19,7 +19,7 @@ import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../../../api/outbound/addresses.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { Signal } from "../../../api/shared/signal.ts";
-import { parseExact } from "../../../api/shared/exact-json.ts";
+import { parseExact } from "../../../client/rules/exact-json.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { createExpressApp } from "../../../api/v1/app.ts";
 import { createHttpServer, stopHttpServer } from "../../../api/v1/server.ts";

@@ -1,15 +1,11 @@
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
-
 import { expect } from "chai";
 
-import { readFolder } from "../../../api/cli/drop/folder.ts";
+import { readFolder } from "../../../client/drop/folder.ts";
 import { columnOf, type ItemOptions, itemsOf } from "../../../console/forms/csv/items.ts";
 import { readTable } from "../../../console/forms/csv/table.ts";
 import { fieldsOf } from "../../../console/forms/model/fields.ts";
 import { type CollectionKind, fieldsOfVariant, mintVariant } from "../../../console/forms/model/variants.ts";
 import { documentOfService } from "./document.ts";
-import { useFolder } from "../../support/use-folder.ts";
 
 const mint = fieldsOf(documentOfService(), "post /v1/nfts");
 const [COLLECTION, ALICE, BOB] = ["c0", "a1", "b0"].map((byte) => `0x${byte.repeat(20)}`) as [string, string, string];
@@ -38,8 +34,6 @@ function read(lines: string[], options: ItemOptions) {
 }
 
 describe("rows of a CSV file", () => {
-  const folder = useFolder();
-
   it("become mints of an ERC721 collection", () => {
     const lines = [
       "file,name,user_identifier,to_address,attributes.fur,attributes.eyes",
@@ -130,13 +124,13 @@ describe("rows of a CSV file", () => {
         line: 1,
         column: "colour",
         message:
-          /^The column "colour" is not known\. Use file, token_id, to_address, user_identifier, name,.*reference, attributes\.NAME\.$/,
+          /^The column "colour" is not known\. Use file, token_id, to_address, user_identifier, name,.*reference, owner, attributes\.NAME\.$/,
       },
     ],
     [
-      "two unknown columns, whose rows are not looked at",
+      "two unknown columns",
       ERC721,
-      ["colour,name,user", "a,b"],
+      ["colour,name,user", "a,b,c"],
       { line: 1, column: "colour", message: /^The columns "colour", "user" are not known\. Use file,/ },
     ],
     ["a column that is there twice", ERC721, ["name,name", "a,b"], { line: 1, column: "name", message: /twice/ }],
@@ -164,6 +158,12 @@ describe("rows of a CSV file", () => {
       ERC721,
       ["user_identifier", "eve"],
       { line: 2, column: "user_identifier", message: /No wallet of the app has the user identifier "eve"/ },
+    ],
+    [
+      "an address in the place of a new user",
+      ERC721,
+      ["user_identifier", `eth:${BOB}`],
+      { line: 2, column: "user_identifier", message: /No wallet of the app/ },
     ],
     [
       "two receivers",
@@ -222,15 +222,15 @@ describe("rows of a CSV file", () => {
     ]);
   });
 
-  it("hold the same metadata as the drop of the command line", async () => {
+  it("hold the same metadata as the drop of the command line", () => {
     const columns =
       "token_id,supply,name,description,image,external_url,background_color,animation_url,youtube_url,attributes.fur";
     const rows = [
       '7,3,"Cat, ""7""",  two words ,https://cats.example/7.png,https://cats.example,ff0000,ipfs://cat,https://youtu.be/7,red',
       "8,1,,,ipfs://cid,,,,,",
     ];
-    await writeFile(join(folder.path, "metadata.csv"), [columns, ...rows].join("\n"));
-    const drop = await readFolder(folder.path);
+    const text = [columns, ...rows].join("\n");
+    const drop = readFolder({ names: ["metadata.csv"], textOf: () => ({ text }), type: "ERC1155" });
     expect(drop.problems).to.deep.equal([]);
     const { items, problems } = read([columns, ...rows], optionsFor(ERC1155));
     expect(problems).to.deep.equal([]);

@@ -1,9 +1,9 @@
 import { expect } from "chai";
 
+import type { Table } from "../../../client/drop/table.ts";
 import { advance, type BulkItem } from "../../../client/bulk-progress.ts";
 import { failedRowsFile } from "../../../console/forms/csv/outcomes.ts";
 import { newRun, readProgress, saveProgress, type Store } from "../../../console/forms/csv/progress.ts";
-import type { Table } from "../../../console/forms/csv/table.ts";
 import { rememberRows, sentBefore } from "../../../console/forms/csv/sent-rows.ts";
 
 const NOW = new Date("2026-11-23T00:00:00Z");
@@ -22,8 +22,8 @@ function storeOf(entries: Record<string, string> = {}, room = Infinity): Store {
 }
 
 function tableOf(...names: string[]): Table {
-  const rows = names.map((name, index) => ({ line: index + 2, cells: new Map([["name", name]]) }));
-  return { columns: ["name"], rows, problems: [] };
+  const rows = names.map((name, index) => ({ line: index + 2, end: index + 2, cells: new Map([["name", name]]) }));
+  return { columns: ["name"], rows, problems: [], format: null };
 }
 
 const TABLE: Table = { ...tableOf("a", "b,b", "c", "d"), columns: ["name", "error"] };

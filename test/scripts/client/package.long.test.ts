@@ -16,10 +16,12 @@ const README = "client/README.md";
 /** What the examples of the docs comments build on. */
 const EXAMPLES_KNOW = `
 import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
+import { checkReceivers, type Folder, type FolderContents, FolderProblem, lookUpUsers, readFolder, textNames, textOfBytes, usersOf } from "@moneta/client/drop";
 import { advance, type BulkItems, BulkMint, bulkMint, type BulkProgress, type BulkStep, BulkStopped, itemsIn, newProgress } from "@moneta/client/bulk";
 declare const client: import("@moneta/client").Client;
 declare const items: BulkItems, progress: BulkProgress, run: BulkMint, steps: BulkStep[];
 declare const request: Request;
+declare const contents: FolderContents, files: Map<string, Uint8Array>, folder: Folder;
 declare const collection: string, orderId: string, requestId: string, secret: string;
 `;
 /** Exports that `openapi-typescript` names: the types of the document. */
@@ -47,12 +49,14 @@ describe("the client as a package", () => {
     const sources = files.filter((path) => !path.startsWith("dist/"));
     expect(sources).to.deep.equal(["LICENSE", "README.md", "package.json"]);
     const built = files.filter((path) => path.startsWith("dist/"));
-    expect(built.every((path) => /^dist\/[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
+    expect(built.every((path) => /^dist\/((drop|rules)\/)?[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
     expect(built).to.include.members([
       "dist/entry.js",
       "dist/entry.d.ts",
       "dist/bulk-entry.js",
       "dist/bulk-entry.d.ts",
+      "dist/drop-entry.js",
+      "dist/drop-entry.d.ts",
     ]);
   });
 
@@ -66,7 +70,9 @@ describe("the client as a package", () => {
     let entries: DocumentedExport[];
     before(() => {
       const dist = join(app, "node_modules/@moneta/client/dist");
-      entries = ["entry.d.ts", "bulk-entry.d.ts"].flatMap((entry) => documentedExports(join(dist, entry)));
+      entries = ["entry.d.ts", "bulk-entry.d.ts", "drop-entry.d.ts"].flatMap((entry) =>
+        documentedExports(join(dist, entry)),
+      );
     });
 
     it("exist for each export, with an example for what a program calls or catches", () => {

@@ -17,6 +17,7 @@ const SOURCES = new Map(
   [
     ["@moneta/client", "client/entry.ts"],
     ["@moneta/client/bulk", "client/bulk-entry.ts"],
+    ["@moneta/client/drop", "client/drop-entry.ts"],
   ].map(([name, file]) => [`"${name!}"`, `"${pathToFileURL(join(ROOT, file!)).href}"`]),
 );
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 
 import { type Kysely, sql } from "kysely";
 
-import { parseExact } from "../../../shared/exact-json.ts";
+import { parseExact } from "../../../../client/rules/exact-json.ts";
 import { engineOf } from "../sql.ts";
 import { INT, schemaKit } from "./kit.ts";
 

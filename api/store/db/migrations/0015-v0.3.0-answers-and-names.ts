@@ -1,6 +1,6 @@
 import { type Kysely, sql } from "kysely";
 
-import { parseExact } from "../../../shared/exact-json.ts";
+import { parseExact } from "../../../../client/rules/exact-json.ts";
 import { schemaKit } from "./kit.ts";
 
 /** Tokens whose metadata one statement reads, and the largest metadata that is read, in bytes. */

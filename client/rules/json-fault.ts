@@ -1,8 +1,11 @@
-/** Where a text stops being JSON, and why. */
-interface JsonFault {
-  /** Both count from 1; a column counts characters. */
+/** A place in a text. Both count from 1; a column counts characters. */
+interface Place {
   line: number;
   column: number;
+}
+
+/** Where a text stops being JSON, and why. */
+interface JsonFault extends Place {
   /** Such as "expected a value, found `}`". It repeats at most a few characters of the text. */
   reason: string;
 }
@@ -11,9 +14,9 @@ interface JsonFault {
 const MOST_REPEATED = 10;
 
 /** What may come next. */
-type Place = "value" | "value or ]" | "name" | "name or }" | ":" | ", or ]" | ", or }" | "end";
+type Next = "value" | "value or ]" | "name" | "name or }" | ":" | ", or ]" | ", or }" | "end";
 
-const EXPECTED: Record<Place, string> = {
+const EXPECTED: Record<Next, string> = {
   value: "a value",
   "value or ]": "a value or `]`",
   name: "a field name in double quotes",
@@ -37,7 +40,7 @@ const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
  */
 export function faultOfJson(text: string): JsonFault | null {
   const open: ("[" | "{")[] = [];
-  let place: Place = "value";
+  let place: Next = "value";
   let at = after(SPACE, text, 0);
   while (at < text.length) {
     const char = text[at] ?? "";
@@ -75,7 +78,7 @@ export function faultOfJson(text: string): JsonFault | null {
     : faultAt(text, at, `expected ${EXPECTED[place]}, found ${foundAt(text, at)}`);
 }
 
-function afterValue(open: readonly ("[" | "{")[]): Place {
+function afterValue(open: readonly ("[" | "{")[]): Next {
   const inner = open.at(-1);
   if (inner === undefined) return "end";
   return inner === "[" ? ", or ]" : ", or }";
@@ -115,8 +118,28 @@ function codeOf(found: string): string {
   return (found.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0");
 }
 
-/** Without a list of the lines or the characters: the caller chooses how many there are. */
 function faultAt(text: string, at: number, reason: string): JsonFault {
+  return { ...placeAt(text, at), reason };
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\]]/g;
+
+/** Where the value of a field of the outermost object begins. @param text valid JSON @returns null when there is no such field */
+export function placeOfField(text: string, field: string): Place | null {
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token === "{" || token === "[") depth += 1;
+    else if (token === "}" || token === "]") depth -= 1;
+    else if (depth === 1 && JSON.parse(token) === field) {
+      const colon = after(SPACE, text, index + token.length);
+      if (text[colon] === ":") return placeAt(text, after(SPACE, text, colon + 1));
+    }
+  }
+  return null;
+}
+
+/** Without a list of the lines or the characters: the caller chooses how many there are. */
+export function placeAt(text: string, at: number): Place {
   let [line, start] = [1, 0];
   for (let end = text.indexOf("\n"); end !== -1 && end < at; end = text.indexOf("\n", start)) {
     line += 1;
@@ -127,5 +150,5 @@ function faultAt(text: string, at: number, reason: string): JsonFault {
     // The second half of a surrogate pair is not a character of its own.
     if ((text.charCodeAt(index) & 0xfc00) !== 0xdc00) column += 1;
   }
-  return { line, column, reason };
+  return { line, column };
 }

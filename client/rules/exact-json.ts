@@ -3,8 +3,6 @@
  * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
  */
 
-import { randomId } from "./ids.ts";
-
 /** A number that keeps the digits of the JSON text. */
 interface RawNumber {
   readonly rawJSON: string;
@@ -33,7 +31,7 @@ export function parseExact(text: string): unknown {
   // First as it is: the replacement relies on correct JSON.
   const value: unknown = JSON.parse(text);
   if (!MAY_BE_UNSAFE.test(text)) return value;
-  const mark = randomId();
+  const mark = crypto.randomUUID();
   const marked = markLossy(text, mark);
   return marked === null ? value : unmark(JSON.parse(marked), mark);
 }

@@ -2,16 +2,16 @@ import { expect } from "chai";
 import { parse as parseReference } from "csv-parse/sync";
 import fc from "fast-check";
 
-import { csvLine, CsvProblem, parseCsv } from "../../../console/forms/csv/parse.ts";
+import { csvLine, CsvProblem, parseCsv } from "../../../client/drop/csv.ts";
 
-/** The settings with which `npm run cli -- drop` reads its tables. */
+/** Another parser, with the settings that mean the same. */
 function reference(text: string): string[][] {
   return parseReference(text, { bom: true, skip_empty_lines: true, trim: true });
 }
 
 const cell = fc.string({ unit: fc.constantFrom("a", "é", "🐈", " ", ",", '"', "\n", "7"), maxLength: 6 });
 
-describe("a CSV file", () => {
+describe("a table", () => {
   const CASES: [string, string, string[][]][] = [
     [
       "quotes, doubled quotes and commas",
@@ -65,7 +65,7 @@ describe("a CSV file", () => {
     });
   }
 
-  it("is read as the command line reads it", () => {
+  it("is read as another parser reads it", () => {
     const table = fc
       .integer({ min: 1, max: 4 })
       .chain((width) =>

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
-import { faultOfJson } from "../../../api/shared/json-fault.ts";
-import { Random } from "../support/random.ts";
+import { faultOfJson } from "../../../client/rules/json-fault.ts";
+import { Random } from "../../api/support/random.ts";
 
 describe("faultOfJson", () => {
   for (const [text, line, column, reason] of [

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { isRawNumber, parseExact } from "../../../api/shared/exact-json.ts";
+import { isRawNumber, parseExact } from "../../../client/rules/exact-json.ts";
 
 describe("parseExact", () => {
   for (const text of [
