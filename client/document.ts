@@ -495,6 +495,7 @@ export interface paths {
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
      *     | request | `nothing_moved` | The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service. | [docs/errors#nothing_moved](docs/errors#nothing_moved) |
+     *     | request | `ended_by_operator` | The operator of the service ended the request before it was sent. Ask the operator for the reason before you send a new request. | [docs/errors#ended_by_operator](docs/errors#ended_by_operator) |
      *     | request | `number_taken` | A transaction that the service did not send used this request's number. Ask the operator to check the sending keys. | [docs/errors#number_taken](docs/errors#number_taken) |
      */
     get: operations["getErrorCodes"];
@@ -717,6 +718,7 @@ export interface components {
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.
      *     - `nothing_moved`: The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service.
+     *     - `ended_by_operator`: The operator of the service ended the request before it was sent. Ask the operator for the reason before you send a new request.
      *     - `number_taken`: A transaction that the service did not send used this request's number. Ask the operator to check the sending keys.
      */
     RequestFailure:
@@ -733,6 +735,7 @@ export interface components {
       | "media_blocked"
       | "transaction_refused"
       | "nothing_moved"
+      | "ended_by_operator"
       | "number_taken";
     /**
      * Format: date-time

@@ -45,7 +45,12 @@ export interface ContractCall {
   to: string;
   data: string;
   from?: string;
+  /** Its gas limit, in hexadecimal; absent: the node's own. */
+  gas?: string;
 }
+
+/** A call of a known sender, whose gas is asked for. */
+export type SenderCall = Required<Omit<ContractCall, "gas">>;
 
 /** What one node has shown. */
 interface Learnt {
@@ -79,6 +84,19 @@ export class ChainClient {
   /** What the node that is read now accepts. */
   get logLimits(): LogLimits {
     return this.#ofNode.logLimits;
+  }
+
+  /**
+   * Asks another working node about a block, as a second opinion. Null: no other node answers, or it has another block at that
+   * height.
+   */
+  async secondAt<T>(block: number, work: () => Promise<T>): Promise<T | null> {
+    if (this.nodes.count === 1) return null;
+    const [own] = await this.blocks([block]);
+    return this.nodes.second(async () => {
+      const [other] = await this.blocks([block]);
+      return own != null && own.hash === other?.hash ? work() : null;
+    });
   }
 
   get #ofNode(): Learnt {
@@ -211,14 +229,17 @@ export class ChainClient {
    * @returns what each call returns; null when it reverts or the function does not exist; undefined when the node could not
    *   run it, so that nothing is known.
    */
-  tryCalls(calls: ContractCall[], blockNumber?: number): Promise<CallAnswer[]> {
-    return this.nodes.session(() => this.#tryCalls(calls, blockNumber));
+  tryCalls(calls: ContractCall[], blockNumber?: number, bounds: RpcBounds = {}): Promise<CallAnswer[]> {
+    return this.nodes.session(() => this.#tryCalls(calls, blockNumber, bounds));
   }
 
-  async #tryCalls(calls: ContractCall[], blockNumber?: number): Promise<CallAnswer[]> {
+  async #tryCalls(calls: ContractCall[], blockNumber: number | undefined, bounds: RpcBounds): Promise<CallAnswer[]> {
     const at = blockNumber === undefined ? "latest" : toQuantity(blockNumber);
     const run = (some: ContractCall[]) =>
-      this.#rpc.batch(some.map((call) => ({ method: "eth_call", params: [call, at] })));
+      this.#rpc.batch(
+        some.map((call) => ({ method: "eth_call", params: [call, at] })),
+        bounds,
+      );
     const results = await run(calls);
     const answers = results.map((result) => (result.ok ? parse(hex, result.value) : ranAndReverted(result.error)));
     // Some nodes use one code both for a call that ran out of gas and for a block whose state they do not have.
@@ -283,7 +304,7 @@ export class ChainClient {
    * @param abort ends the wait for the answer.
    */
   async simulateCalls(
-    calls: Required<ContractCall>[],
+    calls: SenderCall[],
     blockNumber: number,
     maxGas: number,
     abort?: AbortSignal,
@@ -298,7 +319,7 @@ export class ChainClient {
    * Gas of calls as separate transactions, under the rules of the next block where the node can: a hard fork may begin with it.
    * @param most gas limit of each. @returns null for a call that fails.
    */
-  async estimateNext(calls: Required<ContractCall>[], most: number): Promise<(bigint | null)[]> {
+  async estimateNext(calls: SenderCall[], most: number): Promise<(bigint | null)[]> {
     const gas = toQuantity(most);
     const tags = ["pending", "latest"];
     const requests = tags.flatMap((tag) =>
@@ -318,7 +339,7 @@ export class ChainClient {
 }
 
 /** Longest answer to simulations, in bytes. Foreign code decides how long its revert data is. */
-const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
+export const MAX_SIMULATION_ANSWER = 8 * 1024 * 1024;
 
 /** Longest answer with the receipts of a block, in bytes. */
 export const MAX_RECEIPTS = 64 * 1024 * 1024;

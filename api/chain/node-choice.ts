@@ -33,7 +33,7 @@ export interface NodeVote<T> {
 export type Voters = "all" | "others" | "working others";
 
 /** What nodes may contradict each other about while the work goes on. */
-export type Difference = "costs" | "fees";
+export type Difference = "costs" | "fees" | "gas";
 
 /** Which node answers. With one node it always does, and nothing here makes a call. */
 export interface NodeChoice {

@@ -44,6 +44,7 @@ const REPORT_EVERY = 60_000;
 const DIFFERENCES: Readonly<Record<Difference, string>> = {
   costs:
     "nodes of the chain report different costs for the same transactions: the costs stay unknown until most nodes agree",
+  gas: "nodes of the chain measure different gas costs of the service's calls: the figures of most nodes are used, or the last ones",
   fees: "a node of the chain names far higher fees than another one: the transactions pay what the others name",
 };
 

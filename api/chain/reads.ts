@@ -110,19 +110,19 @@ export async function readCollectionOwners(
 }
 
 /**
- * Collections whose owner took the relay's right to mint away, as of a block. A missing answer does not count. Another node, where
- * there is one, must say the same: requests fail for good because of it.
+ * Collections whose owner took the relay's right to mint away, as of a block, and whether another node says the same. A missing
+ * answer does not count, and neither does one that another node contradicts.
  */
 export async function collectionsWithoutMinter(
   client: ChainClient,
   collections: string[],
   relay: string,
   block: number,
-): Promise<Set<string>> {
-  const found = await withoutMinter(client, collections, relay, block);
-  if (found.size === 0) return found;
-  const again = await client.nodes.second(() => withoutMinter(client, [...found], relay, block));
-  return again ?? found;
+): Promise<Map<string, { confirmed: boolean }>> {
+  const found = [...(await withoutMinter(client, collections, relay, block))];
+  if (found.length === 0) return new Map();
+  const again = await client.secondAt(block, () => withoutMinter(client, found, relay, block));
+  return new Map((again === null ? found : [...again]).map((one) => [one, { confirmed: again !== null }]));
 }
 
 async function withoutMinter(

@@ -1,7 +1,15 @@
+import { dataLength, toQuantity } from "ethers";
+
 import { type Command, isOfWallet } from "../domain/command.ts";
 import { REPORTED_REASON } from "./call-results.ts";
-import type { CallResult, ChainClient } from "./client.ts";
-import { type CallFailure, decodeRevert } from "./codec/decode.ts";
+import {
+  type CallResult,
+  type ChainClient,
+  type ContractCall,
+  MAX_SIMULATION_ANSWER,
+  type SenderCall,
+} from "./client.ts";
+import { type CallFailure, decodeRevert, failureOf } from "./codec/decode.ts";
 import { type EncodedCall, encodeForeignCall, uintWord } from "./codec/encode.ts";
 import { AnswerTooLarge, CallAborted, ChainUnavailable } from "./errors.ts";
 
@@ -15,13 +23,25 @@ export interface PlannedCall extends EncodedCall {
 
 /** Longest wait for the word of another node, in milliseconds. */
 const SECOND_WAIT = 2_000;
+/** Gas of a simulation, as a multiple of what an item may use. Enough to tell people how much the item lacks. */
+const GAS_MULTIPLE = 4;
+/** What a separate transaction costs before its call begins: its base, and the price of a byte of calldata. */
+const TRANSACTION = { base: 21_000, byte: 40 } as const;
+
+/** A call that would fail on top of a block. */
+export interface SimulatedFailure {
+  failure: CallFailure;
+  /** Whether another node says the same about the same block. */
+  confirmed: boolean;
+  block: number;
+}
 
 /** The result of a call, simulated as a separate transaction. Null: the node cannot tell. */
-export type SimulatedCall = { gas: bigint | null } | { failure: CallFailure } | null;
+export type SimulatedCall = { gas: bigint | null } | SimulatedFailure | null;
 
 /**
- * Simulates each call by itself, all in one question to the node.
- * A failure does not count if another node says in time that the call succeeds: a request fails for good because of it.
+ * Simulates each call by itself, all in one question to the node. Another node is asked about those that fail: if it says in time
+ * that a call succeeds, the chain decides.
  * @returns "unanswered" when there was no answer before the abort, or the answer was too long: foreign code may be the
  *   cause. Null for every call when the node does not work, whatever the calls are.
  */
@@ -29,27 +49,21 @@ export async function simulatePlannedCalls(
   client: ChainClient,
   relay: string,
   calls: PlannedCall[],
-  { block, maxGas, abort }: Conditions,
+  conditions: Conditions,
 ): Promise<SimulatedCall[] | "unanswered"> {
-  const runs = calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay)));
+  const { block, abort } = conditions;
   try {
-    const results = await client.simulateCalls(runs, block, maxGas, abort);
-    const simulated = calls.map((call, index) => read(call, results[index] ?? null));
-    const failed = [...simulated.entries()].flatMap(([index, one]) =>
-      one !== null && "failure" in one ? [index] : [],
-    );
-    if (failed.length === 0) return simulated;
-    const bounds = { block, maxGas, abort: AbortSignal.any([abort, AbortSignal.timeout(SECOND_WAIT)]) };
-    const again = await bySecond(
-      client,
-      failed.flatMap((index) => runs[index] ?? []),
-      bounds,
-    );
-    for (const [position, result] of (again ?? []).entries()) {
+    const results = await simulateOnNode(client, relay, calls, conditions);
+    const failed = calls.filter((_, index) => isFailure(results[index]));
+    const again = failed.length === 0 ? [] : await bySecond(client, relay, failed, conditions);
+    return calls.map((call, index) => {
+      const result = results[index] ?? null;
+      if (!isFailure(result)) return result;
+      const other = again?.[failed.indexOf(call)] ?? null;
       // Another node says that the call succeeds: the chain decides.
-      if (result !== null && !("reverted" in result)) simulated[failed[position] ?? -1] = null;
-    }
-    return simulated;
+      if (other !== null && !isFailure(other)) return null;
+      return { failure: result.failure, confirmed: other !== null, block };
+    });
   } catch (error) {
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
     // Another node may know. Whoever builds the batch asks it.
@@ -58,14 +72,18 @@ export async function simulatePlannedCalls(
   }
 }
 
-/** What another node says. Null: no other node answered in time, so the answer of the first one counts. */
+/** What another node says about the same block. Null: no other node answered in time. */
 async function bySecond(
   client: ChainClient,
-  runs: Parameters<ChainClient["simulateCalls"]>[0],
-  { block, maxGas, abort }: Conditions,
-): Promise<CallResult[] | null> {
+  relay: string,
+  calls: PlannedCall[],
+  conditions: Conditions,
+): Promise<NodeResult[] | null> {
+  const abort = AbortSignal.any([conditions.abort, AbortSignal.timeout(SECOND_WAIT)]);
   try {
-    return await client.nodes.second(() => client.simulateCalls(runs, block, maxGas, abort));
+    return await client.secondAt(conditions.block, () =>
+      simulateOnNode(client, relay, calls, { ...conditions, abort }),
+    );
   } catch (error) {
     if (error instanceof CallAborted || error instanceof AnswerTooLarge) return null;
     throw error;
@@ -75,13 +93,60 @@ async function bySecond(
 interface Conditions {
   /** The calls run on top of it. */
   block: number;
-  /** Gas after which the node may give up on a call. */
-  maxGas: number;
+  /** The gas that a call may use. */
+  itemGas: number;
   /** Ends the wait for the node's answer. */
   abort: AbortSignal;
 }
 
-export function read({ command, needsDelegation }: PlannedCall, result: CallResult): SimulatedCall {
+/** What one node says. */
+type NodeResult = { gas: bigint | null } | { failure: CallFailure } | null;
+
+function isFailure(result: NodeResult | undefined): result is { failure: CallFailure } {
+  return result != null && "failure" in result;
+}
+
+/** An estimate above what a call may use decides nothing: the call is run with that limit. */
+async function simulateOnNode(
+  client: ChainClient,
+  relay: string,
+  calls: PlannedCall[],
+  { block, itemGas, abort }: Conditions,
+): Promise<NodeResult[]> {
+  const runs = calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay)));
+  const estimates = await client.simulateCalls(runs, block, GAS_MULTIPLE * itemGas, abort);
+  const results = calls.map((call, index) => read(call, estimates[index] ?? null));
+  const large = results.flatMap((result, index) =>
+    result !== null && "gas" in result && Number(result.gas ?? 0) > itemGas
+      ? [{ index, gas: result.gas ?? 0n, run: withLimit(runs[index], itemGas) }]
+      : [],
+  );
+  if (large.length === 0) return results;
+  const bounds = { answerBytes: MAX_SIMULATION_ANSWER, abort };
+  const answers = await client.tryCalls(
+    large.map(({ run }) => run),
+    block,
+    bounds,
+  );
+  for (const [position, { index, gas }] of large.entries()) {
+    const answer = answers[position];
+    results[index] = answer === undefined ? null : answer === null ? needsMore(gas, itemGas) : { gas: BigInt(itemGas) };
+  }
+  return results;
+}
+
+function withLimit(run: SenderCall | undefined, itemGas: number): ContractCall {
+  if (run === undefined) throw new Error("each call has a run");
+  return { ...run, gas: toQuantity(itemGas + TRANSACTION.base + TRANSACTION.byte * dataLength(run.data)) };
+}
+
+/** Code that needs more gas than a call may use fails on chain, after it burnt all of it. */
+function needsMore(estimate: bigint, itemGas: number): { failure: CallFailure } {
+  const message = `The request needs about ${estimate.toString()} gas. One request may use ${itemGas.toString()} (MAX_ITEM_GAS).`;
+  return { failure: failureOf("out_of_gas", message) };
+}
+
+function read({ command, needsDelegation }: PlannedCall, result: CallResult): NodeResult {
   if (result === null) return null;
   if ("reverted" in result) return { failure: decodeRevert(result.reverted.slice(0, REPORTED_REASON), command) };
   // The real call also runs the wallet's code, so this gas would be too low.
@@ -89,12 +154,12 @@ export function read({ command, needsDelegation }: PlannedCall, result: CallResu
 }
 
 /** The relay appends the request number to the data of each call. */
-function fromRelay({ target, data, number }: PlannedCall, relay: string) {
+function fromRelay({ target, data, number }: PlannedCall, relay: string): SenderCall {
   return { from: relay, to: target, data: data + uintWord(number) };
 }
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
-function fromWallet({ command, target }: PlannedCall) {
+function fromWallet({ command, target }: PlannedCall): SenderCall {
   if (!isOfWallet(command)) throw new Error("only a transfer or a burn calls a wallet");
   return { from: target, to: command.contract, data: encodeForeignCall(command) };
 }

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import type { Db } from "../store/db/sql.ts";
+import { failUnsigned, type Unendable } from "../store/media/fail-unsigned.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
 import { appsNamed, readLimit } from "./options.ts";
@@ -70,6 +71,38 @@ export function requestShow(terminal: Terminal): Command {
       printResult(terminal, json, result, lines.join("\n"));
     });
 }
+
+export function requestFail(terminal: Terminal): Command {
+  return resultCommand(
+    "fail",
+    "End a request that was never signed, for example one that waits for a higher gas limit.",
+    {
+      examples: [`request fail ${"0123456789abcdef".repeat(4)}`],
+      json: "{request_id, status, error_code}",
+      notes:
+        "The request fails with `ended_by_operator`, what it reserved is released, and its app gets the event. A request that was\n" +
+        "signed is refused: its transaction may still run it, so only the chain ends it.",
+    },
+  )
+    .argument("<request-id>", "id of the request")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const refusal = await withDatabase(terminal, (database) =>
+        database.write((trx) => failUnsigned(trx, id, "ended_by_operator", Date.now())),
+      );
+      if (refusal !== null) throw new OperatorError(REFUSALS[refusal](id));
+      const result = { request_id: id, status: "failed", error_code: "ended_by_operator" };
+      printResult(terminal, json, result, `Request ${id} has failed with ended_by_operator. It was never signed.`);
+    });
+}
+
+const REFUSALS: Readonly<Record<Unendable, (id: string) => string>> = {
+  unknown: (id) => `There is no request with the id ${id}. \`request list\` shows the newest ones.`,
+  final: (id) => `Request ${id} is final already: \`request show ${id}\` says how it ended. Nothing was changed.`,
+  signed: (id) =>
+    `Request ${id} was signed: its transaction may still run it, so only the chain can end it. \`request show ${id}\` names ` +
+    "the transaction. To keep its number from running, use `relay cancel`.",
+  claimed: (id) => `A lane is building a transaction with request ${id} just now. Run this command again.`,
+};
 
 /** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
 function describeRequest(row: ListedRequest) {

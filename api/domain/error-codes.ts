@@ -200,6 +200,11 @@ const ERROR_ENTRIES = {
     message:
       "The call of the transfer or burn succeeded and moved nothing: the wallets have what they had before. The contract does not do what its functions promise (ask its operator), or the delegation of the wallet was changed outside of the service.",
   },
+  ended_by_operator: {
+    failsRequest: true,
+    message:
+      "The operator of the service ended the request before it was sent. Ask the operator for the reason before you send a new request.",
+  },
   number_taken: {
     failsRequest: true,
     message:

@@ -6,10 +6,12 @@ import type { ContractAddresses } from "../chain/contracts.ts";
 import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } from "../chain/codec/encode.ts";
 import { type CallFailure, failureOf } from "../chain/codec/decode.ts";
 import { type Command, isOfWallet, type WalletCommand } from "../domain/command.ts";
+import { NodeDisagrees } from "../chain/errors.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Db } from "../store/db/sql.ts";
 import { walletPaths } from "../store/apps/wallets.ts";
+import type { Doubts } from "./doubts.ts";
 import type { ForeignSimulations } from "./foreign-simulations.ts";
 import { largestLike, limitThatFills } from "./pace.ts";
 import { type EncodedItem, simulate, type Simulation } from "./simulate.ts";
@@ -26,8 +28,9 @@ export interface BatchContext {
   contracts: ContractAddresses;
   maxItemGas: number;
   /** What calls cost on the connected chain, as measured last. */
-  gas: Pick<GasMeter, "current">;
+  gas: Pick<GasMeter, "current" | "confirmed">;
   simulations: ForeignSimulations;
+  doubts: Doubts;
 }
 
 interface Item extends EncodedItem {
@@ -49,13 +52,22 @@ export interface BuiltBatch {
   weights: number[];
   /** Claimed requests that exceed the gas budget: the caller returns them. */
   left: NumberedRequest[];
-  /** Claimed requests that are simulated alone: the caller returns them, and they are looked at again later. */
+  /** Claimed requests that are simulated alone or again: the caller returns them, and they are looked at again later. */
   deferred: { request: NumberedRequest; retryIn: number }[];
+  /** Claimed requests that cannot be sent as long as a node says so: the caller parks them. */
+  held: HeldRequest[];
   /** Claimed requests that the caller ends as failed. */
   rejected: RejectedItem[];
   data: string;
   gasLimit: bigint;
   authorizations: Authorization[];
+}
+
+/** A request that is neither sent nor failed because of what one node names. */
+export interface HeldRequest {
+  request: NumberedRequest;
+  /** What the node names, for the operator. */
+  reason: string;
 }
 
 /** Authorizations that a batch must carry, by wallet. */
@@ -82,29 +94,34 @@ export async function buildBatch(
   block: number,
 ): Promise<BuiltBatch> {
   const gasBudget = budget.gas;
-  const { encoded, delegations, rejected } = await encodeAll(context, claimed);
+  const { encoded, delegations, rejected, held, deferred } = await encodeAll(context, claimed, block);
   const commands = encoded.map(({ command }) => command);
   const [slots, simulations] = await Promise.all([
     BatchSlots.of(context.read, commands),
     simulate(context, encoded, new Set(delegations.keys()), block),
   ]);
   const items: Item[] = [];
-  const deferred: BuiltBatch["deferred"] = [];
+  const tooLarge: TooLarge[] = [];
   for (const [index, item] of encoded.entries()) {
     const simulation = simulations[index] ?? { gas: undefined, failure: null };
     if ("retryIn" in simulation) {
       deferred.push({ request: item.request, retryIn: simulation.retryIn });
       continue;
     }
-    const counting = { slots: slots.find(item.command), delegates: delegations.has(item.target), gasBudget };
-    const checked = checkItem(context, item, simulation, counting);
-    if ("gas" in checked) {
-      items.push(checked);
+    if (simulation.failure !== null) {
+      rejected.push({ request: item.request, ...simulation.failure, cause: null });
+      continue;
+    }
+    const counting = { slots: slots.find(item.command), delegates: delegations.has(item.target) };
+    const counted = countGas(context, { item, simulation, ...counting }, gasBudget);
+    if (counted.fits) {
+      items.push({ ...item, number: item.request.number, gas: counted.gas });
       slots.add(item.command);
     } else {
-      rejected.push(checked);
+      tooLarge.push({ item, simulation, ...counting, alone: counted.alone });
     }
   }
+  const judged = await judgeTooLarge(context, tooLarge, gasBudget);
   const measured = context.gas.current;
   const taken = takeFitting(measured, items, delegations, budget);
   const authorizations = [...new Set(taken.map((item) => item.target))].flatMap(
@@ -116,7 +133,8 @@ export async function buildBatch(
     weights: taken.map((item) => expectedOf(measured, item)),
     left: items.slice(taken.length).map((item) => item.request),
     deferred,
-    rejected,
+    held: [...held, ...judged.held],
+    rejected: [...rejected, ...judged.rejected],
     data: encodeBatch(calls),
     gasLimit: BigInt(Math.min(batchGas(measured, taken, authorizations.length).limit, gasBudget)),
     authorizations,
@@ -145,12 +163,12 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
 }
 
 /** Reads what the calls depend on with a few RPC calls for all of them, then encodes and signs each. */
-async function encodeAll(context: BatchContext, claimed: NumberedRequest[]) {
-  const { client, read, keyring, chainId, contracts } = context;
+async function encodeAll(context: BatchContext, claimed: NumberedRequest[], block: number) {
+  const { client, read, keyring, chainId, contracts, doubts } = context;
   const commands = claimed.map((request) => request.command);
   const signed = commands.filter(isOfWallet);
   const wallets = await walletSigners(read, keyring, sendersOf(signed));
-  const delegations = await signDelegations(client, wallets, sendersOf(signed.filter(({ foreign }) => foreign)), {
+  const signedDelegations = await signDelegations(client, wallets, sendersOf(signed.filter(({ foreign }) => foreign)), {
     chainId,
     delegate: contracts.delegate,
   });
@@ -158,8 +176,30 @@ async function encodeAll(context: BatchContext, claimed: NumberedRequest[]) {
   const ownRecipients = await walletPaths(read, [...new Set(recipients)]);
   const encoded: EncodedItem[] = [];
   const rejected: RejectedItem[] = [];
+  const held: HeldRequest[] = [];
+  const deferred: BuiltBatch["deferred"] = [];
+  const delegations: Delegations = new Map();
   for (const request of claimed) {
     const { command } = request;
+    const wallet = isOfWallet(command) && command.foreign ? command.from : null;
+    const delegation = wallet === null ? undefined : signedDelegations.get(wallet);
+    if (delegation === null) {
+      held.push({
+        request,
+        reason: "The nodes name different nonces of the wallet, and its delegation needs the right one.",
+      });
+      continue;
+    }
+    if (wallet !== null && delegation !== undefined) {
+      const { authorization, doubtful } = delegation;
+      const claim = `nonce ${authorization.nonce.toString()}`;
+      const wait = doubtful ? doubts.wait({ id: wallet, app_id: request.app_id }, claim, block) : null;
+      if (wait !== null) {
+        deferred.push({ request, ...wait });
+        continue;
+      }
+      delegations.set(wallet, authorization);
+    }
     try {
       encoded.push({ request, command, ...encode(context, request, command, wallets, ownRecipients) });
     } catch (error) {
@@ -169,48 +209,66 @@ async function encodeAll(context: BatchContext, claimed: NumberedRequest[]) {
       rejected.push({ request, ...failureOf("execution_reverted", reason), cause: error });
     }
   }
-  return { encoded, delegations, rejected };
+  return { encoded, delegations, rejected, held, deferred };
 }
 
 function sendersOf(signed: WalletCommand[]): string[] {
   return [...new Set(signed.map(({ from }) => from))];
 }
 
-/** Gives an item its gas, or the reason why it must not be sent. */
-function checkItem(
-  context: BatchContext,
-  item: EncodedItem,
-  simulation: Simulation,
-  { slots, delegates, gasBudget }: { slots: MintSlots; delegates: boolean; gasBudget: number },
-): Item | RejectedItem {
-  // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
-  const maxForeignGas = Math.min(context.maxItemGas, Math.floor(gasBudget * 0.4));
-  const measured = context.gas.current;
-  const { request } = item;
-  const gas = itemGas(measured, { ...item, slots, toWallet: !item.callsRecipient }, simulation.gas, maxForeignGas);
-  const counted = { ...item, number: request.number, gas };
-  const alone = batchGas(measured, [counted], delegates ? 1 : 0).limit;
-  // The relay would stop before this item every time, and each transaction would be paid for nothing.
-  if (alone > gasBudget) {
-    const message = `The request needs about ${alone} gas, and one transaction can have ${gasBudget}.`;
-    return { request, ...failureOf("out_of_gas", message), cause: null };
-  }
-  // A request that was signed before may still run on chain: only the chain may end it.
-  const failure =
-    request.status === "pending" ? (simulation.failure ?? tooExpensive(simulation.gas, counted.gas)) : null;
-  return failure === null ? counted : { request, ...failure, cause: null };
+/** What the gas of an item depends on. */
+interface Countable {
+  item: EncodedItem;
+  simulation: Simulation;
+  slots: MintSlots;
+  /** Whether its transaction must carry an authorization for it. */
+  delegates: boolean;
 }
 
-/** Nodes round their estimates up. A request fails only when nearly all of the estimate is certain. */
-const ESTIMATE_MARGIN = 1.25;
+/** An item for which no transaction has room, and what a transaction with it alone would need. */
+type TooLarge = Countable & { alone: number };
 
-/** Foreign code that needs more gas than an item may use fails on chain, after it burnt all of it. */
-function tooExpensive(simulated: bigint | null | undefined, allowed: ItemGas): CallFailure | null {
-  if (simulated == null || Number(simulated) <= allowed.limit * ESTIMATE_MARGIN) return null;
-  return failureOf(
-    "out_of_gas",
-    `The request needs about ${simulated.toString()} gas. One request may use ${allowed.limit} (MAX_ITEM_GAS).`,
-  );
+/** The gas of an item, and whether a transaction with this budget has room for it. */
+function countGas(context: BatchContext, { item, simulation, slots, delegates }: Countable, gasBudget: number) {
+  const { maxItemGas } = context;
+  // An item's gas counts twice: once as expected, and once as the limit that must be left when the item starts.
+  const maxForeignGas = Math.min(maxItemGas, Math.floor(gasBudget * 0.4));
+  const measured = context.gas.current;
+  const gas = itemGas(measured, { ...item, slots, toWallet: !item.callsRecipient }, simulation.gas, maxForeignGas);
+  const alone = batchGas(measured, [{ ...item, number: item.request.number, gas }], delegates ? 1 : 0).limit;
+  // With less than it was simulated with, foreign code would only burn its gas.
+  const isCut = simulation.gas != null && gas.limit < Math.min(Number(simulation.gas), maxItemGas);
+  // Above the budget, the relay would stop before this item every time, and each transaction would be paid for nothing.
+  return { gas, alone, fits: alone <= gasBudget && !isCut };
+}
+
+/**
+ * No transaction has room for these requests, as far as the gas limit of a block and the measured costs are right. A request fails
+ * only if two nodes name both. If another node names a block that has room, the node that is read rests.
+ * @throws NodeDisagrees
+ */
+async function judgeTooLarge(
+  { client, ...context }: BatchContext,
+  tooLarge: readonly TooLarge[],
+  gasBudget: number,
+): Promise<{ rejected: RejectedItem[]; held: HeldRequest[] }> {
+  if (tooLarge.length === 0) return { rejected: [], held: [] };
+  const other = await client.nodes.second(async () => Number((await client.latestBlock()).gasLimit));
+  const otherBudget = Math.min(context.gas.current.transactionGas, other ?? 0);
+  if (otherBudget > gasBudget && tooLarge.some((one) => countGas({ client, ...context }, one, otherBudget).fits)) {
+    const limits = `${gasBudget.toString()} gas, and another node says ${otherBudget.toString()}`;
+    client.nodes.skip(new NodeDisagrees(`it says that a transaction can have ${limits}`));
+  }
+  const isCertain = other !== null && context.gas.confirmed;
+  const judged = tooLarge.map(({ item: { request }, alone }) => {
+    const message = `The request needs about ${alone.toString()} gas, and one transaction can have ${gasBudget.toString()}.`;
+    return { request, message };
+  });
+  if (!isCertain) return { rejected: [], held: judged.map(({ request, message }) => ({ request, reason: message })) };
+  return {
+    rejected: judged.map(({ request, message }) => ({ request, ...failureOf("out_of_gas", message), cause: null })),
+    held: [],
+  };
 }
 
 function encode(

@@ -26,8 +26,6 @@ export interface Deferred {
   retryIn: number;
 }
 
-/** Gas of a simulation, as a multiple of what an item may use. Enough to tell people how much the item lacks. */
-const GAS_MULTIPLE = 4;
 /** All times in milliseconds. Wait of a request whose call is in the queue. */
 const RETRY_QUEUED = 2_000;
 /** Wait of a request for which the queue has no room. */
@@ -95,7 +93,11 @@ export class ForeignSimulations {
   #known(call: ForeignCall): SimulatedCall | Deferred | undefined {
     const now = performance.now();
     const result = this.#queue.resultOf(call.id, now);
-    if (result !== undefined) return result;
+    if (result !== undefined) {
+      // What only one node says is asked again at a later block.
+      if (result !== null && "failure" in result && !result.confirmed) this.#queue.forget(call.id);
+      return result;
+    }
     if (this.#queue.isSlow(call.receiver, now)) return null;
     return this.#queue.hasApp(call.appId) ? this.#defer(call) : undefined;
   }
@@ -149,7 +151,7 @@ export class ForeignSimulations {
 
   #simulate(calls: ForeignCall[], block: number, abort: AbortSignal): Promise<SimulatedCall[] | "unanswered"> {
     const { client, relay, maxItemGas } = this.#deps;
-    return simulatePlannedCalls(client, relay, calls, { block, maxGas: GAS_MULTIPLE * maxItemGas, abort });
+    return simulatePlannedCalls(client, relay, calls, { block, itemGas: maxItemGas, abort });
   }
 }
 
@@ -226,6 +228,11 @@ export class DeferredCalls {
   resultOf(id: string, now: number): SimulatedCall | undefined {
     const found = this.#results.get(id);
     return found === undefined || found.until < now ? undefined : found.result;
+  }
+
+  /** The result is not used again. */
+  forget(id: string): void {
+    this.#results.delete(id);
   }
 
   /** Whether the simulation of the receiver was not answered, even alone. */

@@ -39,6 +39,7 @@ export class GasMeter {
   /** The last shortage of gas that a measurement followed. */
   #answered: string | null = null;
   #warned = false;
+  #confirmed = false;
 
   constructor(deps: GasMeterDeps) {
     this.#deps = deps;
@@ -52,6 +53,11 @@ export class GasMeter {
       },
       describe: describeError,
     });
+  }
+
+  /** Whether two nodes name the figures. Otherwise no request fails because of them. */
+  get confirmed(): boolean {
+    return this.#confirmed;
   }
 
   get current(): GasMeasurement {
@@ -81,6 +87,7 @@ export class GasMeter {
     const { measurement, shortage, answered } = await readGasMeasurement(this.#deps.database.read);
     // Another process may have measured.
     if (measurement !== null && answered === shortage) {
+      if (!areAlike(measurement, this.#current)) this.#confirmed = false;
       this.#use(measurement);
       this.#answered = answered;
     }
@@ -90,19 +97,36 @@ export class GasMeter {
   }
 
   async #measure(shortage: string | null): Promise<void> {
-    const { database, client, contracts, chainId, keyring } = this.#deps;
-    const operator = keyring.lane(0).address;
-    const measured = await client.nodes.session(() => measureGas(client, { contracts, chainId, operator }));
+    const { database, client } = this.#deps;
+    const measured = await client.nodes.session(() => this.#askNodes());
     this.#measuredAt = performance.now();
     this.#answered = shortage;
-    if (measured === null) {
-      this.#warn();
-      return;
-    }
+    if (measured === null) return;
     this.#use(measured);
     const { measurement, answered } = await readGasMeasurement(database.read);
     if (answered === shortage && isDeepStrictEqual(measurement, measured)) return;
     await database.write((trx) => writeGasMeasurement(trx, measured, shortage));
+  }
+
+  /**
+   * Figures that are new must come from two nodes, if more than one answers. @returns null when there are none: the present ones
+   * stay in use.
+   */
+  async #askNodes(): Promise<GasMeasurement | null> {
+    const { client, contracts, chainId, keyring } = this.#deps;
+    const operator = keyring.lane(0).address;
+    const measure = () => measureGas(client, { contracts, chainId, operator });
+    const measured = await measure();
+    if (measured === null) this.#warn();
+    if (measured === null || (this.#confirmed && areAlike(measured, this.#current))) return measured;
+    const second = await client.nodes.second(measure);
+    this.#confirmed = second !== null && areAlike(measured, second);
+    if (second === null || this.#confirmed) return measured;
+    const named = (await client.nodes.each(measure)).filter((one) => one !== null);
+    const agreed = named.find((one) => named.filter((other) => areAlike(one, other)).length > 1);
+    this.#confirmed = agreed !== undefined;
+    client.nodes.differ("gas", { node: client.nodes.number, newSlot: measured.newSlot, others: second.newSlot });
+    return agreed ?? null;
   }
 
   #warn(): void {
@@ -123,4 +147,23 @@ export class GasMeter {
       "the gas costs of the chain changed: batches are built for the new costs",
     );
   }
+}
+
+/** Nodes whose newest blocks differ measure nearly the same: figures may differ by a quarter, and by this much gas. */
+const ALIKE = { factor: 1.25, gas: 2_000 };
+
+/** Whether two measurements differ only as those of two honest nodes do. Fees decide no limit. */
+function areAlike(a: GasMeasurement, b: GasMeasurement): boolean {
+  const [figures, others] = [figuresOf(a), figuresOf(b)];
+  return figures.every((one, index) => {
+    const [low = 0, high = 0] = [one, others[index] ?? 0].sort((x, y) => x - y);
+    return high <= low * ALIKE.factor + ALIKE.gas;
+  });
+}
+
+function figuresOf(measurement: object): number[] {
+  const named = (Object.entries(measurement) as [string, number | object][]).sort(([a], [b]) => (a < b ? -1 : 1));
+  return named.flatMap(([name, value]) =>
+    name === "itemFee" ? [] : typeof value === "number" ? [value] : figuresOf(value),
+  );
 }

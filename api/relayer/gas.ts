@@ -12,6 +12,7 @@ import {
   TRANSACTION_GAS,
   unexpectedGas,
   UNKNOWN_SLOTS,
+  UNMEASURED_GAS,
 } from "../domain/gas-estimate.ts";
 import { holdingKey, tokenKey } from "../domain/token.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -168,14 +169,16 @@ export function itemGas(
   const call = { command, dataLength: dataLength(data), slots, toWallet };
   const expected = Math.ceil(expectedGas(measured, call) * MARGIN);
   const unexpected = Math.ceil(unexpectedGas(measured, call) * MARGIN);
+  // A node that names too low costs must not fail a good item.
+  const least = Math.max(expected, Math.ceil(expectedGas(UNMEASURED_GAS, call) * MARGIN));
   if (simulated === undefined) {
-    return { expected, limit: expected + Math.min(expected, MOST_EXTRA) + HEADROOM + unexpected };
+    return { expected, limit: least + Math.min(least, MOST_EXTRA) + HEADROOM + unexpected };
   }
   // Foreign code may need half more than its simulation, or what others can cause meanwhile.
   const needed =
     simulated === null ? Infinity : Math.max(Math.ceil(Number(simulated) * 1.5), Number(simulated) + unexpected);
   // Foreign code may burn all that it gets, so the whole limit counts: it cannot take gas from the other items.
-  const most = Math.max(expected, Math.min(needed, maxItemGas));
+  const most = Math.max(least, Math.min(needed, maxItemGas));
   return { expected: most, limit: most };
 }
 

@@ -32,7 +32,14 @@ import {
   returnClaims,
 } from "../store/sending/claims.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
-import { type BatchContext, type Budget, buildBatch, type BuiltBatch, type RejectedItem } from "./build-batch.ts";
+import {
+  type BatchContext,
+  type Budget,
+  buildBatch,
+  type BuiltBatch,
+  type HeldRequest,
+  type RejectedItem,
+} from "./build-batch.ts";
 import { CannotSend, type CanSend, checkCanSend } from "./can-send.ts";
 import type { InFlight } from "./in-flight.ts";
 import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
@@ -42,6 +49,8 @@ import { signBatch } from "./sign.ts";
 const GROWTH = 1.05;
 /** The node's code for a call whose parameters are not valid. */
 const INVALID_PARAMETERS = -32_602;
+/** How long a request waits that cannot be sent because of what a node names. In milliseconds. */
+const HELD_WAIT = { first: 2_000, longest: 60_000 };
 /** Milliseconds for which the funds of a lane are not read again after it could not pay for one more transaction. */
 const SHORT_WAIT = 1_000;
 
@@ -73,7 +82,9 @@ function concernsNoRequest(error: unknown): boolean {
 }
 
 /** Returns the claimed requests that the batch does not carry. */
-async function returnUnsent(trx: Trx, lease: Lease, { left, deferred }: BuiltBatch, now: number): Promise<void> {
+async function returnUnsent(trx: Trx, lease: Lease, { left, deferred, held }: BuiltBatch, now: number): Promise<void> {
+  const waiting = held.map(({ request: { id }, reason: error }) => ({ id, error }));
+  await parkClaims(trx, lease, waiting, now, HELD_WAIT);
   await returnClaims(
     trx,
     lease,
@@ -267,9 +278,12 @@ export class BatchSender {
   ): Promise<CommittedBatch | null> {
     const { database, keyring, chainId, contracts, logger, metrics, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
+    // Another node may have taken over.
+    this.#blockGas = Number(block.gasLimit);
     const gas = this.#gasBudget();
     const budget = { gas, items: MAX_BATCH, fill };
     const batch = await metrics.step("build", [], () => this.#build([...claimed], budget, block.number));
+    this.#logHeld(batch.held);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
     for (const { request } of batch.rejected) claimed.delete(request);
     if (batch.requests.length === 0) {
@@ -299,6 +313,15 @@ export class BatchSender {
       "batch committed",
     );
     return { ...recorded, attempt: { ...attempt, nonce: row.next_nonce }, size };
+  }
+
+  #logHeld(held: readonly HeldRequest[]): void {
+    const [first] = held;
+    if (first === undefined) return;
+    this.#deps.logger.warn(
+      { condition: "row_parked" satisfies Condition, requests: held.length, first: first.request.id },
+      `requests wait because of what a node names, and the others go on. The first: ${first.reason}`,
+    );
   }
 
   /** The requests, of which at least one is the cause of the error, are tried in two halves. A single one is parked. */

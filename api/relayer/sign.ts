@@ -28,24 +28,40 @@ export async function walletSigners(read: Db, keyring: Keyring, addresses: strin
   return signers;
 }
 
-/** Signed authorizations (EIP-7702), by address, for the wallets that do not run the delegate's code yet. */
+/** A signed authorization (EIP-7702). */
+export interface Delegation {
+  authorization: Authorization;
+  /** Whether the wallet's nonce is the word of one node. Nearly all wallets have never used one, so 0 is believed. */
+  doubtful: boolean;
+}
+
+/**
+ * Authorizations, by address, for the wallets that do not run the delegate's code yet. Null: the nodes name different nonces. With
+ * a wrong one, the chain would ignore the authorization, and the wallet's call would fail.
+ */
 export async function signDelegations(
   client: ChainClient,
   wallets: WalletSigners,
   addresses: string[],
   delegation: { chainId: bigint; delegate: string },
-): Promise<Map<string, Authorization>> {
-  const signed = new Map<string, Authorization>();
+): Promise<Map<string, Delegation | null>> {
+  const signed = new Map<string, Delegation | null>();
   if (addresses.length === 0) return signed;
   const undelegated = await walletsToDelegate(client, addresses, delegation.delegate);
-  const nonces = await client.reachedNonces(undelegated);
+  const answers = await client.nodes.each(() => client.nonces(undelegated));
   for (const [index, address] of undelegated.entries()) {
     const wallet = wallets.get(address);
-    const nonce = nonces[index];
-    if (wallet === undefined || nonce === undefined) continue;
+    if (wallet === undefined) continue;
+    const named = answers.flatMap((nonces) => nonces[index] ?? []);
+    const nonce = named.length === 1 ? named[0] : named.find((one, at) => named.indexOf(one) !== at);
+    if (nonce === undefined) {
+      signed.set(address, null);
+      continue;
+    }
     // With the number of the chain: with 0 the authorization would hold on every chain.
     const fields = { chainId: delegation.chainId, address: delegation.delegate, nonce: BigInt(nonce) };
-    signed.set(address, { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) });
+    const authorization = { ...fields, signature: signDigest(wallet.key, hashAuthorization(fields)) };
+    signed.set(address, { authorization, doubtful: named.length === 1 && nonce > 0 });
   }
   return signed;
 }

@@ -3,11 +3,12 @@ import { type CallFailure, minterRemoved } from "../chain/codec/decode.ts";
 import type { EncodedCall } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/reads.ts";
-import type { SimulatedCall } from "../chain/simulate-calls.ts";
+import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts";
 import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
+import type { Doubts } from "./doubts.ts";
 import type { Deferred, ForeignSimulations } from "./foreign-simulations.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
 
@@ -16,6 +17,7 @@ interface SimulationContext {
   read: Db;
   contracts: ContractAddresses;
   simulations: ForeignSimulations;
+  doubts: Doubts;
 }
 
 export interface EncodedItem extends EncodedCall {
@@ -37,12 +39,12 @@ export interface Simulation {
  * Failures in the service's own collections that only the owner or the receiver can resolve. A request in progress may
  * resolve any other one: for example, it creates the id that this mint needs.
  */
-const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint"]);
+const DECISIVE: ReadonlySet<RequestFailureCode> = new Set(["receiver_rejected", "service_cannot_mint", "out_of_gas"]);
 
 /**
  * Simulates the calls that run foreign code (a receiver's hook or a foreign contract), and checks that the relay may still
  * mint in the collections. Ignores failures and gas if the node's newest block is older than the checkpoint. A call whose
- * simulation takes too long is deferred.
+ * simulation takes too long is deferred, and so is a request that would fail by the word of one node: see `Doubts`.
  * @param delegating wallets that do not run the delegate's code yet.
  * @param newest the newest block that the node had a moment ago.
  */
@@ -52,7 +54,7 @@ export async function simulate(
   delegating: ReadonlySet<string>,
   newest: number,
 ): Promise<(Simulation | Deferred)[]> {
-  const { client, contracts, read, simulations } = context;
+  const { client, contracts, read, simulations, doubts } = context;
   const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
@@ -78,8 +80,18 @@ export async function simulate(
     const result = byItem.get(item);
     if (result != null && "retryIn" in result) return result;
     if (!upToDate) return { gas: result === undefined ? undefined : null, failure: null };
-    const cannotMint = isMint(item.command) && withoutMinter.has(item.target);
-    const failure = cannotMint ? minterRemoved(contracts.relay, item.command) : decisiveFailure(item.command, result);
+    const { request, command, target } = item;
+    const removed = isMint(command) ? withoutMinter.get(target) : undefined;
+    const failed =
+      removed === undefined
+        ? decisiveFailure(command, result)
+        : { failure: minterRemoved(contracts.relay, command), block, ...removed };
+    // A request that was signed before may still run on chain: only the chain may end it.
+    const failure = request.status === "pending" ? (failed?.failure ?? null) : null;
+    const waits = failure !== null && failed?.confirmed === false;
+    const wait = waits ? doubts.wait(request, failure.errorCode, failed.block) : null;
+    if (wait !== null) return wait;
+    doubts.forget(request);
     return { gas: gasOf(result), failure };
   });
 }
@@ -89,9 +101,9 @@ function gasOf(result: SimulatedCall | undefined): bigint | null | undefined {
   return result !== null && "gas" in result ? result.gas : null;
 }
 
-function decisiveFailure(command: Command, result: SimulatedCall | undefined): CallFailure | null {
+function decisiveFailure(command: Command, result: SimulatedCall | undefined): SimulatedFailure | null {
   if (result == null || !("failure" in result)) return null;
-  return isDelegated(command) || DECISIVE.has(result.failure.errorCode) ? result.failure : null;
+  return isDelegated(command) || DECISIVE.has(result.failure.errorCode) ? result : null;
 }
 
 /** The contract whose code the call runs. */

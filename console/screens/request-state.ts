@@ -57,6 +57,7 @@ const REMEDIES: Record<NonNullable<Request["error_code"]>, Remedy[]> = {
   transaction_refused: ["transaction"],
   nothing_moved: ["transaction"],
   number_taken: ["transaction"],
+  ended_by_operator: [],
 };
 
 /** A newer service may have further codes. */

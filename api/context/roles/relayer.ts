@@ -1,4 +1,5 @@
 import type { ChainClient } from "../../chain/client.ts";
+import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import type { Settings } from "../../config/settings.ts";
 import { MediaResults } from "../../content/copy/media-results.ts";
 import { GWEI } from "../../domain/wei.ts";
@@ -6,6 +7,7 @@ import type { Keyring } from "../../keys/keyring.ts";
 import { GasMeter } from "../../relayer/gas-meter.ts";
 import { LaneShare, type Relayers } from "../../relayer/lane-share.ts";
 import { Lane } from "../../relayer/lane.ts";
+import { Doubts } from "../../relayer/doubts.ts";
 import { ForeignSimulations } from "../../relayer/foreign-simulations.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import type { ChainIdentity } from "../chain-identity.ts";
@@ -41,10 +43,11 @@ export async function openSigning(
 export function relayerWorkers(settings: Settings, parts: WorkerDeps, signing: Signing): NamedWorker[] {
   const deps = { ...parts, client: parts.client.as("send") };
   const simulations = createSimulations(settings, deps);
+  const doubts = new Doubts(deps.identity.chainId === LOCAL_CHAIN_ID);
   const share = new LaneShare(settings.lanes.length, signing.relayers, leaseTimes(settings.leaseSeconds));
   const lanes = signing.lanes.map((index) => ({
     name: `lane ${index.toString()}`,
-    worker: createLane(settings, { ...deps, signing, simulations, share }, index),
+    worker: createLane(settings, { ...deps, signing, simulations, doubts, share }, index),
     critical: true,
   }));
   return [
@@ -71,7 +74,7 @@ function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulat
 
 function createLane(
   settings: Settings,
-  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; share: LaneShare },
+  deps: WorkerDeps & { signing: Signing; simulations: ForeignSimulations; doubts: Doubts; share: LaneShare },
   index: number,
 ): Lane {
   const { database, client, identity, signals, logger, metrics, now } = deps;
@@ -89,6 +92,7 @@ function createLane(
     gas,
     maxItemGas: settings.limits.itemGas,
     simulations: deps.simulations,
+    doubts: deps.doubts,
     maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
     draining: !settings.lanes.includes(index),
     share: deps.share,

@@ -1,12 +1,7 @@
 import { BACKLOG_SLOW, type ParkedKind } from "../../domain/conditions.ts";
 import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
-import {
-  contractHealth,
-  newestVerifications,
-  unsentRequests,
-  waitingDeliveries,
-} from "../../store/doctor/pipeline.ts";
+import { contractHealth, newestVerifications, unsentRequests, waitingDeliveries } from "../../store/doctor/pipeline.ts";
 import { firstParked } from "../../store/db/parked-rows.ts";
 import { correctedSince, lostEffects } from "../../store/doctor/effects.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
@@ -21,7 +16,11 @@ const AGAIN =
 
 /** What is parked, what it means, and what to do. A problem when an app waits for the row. */
 const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: string; advice: string }>> = {
-  request: { finding: problem, words: "Requests that cannot be sent or settled", advice: AGAIN },
+  request: {
+    finding: problem,
+    words: "Requests that cannot be sent or settled",
+    advice: `${AGAIN} If the reason is a gas limit that is right, end the request with \`request fail\`.`,
+  },
   media_job: { finding: problem, words: "Requests whose media cannot be copied", advice: AGAIN },
   delivery: {
     finding: problem,

@@ -2,7 +2,7 @@ import BetterSqlite3 from "better-sqlite3";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 import pg from "pg";
 
-import { backoff } from "../../domain/backoff.ts";
+import { type Backoff, backoff } from "../../domain/backoff.ts";
 import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import { DatabaseError } from "./errors.ts";
@@ -53,6 +53,7 @@ export async function parkRows(
   kind: ParkedKind,
   failed: readonly FailedRow[],
   now: number,
+  wait: Backoff = WAIT,
 ): Promise<ParkedRow[]> {
   if (failed.length === 0) return [];
   const { rows: earlier } = await sql<{ id: string; tries: number }>`
@@ -60,7 +61,7 @@ export async function parkRows(
   const triesOf = new Map(earlier.map(({ id, tries }) => [id, tries]));
   const parked = failed.map(({ id, error }) => {
     const tries = (triesOf.get(id) ?? 0) + 1;
-    return { id, error, tries, nextAt: now + backoff(WAIT, tries - 1) };
+    return { id, error, tries, nextAt: now + backoff(wait, tries - 1) };
   });
   const rows = parked.map(({ id, error, tries, nextAt }) => ({ id, reason: reasonOf(error), tries, next_at: nextAt }));
   const columns = { id: "text", reason: "text", tries: "integer", next_at: "integer" } as const;

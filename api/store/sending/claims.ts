@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from "kysely";
 
+import type { Backoff } from "../../domain/backoff.ts";
 import type { ChainOutcome } from "../../domain/request.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
@@ -78,13 +79,15 @@ export async function parkClaims(
   lease: Lease,
   failed: readonly FailedRow[],
   now: number,
+  wait?: Backoff,
 ): Promise<ParkedRow[]> {
+  if (failed.length === 0) return [];
   await holdLease(trx, lease);
-  return parkRequests(trx, failed, now);
+  return parkRequests(trx, failed, now, wait);
 }
 
-async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number): Promise<ParkedRow[]> {
-  const parked = await parkRows(trx, "request", failed, now);
+async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number, wait?: Backoff): Promise<ParkedRow[]> {
+  const parked = await parkRows(trx, "request", failed, now, wait);
   await makeReady(
     trx,
     parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt })),

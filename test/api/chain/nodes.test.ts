@@ -188,16 +188,19 @@ describe("Nodes", () => {
   });
 
   describe("given a simulation that fails, and another node that does not answer in time", () => {
-    it("reports the failure", async () => {
-      fake(1).answer = ({ method }) =>
-        method === "eth_estimateGas" ? { error: { code: 3, message: "execution reverted", data: "0x" } } : "0x64";
+    it("reports the failure as the word of one node", async () => {
+      fake(1).answer = ({ method }) => {
+        if (method === "eth_estimateGas") return { error: { code: 3, message: "execution reverted", data: "0x" } };
+        return method === "eth_getBlockByNumber" ? BLOCK : "0x64";
+      };
       fake(2).raw = () => undefined;
       const address = `0x${"11".repeat(20)}`;
       const token = { contract: address, contractType: "ERC721", foreign: false, tokenId: "1", quantity: "1" } as const;
       const command: Command = { kind: "transfer", ...token, from: address, to: address };
       const call = { command, number: 1n, needsDelegation: false, target: address, data: "0x" };
-      const conditions = { block: CHECKPOINT, maxGas: 100_000, abort: AbortSignal.timeout(1_000) };
+      const conditions = { block: CHECKPOINT, itemGas: 100_000, abort: AbortSignal.timeout(1_000) };
       const [result] = await simulatePlannedCalls(client, address, [call], conditions);
+      expect(result).to.deep.include({ confirmed: false, block: CHECKPOINT });
       expect(result).to.have.nested.property("failure.errorCode", "execution_reverted");
     });
   });

@@ -1,7 +1,9 @@
 import { expect } from "chai";
 
 import { recordTries } from "../../../api/store/outbox/deliveries.ts";
+import { ensureLane } from "../../../api/store/sending/lanes.ts";
 import { expectInvalid } from "../support/expect.ts";
+import { RELAY } from "../support/api.ts";
 import { follow } from "../support/follow.ts";
 import { useCli } from "./support/use-cli.ts";
 
@@ -26,6 +28,30 @@ describe("command line: requests, webhooks and contracts", () => {
       expect(shown).to.not.have.property("unlockable");
       expect(await cli.run("request", "show", id)).to.contain(id);
       expect(await cli.refusal("request", "show", "none")).to.contain("no request with the id none");
+    });
+
+    it("fail ends a request that was never signed, with its event, and refuses others", async () => {
+      const make = async () => (await cli.api.post("/v1/collections", COLLECTION)).body.request_id as string;
+      const [id, signed, claimed] = [await make(), await make(), await make()];
+      expect(await cli.json("request", "fail", id)).to.deep.equal({
+        request_id: id,
+        status: "failed",
+        error_code: "ended_by_operator",
+      });
+      const shown = await cli.api.get(`/v1/requests/${id}`);
+      expect(shown.body).to.include({ status: "failed", error_code: "ended_by_operator" });
+      const events = await cli.api.database.read.selectFrom("events").select(["type", "request_id"]).execute();
+      expect(events).to.deep.equal([{ type: "error", request_id: id }]);
+      const set = (request: string, fields: object) =>
+        cli.api.database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", request).execute());
+      await set(signed, { status: "processing" });
+      await cli.api.database.write((trx) => ensureLane(trx, 0, RELAY, 0));
+      await set(claimed, { lane: 0 });
+      expect(await cli.refusal("request", "fail", signed)).to.contain("its transaction may still run it");
+      expect(await cli.refusal("request", "fail", claimed)).to.contain("Run this command again.");
+      expect(await cli.refusal("request", "fail", id)).to.contain("is final already");
+      expect(await cli.refusal("request", "fail", "none")).to.contain("no request with the id none");
+      expect((await cli.api.get(`/v1/requests/${claimed}`)).body).to.include({ status: "pending" });
     });
 
     it("list filters by app, status, type and reference", async () => {
