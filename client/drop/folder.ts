@@ -171,9 +171,7 @@ class Reader {
     const read = text === null ? null : this.#jsonOf(source, text);
     if (text === null || read === null || !Array.isArray(read.value)) return;
     const entries = read.value as unknown[];
-    const byOrder = this.#picturesByOrder(
-      entries.map((entry) => String((entry as { image?: unknown } | null)?.image ?? "")),
-    );
+    const byOrder = this.#picturesByOrder(entries.map(imageOf));
     for (const [index, entry] of entries.entries()) {
       const place = `${source}, entry ${(index + 1).toString()}`;
       const stem = stemOfEntry(entry) ?? (index + 1).toString();
@@ -314,7 +312,7 @@ class Reader {
   ): void {
     const link = (field: MediaField, name: string, from: readonly string[]) => {
       const found = this.#names.find(name, from);
-      if ("problem" in found) fail(`${found.problem}`, field);
+      if ("problem" in found) fail(found.problem, field);
       else {
         files[field] = found.file;
         Reflect.deleteProperty(metadata, field);
@@ -397,6 +395,12 @@ function emptyToken(source: string): FolderToken {
     metadata: {},
     files: {},
   };
+}
+
+/** What the entry of a list says of its picture; empty: nothing */
+function imageOf(entry: unknown): string {
+  const image = (entry as { image?: unknown } | null)?.image;
+  return typeof image === "string" ? image : "";
 }
 
 /** The name that an entry of a list has: its number, or that of its picture. */

@@ -102,6 +102,11 @@ export function layoutOf(all: readonly string[], textOf: TextOf): Layout {
       left: lists.slice(1),
     };
   }
+  return layoutOfTop(top, root, textOf);
+}
+
+/** JSON files and pictures in one folder, or pictures only. */
+function layoutOfTop(top: readonly string[], root: string, textOf: TextOf): Layout {
   const beside = jsonsOf(
     top.filter((name) => /\.json$/i.test(name)),
     textOf,

@@ -21,11 +21,17 @@ function tokens({ tokens: found }: FolderContents): unknown[] {
   return found.map(({ source, metadata, files }) => [source, metadata.name, files.image ?? metadata.image]);
 }
 
-const json = (name: string, more: object = {}) => JSON.stringify({ name, ...more });
-const generated = (edition: number) => ({
-  ...{ name: `Fish #${edition.toString()}`, image: `ipfs://NewUriToReplace/${edition.toString()}.png` },
-  ...{ dna: "aa", edition, compiler: "Art Engine" },
-});
+function json(name: string, more: object = {}): string {
+  return JSON.stringify({ name, ...more });
+}
+
+/** As a generator writes it. */
+function generated(edition: number) {
+  return {
+    ...{ name: `Fish #${edition.toString()}`, image: `ipfs://NewUriToReplace/${edition.toString()}.png` },
+    ...{ dna: "aa", edition, compiler: "Art Engine" },
+  };
+}
 
 describe("the folder of a drop", () => {
   const hashlips = { "json/1.json": json("A", generated(1)), "json/2.json": json("B", generated(2)) };

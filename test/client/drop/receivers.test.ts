@@ -3,11 +3,13 @@ import { expect } from "chai";
 import { checkReceivers, foldedUser } from "../../../client/drop/receivers.ts";
 
 const ADDRESS = "0x70997970C51812dc3A010C7d01b50e0d17dc79C8";
-const known = (wallets: Record<string, string> = {}, similar: Record<string, string> = {}) => ({
-  wallets: new Map(Object.entries(wallets)),
-  similar: new Map(Object.entries(similar)),
-  unknown: new Set<string>(),
-});
+function known(wallets: Record<string, string> = {}, similar: Record<string, string> = {}) {
+  return {
+    wallets: new Map(Object.entries(wallets)),
+    similar: new Map(Object.entries(similar)),
+    unknown: new Set<string>(),
+  };
+}
 
 describe("the receivers of a drop", () => {
   const token = (source: string, user: string | null) => ({ source, owner: user === null ? null : { user } });
