@@ -3,13 +3,14 @@ import { text } from "node:stream/consumers";
 import type { Command } from "commander";
 import { Mnemonic } from "ethers";
 
-import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
+import { MOST_LANES, XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import { parseSettings, type Settings } from "../config/settings.ts";
 import { createKeyring } from "../keys/keyring.ts";
 import { newSeedPhrase, readSeedFile, weaknessOf, weakPassphrase, writeSeedFile } from "../keys/seed-file.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { reseal, type Resealed } from "../operate/reseal.ts";
 import { plural } from "../shared/text.ts";
+import { reuseLanes } from "../store/sending/lanes.ts";
 import { announced } from "./announced.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
@@ -129,6 +130,43 @@ export function keysRotate(terminal: Terminal): Command {
       return announced(database, () => reseal({ database, sealer }));
     });
     printResult(terminal, json, result, describe(result));
+  });
+}
+
+export function keysReuse(terminal: Terminal): Command {
+  return resultCommand("reuse", "State that this database is a new installation with a seed that was used before.", {
+    examples: ["keys reuse"],
+    json: "{lanes: [{address, transactions}]}",
+    notes:
+      "Needed once, if the lanes of the seed have transactions and the database is new. First make sure that no other service " +
+      "uses the seed: two services with one seed carry out requests twice.",
+  }).action(async ({ json }: { json?: boolean }) => {
+    const lanes = await withServiceState(terminal, async ({ database, client, keys: { keyring, seedProblem } }) => {
+      if (keyring === null) throw new OperatorError(seedProblem ?? "There is no seed. Set SEED_FILE.");
+      const addresses = Array.from({ length: MOST_LANES }, (_, lane) => keyring.lane(lane).address);
+      const [mined, pending] = [
+        await client.highestNonces(addresses),
+        await client.highestNonces(addresses, "pending"),
+      ];
+      if (addresses.some((_, index) => (pending[index] ?? 0) > (mined[index] ?? 0)))
+        throw new OperatorError(
+          "Transactions of the lanes wait in the node's pool. Stop the other service that uses the seed, and wait until they are mined.",
+        );
+      const used = addresses
+        .map((address, index) => ({ address, transactions: mined[index] ?? 0 }))
+        .filter(({ transactions }) => transactions > 0);
+      const nonces = new Map(used.map(({ address, transactions }) => [address, transactions]));
+      if (!(await database.write((trx) => reuseLanes(trx, nonces))))
+        throw new OperatorError("This database has sent transactions, so it is not new. Nothing was changed.");
+      return used;
+    });
+    const names = lanes.map(({ address, transactions }) => `${address} (${plural(transactions, "transaction")})`);
+    printResult(
+      terminal,
+      json,
+      { lanes },
+      `This database is a new installation. The lanes go on: ${names.join(", ") || "unused"}.`,
+    );
   });
 }
 

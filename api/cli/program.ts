@@ -90,9 +90,9 @@ export const NOUNS: readonly Noun[] = [
     // `console` alone prints a link.
     async () => (await import("./console.ts")).consoleLink,
   ),
-  group("keys", "Create, check and restore the seed file; rotate the encryption key.", async () => {
+  group("keys", "Create, check, restore and reuse the seed; rotate the encryption key.", async () => {
     const verbs = await import("./keys.ts");
-    return [verbs.keysCreate, verbs.keysCheck, verbs.keysRestore, verbs.keysRotate];
+    return [verbs.keysCreate, verbs.keysCheck, verbs.keysRestore, verbs.keysReuse, verbs.keysRotate];
   }),
   group("request", "Show and list requests of all apps, and end one that was never signed.", async () => {
     const verbs = await import("./request.ts");

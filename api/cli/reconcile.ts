@@ -87,7 +87,9 @@ function describeReconciliation(result: Reconciliation): string {
       : [`Collections made since the backup, now assigned to an app: ${adopted.join(", ")}.`]),
     ...(ownerless.length === 0
       ? []
-      : [`Collections of unknown apps: ${ownerless.join(", ")}. Assign them to an app with --adopt-into.`]),
+      : [
+          `Collections of unknown apps: ${ownerless.join(", ")}. If this service made them, assign them to an app with --adopt-into.`,
+        ]),
     ...comparison.told.map(({ what, stored, chain }) => `${what}: stored ${stored}; on chain ${chain}`),
     ...(left > 0 ? [`and ${left.toString()} more`] : []),
     comparison.differences === 0

@@ -5,13 +5,13 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
 import type { Settings } from "../config/settings.ts";
-import { unknownTransaction } from "../domain/conditions.ts";
+import { databaseOfNoLane, unknownTransaction } from "../domain/conditions.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { weakPassphrase } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta, writeMetaOnce } from "../store/db/meta.ts";
 import { hasRequests } from "../store/requests/requests.ts";
-import { allLanes, readLane } from "../store/sending/lanes.ts";
+import { allLanes, readLane, reusedNonces } from "../store/sending/lanes.ts";
 import type { Chain } from "./chain-identity.ts";
 import { type Keys, loadKeys, needed } from "./keys.ts";
 import { StartupError } from "./startup-error.ts";
@@ -45,7 +45,7 @@ export async function loadCheckedKeys(
   if (keys.passphraseWeakness !== null && !local) logger.warn(weakPassphrase(keys.passphraseWeakness));
   if (!settings.roles.includes("relayer")) return { keys, signing: null };
   const signing = { keyring: needed(keys.keyring), lanes: await lanesToDrive(database, settings.lanes) };
-  await checkLanes(database, client, signing.keyring, signing.lanes);
+  await checkLanes({ database, client, logger }, signing, local);
   return { keys, signing };
 }
 
@@ -79,23 +79,34 @@ async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys
  * uses the same key. Sending would then carry out requests a second time.
  * @throws StartupError
  */
-async function checkLanes(database: Database, client: ChainClient, keyring: Keyring, lanes: number[]): Promise<void> {
+async function checkLanes(
+  { database, client, logger }: Place,
+  { keyring, lanes }: { keyring: Keyring; lanes: number[] },
+  local: boolean,
+): Promise<void> {
   const unknown = await readMeta(database.read, "unknown_transaction");
   if (unknown !== null) throw new StartupError(unknownTransaction(unknown));
+  const reused = await reusedNonces(database.read);
+  const hasSent = (await allLanes(database.read)).length > 0;
   for (const index of lanes) {
     const { address } = keyring.lane(index);
     // The chain is read before the database: a transaction that another process sends in between is then in both.
     const [mined = 0] = await client.highestNonces([address]);
     const [withPool = 0] = await client.highestNonces([address], "pending");
     const row = await readLane(database.read, index);
-    // Without requests nothing can be carried out twice. The lane continues from the chain's nonce.
-    if (row === undefined && !(await hasRequests(database.read))) continue;
     if (row !== undefined && row.address !== address) {
       throw new StartupError(
         `Lane ${index.toString()} has the address ${row.address}, but SEED_FILE gives ${address}. Set SEED_FILE to the right file.`,
       );
     }
-    const known = row?.next_nonce ?? 0;
+    const known = row?.next_nonce ?? reused.get(address) ?? 0;
+    if (!hasSent && Math.max(mined, withPool) > known) {
+      const words = databaseOfNoLane(address, Math.max(mined, withPool));
+      // The nodes of a local chain are often used again. Without requests, nothing can run twice.
+      if (!local || (await hasRequests(database.read))) throw new StartupError(words);
+      logger.warn(words);
+      continue;
+    }
     if (mined > known) {
       throw new StartupError(
         `Lane ${address} has ${mined.toString()} transactions on chain, but the database knows of ${known.toString()}: ` +

@@ -9,6 +9,16 @@ export function unknownTransaction(hash: string): string {
   );
 }
 
+/** What an operator must know and do when a lane has sent transactions, and the database has sent none. */
+export function databaseOfNoLane(address: string, transactions: number): string {
+  return (
+    `Lane ${address} has ${transactions.toString()} transactions on chain, and this database has sent none: another database ` +
+    "belongs to this seed. Set DATABASE_URL or DATA_DIR to that database. If it is lost, restore a backup with `npm run cli -- " +
+    "restore`, or fill this database from the chain with `npm run cli -- reconcile`. If this is a new installation with an " +
+    "old seed, and no other service uses the seed, say so once with `npm run cli -- keys reuse`. Nothing was sent."
+  );
+}
+
 /**
  * States of the service that its operator must look at. The log, `doctor` and `/metrics` use these names: the field
  * `condition`, and the label of `moneta_condition`.

@@ -2,8 +2,10 @@ import { formatEther, formatUnits } from "ethers";
 
 import type { ContractAddresses } from "../../chain/contracts.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
+import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
 import {
+  databaseOfNoLane,
   fullBatchCost,
   FUNDS_FOR_BATCHES,
   isLowOnFunds,
@@ -24,7 +26,7 @@ import {
 } from "../../store/doctor/numbers.ts";
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
 import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
-import { allLanes } from "../../store/sending/lanes.ts";
+import { allLanes, reusedNonces } from "../../store/sending/lanes.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
 
 /** The service's contracts exist, belong together and point at this service. */
@@ -191,13 +193,30 @@ export const lanes: Check = {
     const findings = checkPaused(relay, status.paused, client.nodes.where);
     const unknown = await readMeta(database.read, "unknown_transaction");
     if (unknown !== null) findings.push(problem(unknownTransaction(unknown)));
-    if (rows.length === 0) return [...findings, ok("no lane has sent anything yet")];
+    if (rows.length === 0) return [...findings, ...(await checkUnused(context))];
     for (const [index, row] of rows.entries()) {
       findings.push(...(await checkLane(context, row, status.operators[index] === true)));
     }
     return findings;
   },
 };
+
+/** The database has sent nothing. Then the lanes of its seed have not, either, or the operator knows it. */
+async function checkUnused({
+  client,
+  database,
+  keys: { keyring },
+  lanes: wanted,
+  chain,
+}: DoctorContext): Promise<Finding[]> {
+  const addresses = keyring === null ? [] : wanted.map((lane) => keyring.lane(lane).address);
+  const sent = await client.highestNonces(addresses);
+  const reused = await reusedNonces(database.read);
+  const at = addresses.findIndex((address, index) => (sent[index] ?? 0) > (reused.get(address) ?? 0));
+  if (at < 0) return [ok("no lane has sent anything yet")];
+  const finding = chain.chainId === LOCAL_CHAIN_ID.toString() ? warning : problem;
+  return [finding(databaseOfNoLane(addresses[at] ?? "", sent[at] ?? 0))];
+}
 
 function checkPaused(relay: string, paused: boolean | null, node: string): Finding[] {
   if (paused === null) {

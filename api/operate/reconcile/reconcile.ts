@@ -2,14 +2,14 @@ import { Indexer } from "../../indexer/indexer.ts";
 import { NO_METRICS } from "../../shared/metrics.ts";
 import { createSignals } from "../../shared/signal.ts";
 import { deleteMeta } from "../../store/db/meta.ts";
-import { giveCollections, otherApps, recoveredCollections } from "../../store/reconcile/recovered-app.ts";
+import { giveCollections, recoveredCollections } from "../../store/reconcile/recovered-app.ts";
 import { compareWithChain, type Comparison } from "./compare.ts";
 import { type ReconcileDeps, RunLease } from "./run.ts";
 import { findLost } from "./find-lost.ts";
 import { isNothing, recover, type RecoverOptions, type Recovery } from "./recover.ts";
 
 interface ReconcileOptions extends RecoverOptions {
-  /** Id of the app that gets the collections whose app is unknown. Null: the only app, if there is exactly one. */
+  /** Id of the app that gets the collections whose app is unknown. Null: they stay without an app. */
   adoptInto: string | null;
   /** Reads every block again, even if an earlier run was interrupted. */
   fromStart: boolean;
@@ -42,7 +42,10 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
       await run.write((trx) => deleteMeta(trx, "unknown_transaction"));
       await catchUp(deps);
     }
-    const adopted = options.dryRun ? [] : await adoptCollections(deps, run, options.adoptInto);
+    const { adoptInto } = options;
+    // Never by itself: another database may have made them with the same seed, for another app.
+    const adopted =
+      options.dryRun || adoptInto === null ? [] : await run.write((trx) => giveCollections(trx, adoptInto));
     const { from, ...comparison } = await compareWithChain(deps, run, !options.dryRun);
     const ownerless = await recoveredCollections(deps.database.read);
     return { dry_run: options.dryRun, from_block: from, recovery, comparison, adopted, ownerless };
@@ -59,11 +62,4 @@ async function catchUp(deps: ReconcileDeps): Promise<void> {
     lease: null,
   });
   while (await indexer.step());
-}
-
-async function adoptCollections(deps: ReconcileDeps, run: RunLease, into: string | null): Promise<string[]> {
-  if ((await recoveredCollections(deps.database.read)).length === 0) return [];
-  const apps = await otherApps(deps.database.read);
-  const app = into ?? (apps.length === 1 ? apps[0]?.id : undefined);
-  return app === undefined ? [] : run.write((trx) => giveCollections(trx, app));
 }

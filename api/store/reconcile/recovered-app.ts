@@ -31,7 +31,3 @@ export async function recoveredCollections(db: Db): Promise<string[]> {
   const rows = await db.selectFrom("collections").select("address").where("app_id", "=", RECOVERED_APP).execute();
   return rows.map((row) => row.address);
 }
-
-export async function otherApps(db: Db): Promise<{ id: string; name: string }[]> {
-  return db.selectFrom("apps").select(["id", "name"]).where("id", "<>", RECOVERED_APP).execute();
-}

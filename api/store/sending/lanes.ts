@@ -1,8 +1,10 @@
 import { sql } from "kysely";
+import { z } from "zod";
 
 import { LeaseLost } from "../../shared/lease.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import type { LaneRow } from "../db/schema.ts";
+import { readMeta, writeMeta } from "../db/meta.ts";
 import { isFree } from "../db/work-lease.ts";
 
 /** The right to use a lane. It is valid while the row has this fencing token. */
@@ -27,6 +29,21 @@ export async function readLane(db: Db, lane: number): Promise<LaneRow | undefine
 
 export async function allLanes(db: Db): Promise<LaneRow[]> {
   return db.selectFrom("lanes").selectAll().orderBy("lane").execute();
+}
+
+const nonces = z.record(z.string(), z.number());
+
+/** By address, what the lanes had sent when the operator said that this is a new installation with an old seed. */
+export async function reusedNonces(db: Db): Promise<Map<string, number>> {
+  const stored = await readMeta(db, "reused_lanes");
+  return new Map(stored === null ? [] : Object.entries(nonces.parse(JSON.parse(stored))));
+}
+
+/** @returns false, and nothing is stored, when the database has used a lane. */
+export async function reuseLanes(trx: Trx, used: ReadonlyMap<string, number>): Promise<boolean> {
+  if ((await allLanes(trx)).length > 0) return false;
+  await writeMeta(trx, "reused_lanes", JSON.stringify(Object.fromEntries(used)));
+  return true;
 }
 
 /** The first nonce that this database used in each lane, or will use, by the lane's address. */

@@ -69,7 +69,7 @@ describe("an old backup", () => {
 
   it("is repaired by reconcile, which fails uncertain requests", async () => {
     const { waiting, lost } = backup;
-    const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+    const result = await jsonOfCli<Reconciliation>(moneta.env, "reconcile", "--adopt-into", "test");
     expect(result.recovery).to.not.equal(null);
     expect(result.recovery?.recognised).to.equal(2);
     expect(result.recovery?.uncertain).to.have.members([waiting.mint, waiting.transfer, waiting.collection]);

@@ -28,7 +28,6 @@ import {
 } from "../../../../api/store/reconcile/compare.ts";
 import {
   giveCollections,
-  otherApps,
   recoveredCollections,
   skipFeeds,
 } from "../../../../api/store/reconcile/recovered-app.ts";
@@ -71,7 +70,6 @@ async function compare({ read, write }: Tour): Promise<void> {
   if (held !== undefined) await write((trx) => setForeignHolding(trx, held, 2n, LARGE));
   await write((trx) => skipFeeds(trx));
   await recoveredCollections(read);
-  await otherApps(read);
   await write((trx) => giveCollections(trx, app));
 }
 
