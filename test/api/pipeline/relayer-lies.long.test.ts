@@ -4,11 +4,14 @@ import { expect } from "chai";
 import { type Interception, type ProxiedCall, type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/ProgrammableReceiver__factory.ts";
+import { eventually } from "../../support/eventually.ts";
 import { Mode } from "../../support/receiver-mode.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** A word of 32 bytes. */
-const word = (value: bigint | number) => `0x${BigInt(value).toString(16).padStart(64, "0")}`;
+function word(value: number): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
 
 /** `isMinter(address)`. */
 const IS_MINTER = "0xaa271e1a";
@@ -25,18 +28,17 @@ interface Place {
 
 type Ask = [path: "/v1/nfts" | "/v1/transfers", body: object];
 
-const mintToWallet = ({ collection, wallet }: Place): Ask => [
-  "/v1/nfts",
-  { collection_address: collection, to_address: wallet },
-];
-const mintToReceiver = ({ collection, receiver }: Place): Ask => [
-  "/v1/nfts",
-  { collection_address: collection, to_address: receiver },
-];
-const foreignTransfer = ({ wallet, receiver, plain }: Place): Ask => [
-  "/v1/transfers",
-  { from_address: wallet, to_address: receiver, contract_address: plain, token_id: 1 },
-];
+function mintToWallet({ collection, wallet }: Place): Ask {
+  return ["/v1/nfts", { collection_address: collection, to_address: wallet }];
+}
+
+function mintToReceiver({ collection, receiver }: Place): Ask {
+  return ["/v1/nfts", { collection_address: collection, to_address: receiver }];
+}
+
+function foreignTransfer({ wallet, receiver, plain }: Place): Ask {
+  return ["/v1/transfers", { from_address: wallet, to_address: receiver, contract_address: plain, token_id: 1 }];
+}
 
 interface Lie {
   name: string;
@@ -50,9 +52,8 @@ interface Lie {
 }
 
 /** Multiplies what the gas probe says, or says that everything is free. */
-const probe =
-  (change: (gas: bigint) => bigint): Lie["tell"] =>
-  async (call, _place, node) => {
+function probe(change: (gas: bigint) => bigint): Lie["tell"] {
+  return async (call, _place, node) => {
     if (call.method !== "eth_call" || call.params.length !== 3) return undefined;
     const result = await node(call);
     if (typeof result !== "string") return undefined;
@@ -60,6 +61,7 @@ const probe =
     const [prices, used] = AbiCoder.defaultAbiCoder().decode(types, result).toArray(true) as [bigint[], bigint[]];
     return { result: AbiCoder.defaultAbiCoder().encode(types, [prices.map(change), used.map(change)]) };
   };
+}
 
 const LIES: Lie[] = [
   {
@@ -154,7 +156,7 @@ for (const count of [1, 3]) {
       const plain = await new PlainERC721__factory(signer).deploy();
       const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
       await (await plain.mint(wallet, 1)).wait();
-      place = { collection, wallet, receiver: String(receiver.target), plain: String(plain.target) };
+      place = { collection, wallet, receiver: await receiver.getAddress(), plain: await plain.getAddress() };
     });
     let measured = true;
     afterEach(async () => {
@@ -203,17 +205,15 @@ for (const count of [1, 3]) {
       });
     }
 
-    /** The request is looked at and neither sent nor failed, and another app's request is completed meanwhile where that is possible. */
+    /** The request is looked at twice, and neither sent nor failed. */
     async function waits(id: string): Promise<void> {
       const { read } = moneta.service.database;
-      for (let tries = 0; tries < 600; tries++) {
+      await eventually(async () => {
         const { status } = await api.ok<{ status: string }>("GET", `/v1/requests/${id}`);
         expect(status).to.equal("pending");
-        const parked = await read.selectFrom("parked_rows").selectAll().where("id", "=", id).executeTakeFirst();
-        if (parked !== undefined && parked.tries >= 2) return;
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
-      throw new Error("the request was not looked at");
+        const parked = await read.selectFrom("parked_rows").select("tries").where("id", "=", id).executeTakeFirst();
+        return (parked?.tries ?? 0) >= 2 ? true : undefined;
+      });
     }
   });
 }
