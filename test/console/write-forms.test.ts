@@ -74,7 +74,7 @@ describe("forms of the console that write", () => {
     await choose("x".repeat(5 * 2 ** 20 + 1));
     await page.getByText("The file has more than 5 MiB. Split it into several.").waitFor();
     await choose(head);
-    await page.getByText("The file has no rows.").waitFor();
+    await page.getByText("The table has no rows.").waitFor();
     await choose("name,user_identifier,image\nA,eve,\nB,bob,cat.png");
     await page.getByText("2 problems found").waitFor();
     await page.getByText('No wallet of the app has the user identifier "eve".').waitFor();
