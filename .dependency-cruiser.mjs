@@ -227,8 +227,8 @@ export default {
     packageOf(
       "requests-to-strangers",
       ["undici", "ipaddr\\.js"],
-      ["content/copy", "content/node", "content/store", "outbound", "webhooks"],
-      "Requests to URLs that users gave go through api/outbound.",
+      ["chain", "content/copy", "content/node", "content/store", "outbound", "webhooks"],
+      "Requests to URLs that users gave go through api/outbound. Those of api/chain go to the nodes of the operator.",
     ),
     {
       name: "service-imports-only-itself",
