@@ -57,7 +57,7 @@ const WINGS_OF_USERS = {
   context: ["db", "media", "requests", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
   metrics: ["db", "metrics", "requests", "sending"],
-  operate: ["db", "apps", "listings", "media", "move", "reconcile", "retention"],
+  operate: ["db", "apps", "listings", "media", "move", "reconcile", "requests", "retention"],
   "operate/doctor": ["db", "doctor", "ledger", "media", "requests", "sending"],
   "operate/reconcile": ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],

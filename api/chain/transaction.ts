@@ -123,6 +123,11 @@ function signedTransaction(fields: z.infer<typeof transaction>, hash: string | u
   return signed;
 }
 
+/** The call of a signed transaction. */
+export function dataOf(raw: string): string {
+  return Transaction.from(raw).data;
+}
+
 /** Whether a signed transaction only uses up its nonce: the account sends itself nothing. */
 export function isEmpty(raw: string): boolean {
   const { from, to, data } = Transaction.from(raw);

@@ -94,9 +94,9 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./keys.ts");
     return [verbs.keysCreate, verbs.keysCheck, verbs.keysRestore, verbs.keysReuse, verbs.keysRotate];
   }),
-  group("request", "Show and list requests of all apps, and end one that was never signed.", async () => {
+  group("request", "Show and list requests of all apps; end one that was never signed; repair one.", async () => {
     const verbs = await import("./request.ts");
-    return [verbs.requestShow, verbs.requestList, verbs.requestFail];
+    return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
   group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => {
     const verbs = await import("./webhook.ts");

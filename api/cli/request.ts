@@ -2,6 +2,7 @@ import { type Command, Option } from "commander";
 
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
+import { repairRequest } from "../operate/repair-request.ts";
 import type { Db } from "../store/db/sql.ts";
 import { failUnsigned, type Unendable } from "../store/media/fail-unsigned.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
@@ -103,6 +104,23 @@ const REFUSALS: Readonly<Record<Unendable, (id: string) => string>> = {
     "the transaction. To keep its number from running, use `relay cancel`.",
   claimed: (id) => `A lane is building a transaction with request ${id} just now. Run this command again.`,
 };
+
+export function requestRepair(terminal: Terminal): Command {
+  return resultCommand(
+    "repair",
+    "Make the command of a request again, which cannot be read, from its signed transaction.",
+    {
+      examples: [`request repair ${"0123456789abcdef".repeat(4)}`],
+      json: "{request_id, command}",
+      notes: "For a request that `doctor` or the log names. A request that was never signed cannot be repaired.",
+    },
+  )
+    .argument("<request-id>", "id of the request")
+    .action(async (id: string, { json }: { json?: boolean }) => {
+      const command = await withDatabase(terminal, (database) => repairRequest(database, id));
+      printResult(terminal, json, { request_id: id, command }, `repaired: ${JSON.stringify(command)}`);
+    });
+}
 
 /** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
 function describeRequest(row: ListedRequest) {

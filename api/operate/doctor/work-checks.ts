@@ -19,7 +19,7 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
   request: {
     finding: problem,
     words: "Requests that cannot be sent or settled",
-    advice: `${AGAIN} If the reason is a gas limit that is right, end the request with \`request fail\`.`,
+    advice: `${AGAIN} If the reason is a gas limit that is right, end the request with \`request fail\`. If its command cannot be read, \`request repair <id>\` makes it again.`,
   },
   media_job: { finding: problem, words: "Requests whose media cannot be copied", advice: AGAIN },
   delivery: {

@@ -348,14 +348,24 @@ export function finalChanges(settled: readonly DecidedRequest[], now: number, st
   }));
 }
 
+/** How an operator repairs a request that cannot be read. */
+function repairOf(id: string): string {
+  return `run \`npm run cli -- request repair ${id}\``;
+}
+
 /** Parses a row. This is the only place that reads the JSON columns of `requests`. */
 export function toRequest(row: RequestRow): StoredRequest {
-  return {
-    ...row,
-    ...toListed(row),
-    command: toCommand(row.command),
-    outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as ChainOutcome),
-  };
+  try {
+    return {
+      ...row,
+      ...toListed(row),
+      command: toCommand(row.command),
+      outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as ChainOutcome),
+    };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`request ${row.id} cannot be read (${reason}): ${repairOf(row.id)}`, { cause: error });
+  }
 }
 
 function toListed(row: ListedRow): ListedRequest {
@@ -374,7 +384,40 @@ export function toNumberedRequest(row: RequestRow): NumberedRequest {
   return { ...request, number: request.number };
 }
 
-/** Metadata inside a command may hold numbers that a JavaScript number would round. */
+/**
+ * Metadata inside a command may hold numbers that a JavaScript number would round.
+ * @throws Error when a value of it is of another type. Its worker leaves such a request alone then. Metadata of earlier versions may
+ * have values of any type.
+ */
 export function toCommand(text: string): Command {
-  return parseExact(text) as Command;
+  const command = parseExact(text);
+  const wrong = wrongField(command);
+  if (wrong !== null) throw new TypeError(`the command has a value of a wrong type: ${wrong}`);
+  return command as Command;
+}
+
+/** The fields that hold no texts. */
+const FIELD_TYPES: Readonly<Record<string, "number" | "boolean" | "object">> = {
+  maxSupply: "number",
+  foreign: "boolean",
+  soulbound: "boolean",
+  metadata: "object",
+};
+
+/** The first field with a value of a wrong type; null: there is none. */
+function wrongField(command: unknown): string | null {
+  if (typeof command !== "object" || command === null) return "it is not an object";
+  for (const [name, field] of Object.entries(command) as [string, unknown][])
+    if (field !== null && typeof field !== (FIELD_TYPES[name] ?? "string")) return name;
+  return null;
+}
+
+/** The metadata in a command that cannot be read otherwise; null: that cannot be read either. */
+export function readableMetadata(text: string): unknown {
+  try {
+    const { metadata } = parseExact(text) as { metadata?: unknown };
+    return typeof metadata === "object" ? metadata : null;
+  } catch {
+    return null;
+  }
 }

@@ -198,6 +198,34 @@ describe("parked rows", () => {
     });
   });
 
+  describe("given a command that gets a number where a text belongs while its transaction is in flight", () => {
+    it("goes on with all others, names the request, and settles it once `request repair` has made the command again", async () => {
+      const { database } = moneta.service;
+      for (const wrong of [{ to: 5 }, { collection: 5 }, { kind: 5 }]) {
+        await moneta.provider.send("evm_setAutomine", [false]);
+        const damaged = await api.accept("/v1/nfts", mint("n"));
+        await api.processing(damaged);
+        const { command } = await rowOf(damaged);
+        await set(damaged, { command: JSON.stringify({ ...(JSON.parse(command) as object), ...wrong }) });
+        await moneta.provider.send("evm_mine", []);
+        await moneta.provider.send("evm_setAutomine", [true]);
+        await expectAllCompleted([await api.accept("/v1/nfts", mint("o"))]);
+        expect(await parkedIds(database, "request"), JSON.stringify(wrong)).to.deep.equal([damaged]);
+        const [finding] = await findings();
+        expect(finding?.words).to.contain(damaged).and.to.contain(`request repair`);
+        const repaired = await jsonOfCli<{ command: object }>(moneta.env, "request", "repair", damaged);
+        expect(repaired.command).to.include({ kind: "mint-erc721", collection, to: wallet });
+        await expectAllCompleted([await api.accept("/v1/nfts", mint("p")), damaged]);
+        expect(await parkedIds(database, "request")).to.deep.equal([]);
+        const { metadata } = JSON.parse((await rowOf(damaged)).command) as { metadata: object | null };
+        // What can be read of the metadata stays.
+        expect(metadata).to.deep.equal({ name: "n" });
+        await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
+        expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
+      }
+    });
+  });
+
   describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
     it("stores the token from the chain, and the rest once the command can be read again", async () => {
       const { database } = moneta.service;

@@ -74,6 +74,7 @@ import {
   takePins,
   waitingPins,
 } from "../../../../api/store/media/pins.ts";
+import { replaceCommand, storedTexts } from "../../../../api/store/requests/repair.ts";
 import { BUSY } from "../support/large-database.ts";
 import { firstPages, NOW, SLOTS, type Tour } from "./tour.ts";
 
@@ -173,6 +174,8 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => setQuotas(trx, BUSY.app, { media_bytes: 1_000_000 }));
   await write((trx) => acceptMediaResult(trx, finished.request.id, NOW));
   await write((trx) => acceptMediaResult(trx, failed.request.id, NOW));
+  await storedTexts(read, finished.request.id);
+  await write((trx) => replaceCommand(trx, finished.request.id, finished.request.command));
   await write((trx) => returnMediaJob(trx, returned, NOW, true));
   const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
   await write((trx) => parkMediaJobs(trx, [broken], NOW));
