@@ -1080,7 +1080,7 @@ export interface components {
        *     - `unsupported`: it is no ERC721 or ERC1155 contract.
        */
       state: "checking" | "followed" | "quarantined" | "unsupported";
-      /** @description Why it is quarantined. `flood`: it emits too many transfer events. `failing`: calls that read it use too much gas or answer too many bytes. */
+      /** @description Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes. */
       reason: ("flood" | "failing") | null;
       /** @description Last block whose transfers are stored. null: none is. */
       as_of_block: number | null;

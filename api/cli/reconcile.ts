@@ -64,7 +64,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     now: () => Date.now(),
     folder: join(place.settings.dataDir, "reconcile"),
     foreignCallGas: place.settings.limits.foreignCallGas,
-    maxForeignLogs: place.settings.limits.foreignLogs,
+    maxForeignMoves: place.settings.limits.foreignLogs,
   };
   const app = options.adoptInto === undefined ? null : await appNamed(place.database.read, options.adoptInto);
   return reconcileWith(deps, {

@@ -67,6 +67,12 @@ export function attribute(
   return { outcomes, untouched: requests.slice(closing.executed), owners };
 }
 
+/** Without a copy of all: a batch has many requests, and its transaction may have thousands of moves. */
+function firstOf(moves: Iterable<TokenMove>, belongs: (move: TokenMove) => boolean): TokenMove | undefined {
+  for (const move of moves) if (belongs(move)) return move;
+  return undefined;
+}
+
 function usedUp(limit: number | undefined): CallFailure {
   const figure = limit === undefined ? "" : ` of ${limit.toString()}`;
   return failureOf(
@@ -97,7 +103,7 @@ function succeeded(
     if (isMint(command)) return move.from === null;
     return move.from === command.from && move.to === receiverOf(command) && move.tokenId === command.tokenId;
   };
-  const move = [...unassigned].find(belongs);
+  const move = firstOf(unassigned, belongs);
   if (move === undefined) {
     // A foreign contract may move a token without an event: its balances are compared later. The service's contracts never do.
     if (isDelegated(command)) {

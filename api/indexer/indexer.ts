@@ -10,7 +10,7 @@ import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { readContracts, readMeta, replaceMeta } from "../store/db/meta.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
-import { rollback } from "../store/ledger/rollback.ts";
+import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
 import { finalChanges } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
@@ -355,14 +355,21 @@ export class Indexer {
   }
 
   async #rollBackTo(fork: number, checkpoint: number): Promise<void> {
+    const { database, metrics } = this.#deps;
     this.#agreement.rolledBack(fork);
-    const rolledBack = await this.#deps.database.write(async (trx) => {
-      await lockLedger(trx);
-      // Otherwise another process has stored or rolled back blocks meanwhile.
-      if (!(await replaceMeta(trx, "checkpoint", checkpoint.toString(), checkpoint.toString()))) return false;
-      await rollback(trx, fork);
-      return true;
-    });
-    if (rolledBack) this.#deps.metrics.reorg(checkpoint - fork);
+    for (let last = checkpoint; last > fork;) {
+      await this.#store.removeHidden();
+      const to = await rollbackStep(database.read, fork, last);
+      const rolledBack = await database.write(async (trx) => {
+        await lockLedger(trx);
+        // Otherwise another process has stored or rolled back blocks meanwhile.
+        if (!(await replaceMeta(trx, "checkpoint", last.toString(), last.toString()))) return false;
+        await rollback(trx, to);
+        return true;
+      });
+      if (!rolledBack) return;
+      last = to;
+    }
+    metrics.reorg(checkpoint - fork);
   }
 }

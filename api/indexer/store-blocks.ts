@@ -2,8 +2,10 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import { moveCountOf } from "../chain/codec/decode.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { type HoldingQuery, readHoldings } from "../chain/foreign.ts";
+import type { RawLog } from "../chain/query-logs.ts";
 import { readRelayOwner } from "../chain/reads.ts";
 import { type Condition, type ParkedKind, unknownTransaction } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
@@ -13,9 +15,17 @@ import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import { type FailedRow, isOutage, type ParkedRow, parkRows } from "../store/db/parked-rows.ts";
 import { type Engine, engineOf, lockLedger } from "../store/db/sql.ts";
-import { applyRange, type CreationFacts, type Without } from "../store/ledger/apply-range.ts";
-import { countLogs, type Quarantined, readAllAgain, recordReads } from "../store/ledger/contract-states.ts";
+import { applyRange, type CreationFacts, storeHistoryPart, type Without } from "../store/ledger/apply-range.ts";
+import {
+  countMoves,
+  floodingAmong,
+  type Quarantined,
+  readAllAgain,
+  recordReads,
+} from "../store/ledger/contract-states.ts";
 import { followAfter } from "../store/ledger/follow.ts";
+import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
+import { MOST_DELETED } from "../store/ledger/rollback.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
 import { idsToSettle } from "../store/requests/settle-confirmed.ts";
 import { finalChanges, type DecidedRequest } from "../store/requests/requests.ts";
@@ -38,8 +48,10 @@ export interface BlockWriterDeps extends StoreDeps {
   signals: Signals;
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
-  /** How many logs one commit stores. By default it adapts to how long commits take. */
+  /** How many moves and other events one commit stores. By default it adapts to how long commits take. */
   sliceSize?: Pick<SliceSize, "value" | "took">;
+  /** Moves of a block whose history is stored in the same commit as the rest. */
+  largestHistory?: number;
 }
 
 /** Joins what was read with the database and stores it, slice by slice. Each slice is one commit, with its checkpoint. */
@@ -62,10 +74,12 @@ export class BlockWriter {
     const { signals, contracts } = this.#deps;
     let { watched } = blocks;
     let unread = false;
-    let rest: Omit<Slice, "logs"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
+    await this.removeHidden();
+    let rest: Omit<Slice, "moves"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
     while (rest !== null) {
-      const [slice, left] = cut(rest, this.#size.value);
-      rest = left;
+      const [whole, left] = cut(rest, this.#size.value);
+      const slice = await this.#withoutFlooding(whole);
+      rest = left === null ? null : { ...left, read: without(left.read, slice.read.flooding) };
       const range = await this.#prepare(slice, { ...blocks, watched }, confirmed);
       crashPoint("indexer:read");
       const facts = {
@@ -75,13 +89,14 @@ export class BlockWriter {
       // Counted for all the blocks together, not for each slice.
       const times = this.#readsAgain(slice.from);
       const again = times < MOST_READS_AGAIN;
+      if (!(await this.#storeLargeHistory(range))) return false;
       const started = performance.now();
       const stored = await commitWithoutPoisoned(this.#deps, range, { read: slice.read, watched, facts, again });
       if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to, times: times + 1 };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
       watched = { ...watched, collections: range.collections };
-      this.#size.took(slice.logs, performance.now() - started);
+      if (range.historyFrom === undefined) this.#size.took(slice.moves, performance.now() - started);
       crashPoint("indexer:stored");
       // Lanes wait for their batches to be mined, the dispatcher waits for events. Both look into the database, which takes
       // as long as storing a few hundred logs.
@@ -92,6 +107,50 @@ export class BlockWriter {
       unread ||= range.foreignHoldings.some(({ quantity }) => quantity === null);
       // The contract reader leaves balances alone while the checkpoint is far behind.
       if (unread && range.to >= range.confirmed) signals.contracts.notify();
+    }
+    return true;
+  }
+
+  /** Removes what is hidden of the history: its block was not stored, or was rolled back. */
+  async removeHidden(): Promise<void> {
+    const { database } = this.#deps;
+    while ((await hiddenFrom(database.read)) !== null) {
+      await database.write(async (trx) => {
+        await lockLedger(trx);
+        await removeHidden(trx, MOST_DELETED);
+      });
+    }
+  }
+
+  /** The slice without the contracts that flood: nothing of them is decoded or stored, and its commit quarantines them. */
+  async #withoutFlooding({ read, ...slice }: Slice): Promise<Slice> {
+    const { database, maxForeignMoves: limit } = this.#deps;
+    const found = await floodingAmong(database.read, movesOf(read.foreign), { block: slice.to, limit });
+    return { ...slice, read: { ...without(read, found), flooding: new Set([...read.flooding, ...found]) } };
+  }
+
+  /**
+   * A block cannot be cut, because its outcomes and holdings become visible together. If its history alone would make one commit
+   * too large, it is stored before the rest, in several commits.
+   * @returns false when another process has stored blocks or rolled them back.
+   */
+  async #storeLargeHistory(range: PreparedRange): Promise<boolean> {
+    const { database, largestHistory = LARGEST_HISTORY } = this.#deps;
+    const { moves } = range;
+    if (moves.length <= Math.max(this.#size.value, largestHistory)) return true;
+    let first: number | null = null;
+    for (let from = 0; from < moves.length;) {
+      const part = moves.slice(from, from + this.#size.value);
+      const started = performance.now();
+      first = await database.write(async (trx) => {
+        await lockLedger(trx);
+        return storeHistoryPart(trx, range, part, first);
+      });
+      if (first === null) return false;
+      range.historyFrom = first;
+      this.#size.took(part.length, performance.now() - started);
+      crashPoint("indexer:part");
+      from += part.length;
     }
     return true;
   }
@@ -139,8 +198,8 @@ interface StoreDeps {
   database: Database;
   logger: Logger;
   now: () => number;
-  /** Most transfer logs of a foreign contract in 500 blocks. */
-  maxForeignLogs: number;
+  /** Most moves of a foreign contract in 500 blocks. */
+  maxForeignMoves: number;
   metrics: Pick<Metrics, "requests" | "batchGas">;
 }
 
@@ -243,8 +302,8 @@ async function commitRange(
     settled = applied;
     await followAfter(trx, added ?? [], { since: range.from - 1 });
     await readAllAgain(trx, added ?? []);
-    const counting = { block: range.to, limit: deps.maxForeignLogs, now: now() };
-    const flooding = await countLogs(trx, countsOf(from.read, deps.maxForeignLogs), counting);
+    const counting = { block: range.to, limit: deps.maxForeignMoves, now: now() };
+    const flooding = await countMoves(trx, countsOf(from.read, deps.maxForeignMoves), counting);
     quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
     if (trial) throw new Trial();
     parked = [
@@ -273,12 +332,22 @@ function unreadableMints({ unreadable, moves }: PreparedRange): FailedRow[] {
   return unreadable.filter(({ id }) => minted.has(id));
 }
 
-/** Transfer logs by foreign contract. A contract whose logs were too many to read is above the limit. */
+/** Moves by foreign contract. A contract that floods is above the limit. */
 function countsOf({ foreign, flooding }: ChainRange, limit: number): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const { address } of foreign) counts.set(address, (counts.get(address) ?? 0) + 1);
+  const counts = movesOf(foreign);
   for (const address of flooding) counts.set(address, limit + 1);
   return counts;
+}
+
+function movesOf(logs: readonly RawLog[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const log of logs) counts.set(log.address, (counts.get(log.address) ?? 0) + moveCountOf(log));
+  return counts;
+}
+
+function without(read: ChainRange, flooding: ReadonlySet<string>): ChainRange {
+  if (flooding.size === 0) return read;
+  return { ...read, foreign: read.foreign.filter(({ address }) => !flooding.has(address)) };
 }
 
 export function reportQuarantines(logger: Logger, quarantined: readonly Quarantined[]): void {
@@ -286,7 +355,7 @@ export function reportQuarantines(logger: Logger, quarantined: readonly Quaranti
     logger.warn(
       { condition: "contract_quarantined" satisfies Condition, contract, reason, until: new Date(until).toISOString() },
       reason === "flood"
-        ? "a followed contract emits too many transfer logs: it is quarantined, and its wallets are read again afterwards"
+        ? "a followed contract reports too many moves of tokens: it is quarantined, and its wallets are read again afterwards"
         : "calls of a followed contract keep exceeding their limits: it is quarantined, and tried again afterwards",
     );
   }
@@ -297,13 +366,15 @@ export function reportQuarantines(logger: Logger, quarantined: readonly Quaranti
  * only mints in the same collections wait, and each commit costs more.
  */
 const TARGET = { sqlite: 30, postgres: 80 } as const;
-/** Logs of a slice: at first, and the bounds. */
+/** Moves and other events of a slice: at first, and the bounds. */
 const FIRST = 500;
 const FEWEST = 250;
 const MOST = 5_000;
+/** Moves of a block whose history is stored in the same commit as the rest. A block full of the service's own batches has fewer. */
+const LARGEST_HISTORY = 2_000;
 
 /**
- * How many logs are stored in one commit. It adapts to how long commits take: calls of the API, which write too, must not
+ * How many moves and other events are stored in one commit. It adapts to how long commits take: calls of the API, which write too, must not
  * wait long while the indexer catches up. Not an `AdaptiveSize`: no commit fails, and its time tells which size is right.
  */
 export class SliceSize {
@@ -318,10 +389,10 @@ export class SliceSize {
     return this.#value;
   }
 
-  /** @param milliseconds that the commit of so many logs took. */
-  took(logs: number, milliseconds: number): void {
-    // A commit of few logs says little about one of many.
-    if (logs < this.#value / 2) return;
+  /** @param milliseconds that the commit of so many moves took. */
+  took(moves: number, milliseconds: number): void {
+    // A commit of few moves says little about one of many.
+    if (moves < this.#value / 2) return;
     const factor = Math.min(2, Math.max(0.5, this.#target / milliseconds));
     this.#value = Math.round(Math.min(MOST, Math.max(FEWEST, this.#value * factor)));
   }
@@ -331,7 +402,8 @@ export class SliceSize {
 export interface Slice {
   from: number;
   to: number;
-  logs: number;
+  /** Moves and other events. A log that is not decoded yet counts as its moves. */
+  moves: number;
   read: ChainRange;
 }
 
@@ -340,22 +412,23 @@ type Places = Record<keyof Ordered, number>;
 const NAMES = ["relay", "moves", "changes", "foreign"] as const;
 
 /**
- * Cuts off the first blocks, which have at most `most` logs together, or one block that has more.
+ * Cuts off the first blocks, which have at most `most` moves and other events together, or one block that has more.
  * @returns the rest too; null when there is none. It begins with a block that has logs, so the header of that block is known.
  */
-export function cut({ read, from, to }: Omit<Slice, "logs">, most: number): [Slice, Omit<Slice, "logs"> | null] {
+export function cut({ read, from, to }: Omit<Slice, "moves">, most: number): [Slice, Omit<Slice, "moves"> | null] {
   let end: Places = { relay: 0, moves: 0, changes: 0, foreign: 0 };
+  let moves = 0;
   let next = firstBlock(read, end);
   while (next < Infinity) {
     const after = endOfBlock(read, next, end);
-    if (sumOf(end) > 0 && sumOf(after) > most) break;
-    end = after;
+    const further = sizeBetween(read, end, after);
+    if (moves > 0 && moves + further > most) break;
+    [end, moves] = [after, moves + further];
     next = firstBlock(read, end);
   }
-  const logs = sumOf(end);
-  if (next === Infinity) return [{ from, to, logs, read }, null];
+  if (next === Infinity) return [{ from, to, moves, read }, null];
   return [
-    { from, to: next - 1, logs, read: { ...read, ...part(read, null, end), headers: within(read, from, next - 1) } },
+    { from, to: next - 1, moves, read: { ...read, ...part(read, null, end), headers: within(read, from, next - 1) } },
     {
       from: next,
       to,
@@ -376,8 +449,10 @@ function endOfBlock(read: Ordered, block: number, places: Places): Places {
   return end;
 }
 
-function sumOf({ relay, moves, changes, foreign }: Places): number {
-  return relay + moves + changes + foreign;
+function sizeBetween({ foreign }: Ordered, start: Places, end: Places): number {
+  const logs = foreign.slice(start.foreign, end.foreign);
+  const decoded = end.relay - start.relay + (end.moves - start.moves) + (end.changes - start.changes);
+  return decoded + logs.reduce((sum, log) => sum + moveCountOf(log), 0);
 }
 
 function part(read: Ordered, start: Places | null, end: Places | null): Ordered {

@@ -10,6 +10,7 @@ export const CRASH_POINTS = [
   "relayer:broadcast",
   "relayer:sent",
   "indexer:read",
+  "indexer:part",
   "indexer:stored",
   "webhooks:taken",
   "webhooks:posted",

@@ -51,7 +51,47 @@ export const MOVE_TOPICS = [TRANSFER, TRANSFER_SINGLE, TRANSFER_BATCH];
 /** Topics of the service's own collections. */
 export const COLLECTION_TOPICS = [...MOVE_TOPICS, ...Object.values(collectionTopics)];
 
-/** A log that only looks like a transfer (ERC-20, or malformed data) gives no moves. */
+/** Bytes of a batch without moves: the places and the lengths of its two arrays. A move adds an id and a quantity. */
+const EMPTY_BATCH = 128;
+const MOVE_BYTES = 64;
+const WORD = 32;
+
+/** The word of some ABI data that begins at a byte, as hex; the bytes that are missing are left out. */
+function wordAt(data: string, byte: number): string {
+  return `0x${data.slice(2 + 2 * byte, 2 + 2 * (byte + WORD))}`;
+}
+
+/**
+ * An array of numbers in the ABI data of an event: its parameter number `index`. By hand, because a log may have thousands: ethers
+ * takes 0.1 ms for each. Null when the data end before the array does.
+ */
+function numbersAt(data: string, index: number): bigint[] | null {
+  const bytes = (data.length - 2) / 2;
+  const has = (words: number, from: number) => from + words * WORD <= bytes;
+  if (!has(index + 1, 0)) return null;
+  const start = Number(wordAt(data, index * WORD));
+  if (!has(1, start)) return null;
+  const length = Number(wordAt(data, start));
+  if (!has(length + 1, start)) return null;
+  return Array.from({ length }, (_, item) => BigInt(wordAt(data, start + (item + 1) * WORD)));
+}
+
+/**
+ * How much a transfer log counts against limits, undecoded: its moves, and at least one for each 64 bytes of data. So data that
+ * cannot be decoded counts too, and so do arrays that share their bytes.
+ */
+export function moveCountOf({ topics, data }: Pick<RawLog, "topics" | "data">): number {
+  const bytes = (data.length - 2) / 2;
+  const bySize = Math.max(1, Math.ceil((bytes - EMPTY_BATCH) / MOVE_BYTES));
+  if (topics[0] !== TRANSFER_BATCH) return bySize;
+  const length = Number(wordAt(data, Number(wordAt(data, 0))));
+  return length <= bytes / WORD ? Math.max(bySize, length) : bySize;
+}
+
+/**
+ * The moves of a log, folded: a batch that names an id several times is one move of the sum, in the place of the first. A log
+ * that only looks like a transfer (ERC-20, or malformed data) gives no moves.
+ */
 export function decodeMoves(log: RawLog): TokenMove[] {
   const move = (from: string, to: string, tokenId: bigint, quantity: bigint, subIndex: number): TokenMove => ({
     ...positionOf(log),
@@ -72,13 +112,16 @@ export function decodeMoves(log: RawLog): TokenMove[] {
     return [move(from, to, decoded[0], decoded[1], 0)];
   }
   if (topic === TRANSFER_BATCH) {
-    const decoded = decode(["uint256[]", "uint256[]"], log.data) as [bigint[], bigint[]] | null;
-    if (decoded?.[0].length !== decoded?.[1].length || decoded === null) return [];
-    const [ids, quantities] = decoded;
-    return ids.flatMap((tokenId, index) => {
-      const quantity = quantities[index] ?? 0n;
-      return quantity === 0n ? [] : [move(from, to, tokenId, quantity, index)];
-    });
+    const [ids, quantities] = [numbersAt(log.data, 0), numbersAt(log.data, 1)];
+    if (ids === null || ids.length !== quantities?.length) return [];
+    const folded = new Map<bigint, { quantity: bigint; place: number }>();
+    for (const [place, tokenId] of ids.entries()) {
+      const quantity = quantities[place] ?? 0n;
+      const known = folded.get(tokenId);
+      if (known !== undefined) known.quantity += quantity;
+      else if (quantity !== 0n) folded.set(tokenId, { quantity, place });
+    }
+    return Array.from(folded, ([tokenId, { quantity, place }]) => move(from, to, tokenId, quantity, place));
   }
   return [];
 }

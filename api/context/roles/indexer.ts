@@ -61,7 +61,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     confirmations: confirmationsOf(settings, local),
     pollInterval: blockPollOf(settings, local),
     foreignCallGas: settings.limits.foreignCallGas,
-    maxForeignLogs: settings.limits.foreignLogs,
+    maxForeignMoves: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),
     receipts: mode === "false" ? null : new ReceiptCheck({ database, client, chainId, mode, logger, metrics }),
   });

@@ -215,7 +215,7 @@ export const followed: Check = {
       findings.push(
         warning(
           reason === "flood"
-            ? `Quarantined because they emit too many transfer events: ${some(names)}. They are tried again by themselves. ` +
+            ? `Quarantined because they report too many moves of tokens: ${some(names)}. They are tried again by themselves. ` +
                 "If you trust such a contract, set MAX_FOREIGN_LOGS higher; otherwise run `contract unfollow`."
             : `Quarantined because calls that read them use too much gas or answer too many bytes: ${some(names)}. They are ` +
                 "tried again by themselves. If you trust such a contract, set FOREIGN_CALL_GAS higher; otherwise run `contract unfollow`.",

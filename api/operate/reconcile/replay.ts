@@ -8,6 +8,7 @@ import { makeFolder } from "../../shared/folder.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import { lockLedger, type Trx } from "../../store/db/sql.ts";
 import { storedBlock } from "../../store/ledger/blocks.ts";
+import { removeHidden } from "../../store/ledger/hidden-history.ts";
 import { everWatchedContracts } from "../../store/ledger/watched.ts";
 import { openScratch, removeScratch, type Scratch } from "../../store/reconcile/scratch.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -84,6 +85,8 @@ export class Replay {
         if (checkpoint !== this.#block) return { checkpoint };
         const stored = await storedBlock(trx, checkpoint);
         if (stored !== undefined && this.#hash !== null && stored.hash !== this.#hash) return { checkpoint: -1 };
+        // The indexer that is storing their block begins it again.
+        await removeHidden(trx);
         return { done: await work(trx, checkpoint) };
       });
       if ("done" in result) return result.done;

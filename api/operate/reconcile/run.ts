@@ -111,5 +111,5 @@ export interface ReconcileDeps {
   /** Gas limit of one call of a foreign contract. */
   foreignCallGas: number;
   /** Most transfer logs of a foreign contract in 500 blocks. */
-  maxForeignLogs: number;
+  maxForeignMoves: number;
 }

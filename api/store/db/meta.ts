@@ -32,6 +32,8 @@ export type MetaKey =
   | "checkpoint"
   /** Last block that is deep enough for final statuses. */
   | "confirmed_block"
+  /** The first row of the history that no listing shows: its block is being stored or removed in several commits. */
+  | "history_hidden_from"
   /** How often collections were removed by a reorg. */
   | "collections_removed"
   /** How often the followed foreign contracts changed. */

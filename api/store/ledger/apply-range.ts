@@ -14,10 +14,11 @@ import { chargeAgain } from "../requests/gas-usage.ts";
 import { releaseReservations } from "../requests/reservations.ts";
 import { type DecidedRequest, madeBy, type StoredRequest } from "../requests/requests.ts";
 import { returnUntouched } from "../sending/close-batch.ts";
-import { rememberBlocks, storedBlock } from "./blocks.ts";
+import { checkpointOf, rememberBlocks, storedBlock } from "./blocks.ts";
 import { applyEdits, type ChainEdit, forgetEdits } from "./chain-edits.ts";
 import { forgetForeign } from "./watched.ts";
-import { addToHistory, type StoredMove } from "./history.ts";
+import { hiddenFrom, hideFrom, showHidden } from "./hidden-history.ts";
+import { countHistory, insertHistory, type StoredMove } from "./history.ts";
 import { HoldingSet, setHoldings } from "./holding-set.ts";
 import { type MintContent, TokenSet } from "./token-set.ts";
 import { followedAmong, markUncertain, takeMarks } from "./uncertain.ts";
@@ -47,6 +48,8 @@ export interface BlockRange {
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
   moves: { move: StoredMove; type: CollectionType; foreign: boolean; mintedBy: StoredRequest | null }[];
+  /** The first row of the history of `moves`, if that is stored already and hidden: see `storeHistoryPart`. */
+  historyFrom?: number;
   changes: ChainEdit[];
   /** Balances of wallets in foreign contracts, as the contracts report them; null: to be read in the background. */
   foreignHoldings: { contract: string; tokenId: string; owner: string; quantity: bigint | null }[];
@@ -89,8 +92,7 @@ export async function applyRange(
   now: number,
   without: Without = NOTHING_LEFT_OUT,
 ): Promise<DecidedRequest[] | null> {
-  const previous = await storedBlock(trx, range.from - 1);
-  if (previous !== undefined && previous.hash !== range.parentHash) return null;
+  if (!(await follows(trx, range)) || (await hiddenFrom(trx)) !== (range.historyFrom ?? null)) return null;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
   if (!moved) return null;
   await lockCollections(trx, collectionsOf(range));
@@ -108,6 +110,36 @@ export async function applyRange(
   if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
   return confirm(trx, range, now, without);
+}
+
+/** Whether the stored block before the range is its parent. */
+async function follows(trx: Trx, { from, parentHash }: Pick<BlockRange, "from" | "parentHash">): Promise<boolean> {
+  const previous = await storedBlock(trx, from - 1);
+  return previous === undefined || previous.hash === parentHash;
+}
+
+/**
+ * Stores a part of the history of a range that is too large for one commit, hidden until `applyRange` stores the rest of the range.
+ * The caller's transaction has locked the ledger.
+ * @param first the first row of the parts before; null: this is the first part.
+ * @returns the first row of all parts; null when nothing was stored, as with `applyRange`.
+ */
+export async function storeHistoryPart(
+  trx: Trx,
+  range: Pick<BlockRange, "from" | "parentHash" | "wallets">,
+  moves: BlockRange["moves"],
+  first: number | null,
+): Promise<number | null> {
+  if (!(await follows(trx, range)) || (await hiddenFrom(trx)) !== first) return null;
+  if ((await checkpointOf(trx)) !== range.from - 1) return null;
+  const row = await insertHistory(
+    trx,
+    moves.map(({ move }) => move),
+    range.wallets,
+  );
+  if (first !== null || row === null) return first;
+  await hideFrom(trx, row);
+  return row;
 }
 
 /** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */
@@ -210,17 +242,16 @@ async function addCollections(
 /** Moves in foreign contracts only go into the history. Balances in these contracts are read from the contracts. */
 async function applyMoves(
   trx: Trx,
-  { moves, wallets }: BlockRange,
+  { moves, wallets, historyFrom }: BlockRange,
   counters: CounterDeltas,
   without: Without,
 ): Promise<void> {
-  await addToHistory(
-    trx,
-    moves.map(({ move }) => move),
-    wallets,
-    counters,
-  );
-  const own = moves.filter(({ foreign }) => !foreign);
+  const history = moves.map(({ move }) => move);
+  if (historyFrom === undefined) await insertHistory(trx, history, wallets);
+  else await showHidden(trx);
+  countHistory(history, wallets, counters);
+  // A transfer of a wallet to itself changes no holding.
+  const own = moves.filter(({ foreign, move }) => !foreign && move.from !== move.to);
   if (own.length === 0) return;
   const tokens = await TokenSet.read(
     trx,

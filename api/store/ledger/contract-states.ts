@@ -8,13 +8,15 @@ import {
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
-import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
 import { checkpointOf } from "./blocks.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./watched.ts";
 
-/** Blocks over which transfer logs are counted. */
+/** Blocks over which moves are counted. */
 const FLOOD_BLOCKS = 500;
+/** Moves of all followed contracts that one commit stores. An app can follow a hundred contracts that are each below the limit. */
+const MOST_TOGETHER = 10_000;
 /** A contract that behaves this long after a quarantine starts with short ones again. In milliseconds. */
 const FORGIVEN = 86_400_000;
 /** How long the service remembers that an address is not a token contract. In milliseconds. */
@@ -28,14 +30,39 @@ export interface Quarantined {
   until: number;
 }
 
-/** Counts the transfer logs of contracts, and quarantines those with more than `limit` in 500 blocks. */
-export async function countLogs(
+/**
+ * The contracts with more than `limit` moves in 500 blocks, or of the contracts that are together above what one commit stores,
+ * those with the most moves. Their moves are not stored, and `countMoves` quarantines them.
+ * @param moves of each contract, up to `block`.
+ */
+export async function floodingAmong(
+  db: Db,
+  moves: ReadonlyMap<string, number>,
+  { block, limit }: { block: number; limit: number },
+): Promise<Set<string>> {
+  if (moves.size === 0) return new Set();
+  const { rows } = await sql<{ address: string; window_logs: number }>`
+    select address, window_logs from foreign_contracts
+     where address in ${textSet(db, moves.keys())} and window_from > ${block - FLOOD_BLOCKS}`.execute(db);
+  const before = new Map(rows.map(({ address, window_logs: count }) => [address, count]));
+  let together = 0;
+  const fewestFirst = [...moves].sort(([, a], [, b]) => a - b);
+  const flooding = fewestFirst.filter(([address, count]) => {
+    if (count + (before.get(address) ?? 0) > limit) return true;
+    together += count;
+    return together > Math.max(limit, MOST_TOGETHER);
+  });
+  return new Set(flooding.map(([address]) => address));
+}
+
+/** Counts the moves of contracts, and quarantines those with more than `limit` in 500 blocks. */
+export async function countMoves(
   trx: Trx,
-  logs: ReadonlyMap<string, number>,
+  moves: ReadonlyMap<string, number>,
   { block, limit, now }: { block: number; limit: number; now: number },
 ): Promise<Quarantined[]> {
-  if (logs.size === 0) return [];
-  const rows = [...logs].map(([address, count]) => ({ address, count }));
+  if (moves.size === 0) return [];
+  const rows = [...moves].map(([address, count]) => ({ address, count }));
   const { rows: counted } = await sql<{ address: string; window_logs: number }>`
     update foreign_contracts set
            window_logs = case when window_from > ${block - FLOOD_BLOCKS} then window_logs + input.count else input.count end,

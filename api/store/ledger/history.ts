@@ -35,7 +35,17 @@ export async function addToHistory(
   wallets: ReadonlySet<string>,
   counters: CounterDeltas,
 ): Promise<void> {
-  if (moves.length === 0) return;
+  await insertHistory(trx, moves, wallets);
+  countHistory(moves, wallets, counters);
+}
+
+/** Adds the rows, without the totals. @returns the number of the first one; null when there are no moves. */
+export async function insertHistory(
+  trx: Trx,
+  moves: readonly StoredMove[],
+  wallets: ReadonlySet<string>,
+): Promise<number | null> {
+  if (moves.length === 0) return null;
   const { rows: inserted } = await sql<{ id: number; block_number: number; log_index: number; sub_index: number }>`
     insert into transfers (contract, token_id, type, quantity, from_address, to_address, transaction_hash, block_number,
                            log_index, sub_index, timestamp, request_id)
@@ -45,21 +55,36 @@ export async function addToHistory(
     returning id, block_number, log_index, sub_index`.execute(trx);
   const ids = new Map(inserted.map((row) => [placeOf(row.block_number, row.log_index, row.sub_index), row.id]));
   const entries: { wallet: string; transfer_id: number }[] = [];
+  let first = Infinity;
   for (const move of moves) {
-    counters.add(counterKeys.tokenHistory(move.contract, move.tokenId), 1);
     const id = ids.get(placeOf(move.blockNumber, move.logIndex, move.subIndex));
     if (id === undefined) throw new Error("a stored move has no row");
-    for (const wallet of new Set(move.historyOf ?? [move.from, move.to])) {
-      if (wallet === null || !wallets.has(wallet)) continue;
-      entries.push({ wallet, transfer_id: id });
-      counters.add(counterKeys.walletHistory(wallet), 1);
-    }
+    first = Math.min(first, id);
+    for (const wallet of walletsOf(move, wallets)) entries.push({ wallet, transfer_id: id });
   }
-  if (entries.length === 0) return;
+  if (entries.length === 0) return first;
   await sql`
     insert into wallet_history (wallet, transfer_id)
     select wallet, transfer_id from ${rowSet(trx, { wallet: "text", transfer_id: "integer" }, entries)} as input
   `.execute(trx);
+  return first;
+}
+
+export function countHistory(
+  moves: readonly StoredMove[],
+  wallets: ReadonlySet<string>,
+  counters: CounterDeltas,
+): void {
+  for (const move of moves) {
+    counters.add(counterKeys.tokenHistory(move.contract, move.tokenId), 1);
+    for (const wallet of walletsOf(move, wallets)) counters.add(counterKeys.walletHistory(wallet), 1);
+  }
+}
+
+/** The wallets in whose history a move belongs, each once. */
+function walletsOf(move: StoredMove, wallets: ReadonlySet<string>): string[] {
+  const ends = [...new Set(move.historyOf ?? [move.from, move.to])];
+  return ends.filter((end) => end !== null && wallets.has(end)) as string[];
 }
 
 function placeOf(block: number, log: number, sub: number): string {

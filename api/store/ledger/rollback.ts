@@ -2,9 +2,10 @@ import { sql } from "kysely";
 
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
-import { forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
+import { type Db, forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
+import { hiddenFrom, hideFrom } from "./hidden-history.ts";
 import { HoldingSet } from "./holding-set.ts";
 import { countMinted, TokenSet } from "./token-set.ts";
 import { undoCosts } from "../requests/costs.ts";
@@ -15,9 +16,28 @@ import type { TransferRow } from "../db/schema.ts";
 import { markUncertain } from "./uncertain.ts";
 import { noteForeignChange, noteRemovedCollections } from "./watched.ts";
 
+/** Entries of the history that one commit deletes. Those of a larger block are hidden, and deleted afterwards. */
+export const MOST_DELETED = 2_000;
+
+/**
+ * The lowest block to which one commit of moderate size rolls back: the history above it has few entries, or is that of one block.
+ */
+export async function rollbackStep(db: Db, fork: number, checkpoint: number): Promise<number> {
+  const above = await db
+    .selectFrom("transfers")
+    .select("block_number")
+    .where("block_number", ">", fork)
+    .orderBy("block_number", "desc")
+    .offset(MOST_DELETED)
+    .limit(1)
+    .executeTakeFirst();
+  return above === undefined ? fork : Math.min(above.block_number, checkpoint - 1);
+}
+
 /**
  * Undoes everything that was stored from blocks above `fork`, which the chain has dropped: rows, totals, and outcomes that are
- * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay.
+ * not final. Their batches are open again, so the signed bytes are sent again. Final statuses stay. Where the history of these
+ * blocks is long, its rows are hidden, and the caller removes them afterwards (`removeHidden`).
  */
 export async function rollback(trx: Trx, fork: number): Promise<void> {
   await lockLedger(trx);
@@ -52,14 +72,16 @@ async function removeCollections(trx: Trx, fork: number): Promise<void> {
 }
 
 async function undoTransfers(trx: Trx, fork: number, counters: CounterDeltas): Promise<void> {
-  const dropped = await trx.selectFrom("transfers").selectAll().where("block_number", ">", fork).execute();
+  const hidden = (await hiddenFrom(trx)) ?? Infinity;
+  const rows = await trx.selectFrom("transfers").selectAll().where("block_number", ">", fork).execute();
+  const dropped = rows.filter(({ id }) => id < hidden);
   // Sorted here: for an order by id, SQLite would read the whole table in that order instead of the blocks' index.
   dropped.sort((a, b) => b.id - a.id);
   const foreign = await foreignAmong(trx, dropped);
   await undoHistory(trx, dropped, { foreign, fork }, counters);
   await undoMoves(
     trx,
-    dropped.filter((row) => !foreign.has(row.contract)),
+    dropped.filter((row) => !foreign.has(row.contract) && row.from_address !== row.to_address),
     fork,
     counters,
   );
@@ -75,8 +97,12 @@ async function undoHistory(
   if (dropped.length === 0) return;
   const ids = dropped.map(({ id }) => id);
   const { rows: entries } = await sql<{ wallet: string; transfer_id: number }>`
-    delete from wallet_history where transfer_id in ${integerSet(trx, ids)} returning wallet, transfer_id`.execute(trx);
-  await sql`delete from transfers where id in ${integerSet(trx, ids)}`.execute(trx);
+    select wallet, transfer_id from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
+  if (ids.length > MOST_DELETED) await hideFrom(trx, ids.at(-1) ?? 0);
+  else {
+    await sql`delete from wallet_history where transfer_id in ${integerSet(trx, ids)}`.execute(trx);
+    await sql`delete from transfers where id in ${integerSet(trx, ids)}`.execute(trx);
+  }
   const byId = new Map(dropped.map((row) => [row.id, row]));
   for (const row of dropped) counters.add(counterKeys.tokenHistory(row.contract, row.token_id), -1);
   for (const { wallet } of entries) counters.add(counterKeys.walletHistory(wallet), -1);

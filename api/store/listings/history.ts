@@ -3,7 +3,7 @@ import { type SelectQueryBuilder, sql } from "kysely";
 import type { TokenKey } from "../../domain/token.ts";
 import { compiledQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
-import { isFinalBlock } from "../db/meta.ts";
+import { isFinalBlock, type MetaKey } from "../db/meta.ts";
 import type { Db } from "../db/sql.ts";
 import { type Page, type PageQuery, pageOf, type RowsWanted, rowsWanted } from "../db/pages.ts";
 import type { Tables, TransferRow } from "../db/schema.ts";
@@ -49,8 +49,19 @@ function toEntry<Row extends { isFinal: number }>(row: Row) {
   return { ...row, final: row.isFinal === 1 };
 }
 
+/** A row number above all that may be shown: see `hidden-history.ts` of the ledger. */
+function visibleBelow() {
+  const key = sql.lit("history_hidden_from" satisfies MetaKey);
+  const most = sql.lit(Number.MAX_SAFE_INTEGER);
+  return sql<number>`coalesce((select cast(value as bigint) from meta where key = ${key}), ${most})`;
+}
+
 const ofWallet = compiledQuery((db, wanted: { appId: string; wallet: string } & RowsWanted) => {
-  let ids = db.selectFrom("wallet_history").select("transfer_id").where("wallet", "=", wanted.wallet);
+  let ids = db
+    .selectFrom("wallet_history")
+    .select("transfer_id")
+    .where("wallet", "=", wanted.wallet)
+    .where("transfer_id", "<", visibleBelow());
   if (wanted.after !== null) ids = ids.where("transfer_id", "<", wanted.after);
   const chosen = ids.orderBy("transfer_id", "desc").limit(wanted.limit).offset(wanted.offset);
   return entries(db, wanted.appId, db.selectFrom("transfers").selectAll().where("id", "in", chosen));
@@ -61,7 +72,8 @@ const ofToken = compiledQuery((db, wanted: { appId: string; contract: string; to
     .selectFrom("transfers")
     .selectAll()
     .where("contract", "=", wanted.contract)
-    .where("token_id", "=", wanted.tokenId);
+    .where("token_id", "=", wanted.tokenId)
+    .where("id", "<", visibleBelow());
   if (wanted.after !== null) query = query.where("id", "<", wanted.after);
   return entries(db, wanted.appId, query.orderBy("id", "desc").limit(wanted.limit).offset(wanted.offset));
 });

@@ -22,7 +22,7 @@ const followedContract = z
     }),
     reason: z.enum(QUARANTINE_REASONS).nullable().meta({
       description:
-        "Why it is quarantined. `flood`: it emits too many transfer events. `failing`: calls that read it use too much gas or answer too many bytes.",
+        "Why it is quarantined. `flood`: it reports too many moves of tokens. `failing`: calls that read it use too much gas or answer too many bytes.",
     }),
     as_of_block: z
       .int()

@@ -4,7 +4,13 @@ import fc from "fast-check";
 
 import type { RawLog } from "../../../api/chain/query-logs.ts";
 import { abi } from "../../../api/chain/abi.ts";
-import { decodeCollectionEvent, decodeMoves, decodeRelayEvent, MOVE_TOPICS } from "../../../api/chain/codec/decode.ts";
+import {
+  decodeCollectionEvent,
+  decodeMoves,
+  decodeRelayEvent,
+  MOVE_TOPICS,
+  moveCountOf,
+} from "../../../api/chain/codec/decode.ts";
 import { hashOf, randomAddress } from "../support/rows.ts";
 
 const [CONTRACT, ALICE, BOB] = [randomAddress(), randomAddress(), randomAddress()];
@@ -48,8 +54,7 @@ describe("decodeMoves", () => {
       ],
     );
     expect(found(log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], batch))).to.deep.equal([
-      ["1", "5", ALICE, BOB, 0],
-      ["1", "6", ALICE, BOB, 2],
+      ["1", "11", ALICE, BOB, 0],
     ]);
   });
 
@@ -79,6 +84,46 @@ describe("decodeMoves", () => {
     });
   }
 
+  it("folds a batch to one move for each id, in the place of its first copies, with the exact sum", () => {
+    const pairs = fc.array(
+      fc.tuple(fc.bigInt({ min: 0n, max: 3n }), fc.oneof(fc.bigInt({ min: 0n, max: 2n }), fc.constant(most))),
+      { maxLength: 30 },
+    );
+    fc.assert(
+      fc.property(pairs, (moves) => {
+        const arrays = [moves.map(([tokenId]) => tokenId), moves.map(([, quantity]) => quantity)];
+        const one = log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], encode(["uint256[]", "uint256[]"], arrays));
+        const sums = new Map<string, bigint>();
+        for (const [tokenId, quantity] of moves)
+          if (quantity > 0n) sums.set(tokenId.toString(), (sums.get(tokenId.toString()) ?? 0n) + quantity);
+        const first = (id: string) => moves.findIndex(([one, quantity]) => one.toString() === id && quantity > 0n);
+        expect(found(one)).to.deep.equal(
+          [...sums]
+            .map(([id, sum]) => [id, sum.toString(), ALICE, BOB, first(id)])
+            .sort((a, b) => +(a[4] ?? 0) - +(b[4] ?? 0)),
+        );
+        expect(moveCountOf(one)).to.equal(Math.max(1, moves.length));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it("counts every log, by its moves and by its size", () => {
+    const numbers = Array.from({ length: 100 }, (_, index) => index);
+    const data = encode(["uint256[]"], [numbers]);
+    // Both arrays are the same bytes.
+    const shared = `0x${word(64n).slice(2).repeat(2)}${data.slice(66)}`;
+    const batch = (bytes: string) => moveCountOf(log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], bytes));
+    expect(batch(shared)).to.equal(100);
+    expect(decodeMoves(log([BATCH, topic(BOB), topic(ALICE), topic(BOB)], shared))).to.have.lengthOf(99);
+    expect(batch("0x")).to.equal(1);
+    expect(batch(`0x${"ff".repeat(64 * 12)}`)).to.equal(10);
+    expect(moveCountOf(log([TRANSFER, topic(NOBODY), topic(ALICE), word(1n)]))).to.equal(1);
+    expect(moveCountOf(log([TRANSFER, topic(NOBODY), topic(ALICE), word(1n)], `0x${"00".repeat(64 * 12)}`))).to.equal(
+      10,
+    );
+  });
+
   it("never throws, for any log", () => {
     const bytes = fc.uint8Array({ maxLength: 200 }).map((array) => `0x${Buffer.from(array).toString("hex")}`);
     const word32 = fc
@@ -94,6 +139,7 @@ describe("decodeMoves", () => {
       fc.property(fc.constantFrom(...known), fc.array(word32, { maxLength: 3 }), bytes, (first, topics, data) => {
         const one = log([first, ...topics], data);
         expect(decodeMoves(one)).to.be.an("array");
+        expect(moveCountOf(one)).to.be.at.least(Math.max(1, decodeMoves(one).length));
         decodeCollectionEvent(one);
       }),
       { numRuns: 300 },

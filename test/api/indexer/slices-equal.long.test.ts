@@ -24,11 +24,13 @@ function mannersOf(random: Random): Manner[] {
     { ...plain, name: "read ahead, late", slice: () => random.below(9) + 1, blocks: 3, late: true },
     { ...plain, name: "whole", slice: () => Infinity },
     { ...plain, name: "each block", slice: () => 1 },
+    { ...plain, name: "each block, in parts", slice: () => 1, largestHistory: 0 },
     { ...plain, name: "read ahead", slice: () => random.below(9) + 1, blocks: 3 },
     { ...plain, name: "not ahead", slice: () => 1, blocks: 1, restarts: () => true },
     {
       name: "crashing",
       slice: () => random.below(20) + 1,
+      largestHistory: 0,
       blocks: 7,
       late: false,
       restarts: () => random.chance(0.2),

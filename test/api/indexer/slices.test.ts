@@ -33,7 +33,7 @@ function rangeOf(blocks: readonly number[]): ChainRange {
 
 function slicesOf(read: ChainRange, most: number): Slice[] {
   const slices: Slice[] = [];
-  for (let rest: Omit<Slice, "logs"> | null = { ...BLOCKS, read }; rest !== null;) {
+  for (let rest: Omit<Slice, "moves"> | null = { ...BLOCKS, read }; rest !== null;) {
     const [slice, left] = cut(rest, most);
     slices.push(slice);
     rest = left;
@@ -42,7 +42,7 @@ function slicesOf(read: ChainRange, most: number): Slice[] {
 }
 
 function boundsOf(slices: readonly Slice[]): number[][] {
-  return slices.map(({ from, to, logs }) => [from, to, logs]);
+  return slices.map(({ from, to, moves }) => [from, to, moves]);
 }
 
 describe("cut", () => {

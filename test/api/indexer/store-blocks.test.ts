@@ -66,7 +66,7 @@ describe("blocks that were read while apps began or ended to follow contracts", 
       logger: pino({ level: "silent" }),
       now: () => 1_000,
       foreignCallGas: 1,
-      maxForeignLogs: 10_000,
+      maxForeignMoves: 10_000,
       metrics: { requests: nothing, batchGas: nothing },
     });
   };

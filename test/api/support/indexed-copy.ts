@@ -20,6 +20,8 @@ export interface Manner {
   name: string;
   /** Logs of the next slice. */
   slice: () => number;
+  /** Moves of a block whose history is stored with the rest. Default: as in the service. */
+  largestHistory?: number;
   /** Blocks of one range. */
   blocks: number;
   /** Whether the process ends before the next step: what it has read ahead is lost. */
@@ -90,9 +92,10 @@ export class IndexedCopy {
       // Time stands still: no copy may differ by it.
       now: () => NOW,
       foreignCallGas: DEFAULT_LIMITS.foreignCallGas,
-      maxForeignLogs: DEFAULT_LIMITS.foreignLogs,
+      maxForeignMoves: DEFAULT_LIMITS.foreignLogs,
       metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
       lease: null,
+      ...(manner.largestHistory === undefined ? {} : { largestHistory: manner.largestHistory }),
       sliceSize: {
         get value() {
           return manner.slice();

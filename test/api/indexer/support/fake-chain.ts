@@ -98,7 +98,7 @@ export function createIndexer(
     pollInterval: 1_000,
     now: () => 1_000,
     foreignCallGas: 1,
-    maxForeignLogs: 1_000,
+    maxForeignMoves: 1_000,
     metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
     lease: null,
   });

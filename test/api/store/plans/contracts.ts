@@ -10,7 +10,8 @@ import {
   wantSearch,
 } from "../../../../api/store/ledger/contract-reads.ts";
 import {
-  countLogs,
+  countMoves,
+  floodingAmong,
   inspectAt,
   readAllAgain,
   recordInspection,
@@ -65,11 +66,12 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
   await write((trx) => unfollowContract(trx, appId, contract));
 }
 
-async function quarantineAndRelease({ write }: Pick<Tour, "read" | "write">, contract: string): Promise<void> {
+async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write">, contract: string): Promise<void> {
   const known = { type: "ERC721", name: null } as const;
   await write((trx) => recordReads(trx, { answered: [], failed: [contract] }, NOW));
   await write((trx) => recordReads(trx, { answered: [contract], failed: [] }, NOW));
-  await write((trx) => countLogs(trx, new Map([[contract, 5]]), { block: 1_000, limit: 4, now: NOW }));
+  await floodingAmong(read, new Map([[contract, 5]]), { block: 1_000, limit: 4 });
+  await write((trx) => countMoves(trx, new Map([[contract, 5]]), { block: 1_000, limit: 4, now: NOW }));
   const later = NOW + 60_000;
   const [released] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
   if (released === undefined) throw new Error("the quarantine is over");

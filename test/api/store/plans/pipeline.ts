@@ -2,10 +2,12 @@ import type { CollectionKind, Command } from "../../../../api/domain/command.ts"
 import type { ChainOutcome } from "../../../../api/domain/request.ts";
 import { insertApp } from "../../../../api/store/apps/apps.ts";
 import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
-import { applyRange, type BlockRange } from "../../../../api/store/ledger/apply-range.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
+import { applyRange, type BlockRange, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
 import { blocksBetween, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
 import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
-import { rollback } from "../../../../api/store/ledger/rollback.ts";
+import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
+import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts";
 import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
 import { insertWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import {
@@ -63,6 +65,15 @@ const FACTS = { relayOwner: "owner", kinds: new Map<string, CollectionKind>() };
 async function store({ write }: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
   const stored = await write((trx) => applyRange(trx, rangeOf(range), FACTS, NOW));
   if (stored === null) throw new Error(`block ${range.block.toString()} was not stored`);
+}
+
+/** The history of the block before the rest. The process ends in between, and another one begins again. */
+async function storeInParts(tour: Tour, range: Partial<BlockRange> & { block: number }): Promise<void> {
+  const prepared = rangeOf(range);
+  const part = (trx: Trx) => storeHistoryPart(trx, prepared, prepared.moves, null);
+  await tour.write(part);
+  await tour.write((trx) => removeHidden(trx));
+  await store(tour, { ...range, historyFrom: (await tour.write(part)) ?? 0 });
 }
 
 async function createCollections(tour: Tour): Promise<void> {
@@ -138,7 +149,8 @@ async function moveTokens(tour: Tour, mints: Sent): Promise<void> {
     kind === "mint-erc721" ? { ok: true, collection: TOKENS, tokenId: "2" } : failed,
   );
   const range = { ...movements(block, sent.hash), batches: [mined(sent, block, outcomeOf), again] };
-  await store(tour, { ...range, confirmed: block - 1 });
+  await storeInParts(tour, { ...range, confirmed: block - 1 });
+  await rollbackStep(tour.read, block - 1, block);
   await tour.write((trx) => rollback(trx, block - 1));
   const [first] = sent.requests;
   const cancelled = await requestsByNumber(tour.read, first === undefined ? [] : [first.number]);
