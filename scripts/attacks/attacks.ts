@@ -1,6 +1,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 
 import { ERC1155Collection__factory } from "../../contracts/generated/factories/ERC1155Collection__factory.ts";
+import { HostileERC1155__factory } from "../../types/ethers-contracts/factories/mocks/HostileERC1155__factory.ts";
 import { OpenCallers, type RawAnswer, readSlowly } from "../scene/callers.ts";
 import { NodeProcess } from "../scene/node.ts";
 import type { App, Target, TargetOptions } from "./target.ts";
@@ -266,6 +267,74 @@ async function guessTokens(target: Target): Promise<() => Promise<string>> {
   });
 }
 
+/** Batches of one transaction of a flood, and their moves: the most that fit into the gas of a transaction. */
+const FLOOD = { transactions: 3, logs: 6, moves: 5_000 };
+/** Self transfers in an ERC1155 collection of the service that 60 M gas pay for, each of another id. */
+const SELF_TRANSFERS = { transactions: 4, logs: 1, moves: 4_150 };
+/** Milliseconds within which the service must have stored a flood. */
+const FLOOD_TIMEOUT = 240_000;
+
+/** Mines a block with batches of moves to `to`. Then another app creates wallets until its mint of the next block is completed. */
+async function flood(
+  target: Target,
+  contract: string,
+  [from, to]: readonly [string, string],
+  { transactions, logs, moves }: typeof FLOOD,
+): Promise<string> {
+  const { node, other } = target;
+  const hostile = HostileERC1155__factory.connect(contract, await node.provider.getSigner(4));
+  await node.provider.send("evm_setAutomine", [false]);
+  for (let sent = 0; sent < transactions; sent++)
+    await hostile.spam(from, to, 1 + sent * moves, moves, logs, false, { gasLimit: 16_700_000 });
+  await node.mine();
+  await node.provider.send("evm_setAutomine", [true]);
+  const { gasUsed = 0n } = (await node.provider.getBlock("latest")) ?? {};
+  if (gasUsed >= BigInt(transactions) * 16_700_000n) throw new Error("the moves do not fit into their gas");
+  const started = performance.now();
+  let isStored = false;
+  const stored = target.otherMints(FLOOD_TIMEOUT).finally(() => (isStored = true));
+  let slowest = 0;
+  while (!isStored) {
+    const before = performance.now();
+    await target.call(other, "POST", "/v1/accounts", {}, { timeout: FLOOD_TIMEOUT });
+    slowest = Math.max(slowest, performance.now() - before);
+    await wait(10);
+  }
+  await stored;
+  const seconds = (milliseconds: number) => `${(milliseconds / 1_000).toFixed(1)} s`;
+  return `${(Number(gasUsed) / 1e6).toFixed(0)} M gas, stored after ${seconds(performance.now() - started)}; slowest new wallet of another app: ${seconds(slowest)}`;
+}
+
+/** The app follows a contract that emits 90,000 moves in 18 logs of one block. */
+async function floodFollowed(target: Target): Promise<() => Promise<string>> {
+  const { attacker, node } = target;
+  const signer = await node.provider.getSigner(4);
+  const contract = await (await (await new HostileERC1155__factory(signer).deploy()).waitForDeployment()).getAddress();
+  const wallet = await target.wallet(attacker);
+  const state = async () => {
+    const { contracts } = await target.ok<{ contracts: { state: string }[] }>(attacker, "GET", "/v1/contracts");
+    return contracts[0]?.state ?? "not followed";
+  };
+  await target.ok(attacker, "GET", `/v1/accounts/${wallet}/${contract}`);
+  while ((await state()) !== "followed") await node.mine();
+  return async () =>
+    `${await flood(target, contract, [signer.address, wallet], FLOOD)}; the contract is ${await state()}`;
+}
+
+/** The node puts the code of the mock in the place of the collection, which saves creating thousands of ids first. */
+async function floodOwn(target: Target): Promise<() => Promise<string>> {
+  const { attacker, node } = target;
+  const [collection, wallet] = [await target.collection(attacker, { type: "ERC1155" }), await target.wallet(attacker)];
+  const mock = await new HostileERC1155__factory(await node.provider.getSigner(4)).deploy();
+  const code = await node.provider.getCode(await (await mock.waitForDeployment()).getAddress());
+  await node.provider.send("anvil_setCode", [collection, code]);
+  return async () => {
+    const result = await flood(target, collection, [wallet, wallet], SELF_TRANSFERS);
+    const { total } = await target.ok<{ total: number }>(attacker, "GET", `/v1/accounts/${wallet}/history?limit=1`);
+    return `${result}; ${total.toString()} entries of the history`;
+  };
+}
+
 /** An Anvil whose blocks have room for texts of 1 MiB in the state. */
 function hugeBlocks(): Promise<NodeProcess> {
   return NodeProcess.anvil(["--gas-limit", "3000000000"]);
@@ -311,6 +380,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   { name: "48 uploads of 20 MiB at once", prepare: uploadMuch },
   { name: "3,500 calls with five tokens of one app", settings: DEFAULT_RATES, prepare: useFiveTokens },
+  { name: "A flood of moves: 90,000 in 18 logs of a followed contract", prepare: floodFollowed },
+  { name: "A flood of moves: a block of self transfers in an own ERC1155 collection", prepare: floodOwn },
   {
     name: "5,000 calls with unknown tokens from the other app's address",
     settings: DEFAULT_RATES,

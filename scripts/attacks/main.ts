@@ -17,7 +17,7 @@ import { Target } from "./target.ts";
  */
 
 /** Milliseconds after which an attack ends. */
-const LONGEST = 60_000;
+const LONGEST = 300_000;
 /** Milliseconds from the beginning of an attack to the first mint of the other app. */
 const HEAD_START = 300;
 /** Milliseconds between two calls of the other app. */

@@ -186,10 +186,10 @@ export class Target {
   }
 
   /** A mint of the other app. @returns the seconds until it is completed. @throws when it is not. */
-  async otherMints(): Promise<number> {
+  async otherMints(timeout = SETTLE_TIMEOUT): Promise<number> {
     const started = performance.now();
     const { request_id: id } = await this.ok<{ request_id: string }>(this.other, "POST", "/v1/nfts", this.#otherMint);
-    await this.settled(this.other, id);
+    await this.settled(this.other, id, timeout);
     return (performance.now() - started) / 1_000;
   }
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { LimitedProvider, type ProviderLimits } from "../scene/limited-provider.ts";
 import type { Fault } from "./faults.ts";
-import { attackByContract } from "./hostile-contract.ts";
+import { attackByContract, floodWithMoves } from "./hostile-contract.ts";
 import type { RpcFault } from "../scene/fault-proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
 
@@ -90,6 +90,10 @@ export const CHAIN_FAULTS: Fault[] = [
   {
     name: "hostile contract",
     inject: attackByContract,
+  },
+  {
+    name: "a flood of moves",
+    inject: floodWithMoves,
   },
   {
     name: "base fee doubles",

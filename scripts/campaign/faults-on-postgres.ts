@@ -3,6 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { CRASH_POINTS, type CrashPoint } from "../../api/shared/crash-point.ts";
 import { pause } from "../scene/program.ts";
 import type { Fault } from "./faults.ts";
+import { reaching } from "./hostile-contract.ts";
 import type { ConnectionFault } from "../scene/postgres-proxy.ts";
 import { LEASE_SECONDS, PROCESS_ROLES, type ProcessRole } from "./role-processes.ts";
 import type { World } from "./world.ts";
@@ -124,9 +125,11 @@ export const POSTGRES_FAULTS: Fault[] = [
 async function crashAt(world: World, load: Promise<unknown>, point: CrashPoint): Promise<number> {
   const role = ROLE_OF[point.split(":")[0] ?? ""];
   if (role === undefined) throw new Error(`no role reaches the crash point ${point}`);
+  const reach = await reaching(world, point);
   const { process } = await world.postgres.worker(role);
   if (process === null) throw new Error(`no process has the role ${role}`);
   await process.control({ crashPoint: point });
+  await reach();
   const died = await Promise.race([process.gone().then(() => true), load.then(() => wait(CRASH_TIMEOUT, false))]);
   // The point must not stay armed.
   await process.kill();

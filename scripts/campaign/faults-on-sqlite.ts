@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 
 import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
 import type { Fault } from "./faults.ts";
+import { reaching } from "./hostile-contract.ts";
 import type { World } from "./world.ts";
 
 /** Milliseconds, longer than any lease. */
@@ -19,8 +20,10 @@ export const SQLITE_FAULTS: Fault[] = [
   ...CRASH_POINTS.map((point) => ({
     name: `kill -9 at ${point}`,
     inject: async (world: World, load: Promise<unknown>) => {
+      const reach = await reaching(world, point);
       // The process that will crash starts in the middle of the load.
       await world.sqlite.restart({ CRASH_POINT: point });
+      await reach();
       const died = await Promise.race([
         world.sqlite.process.gone().then(() => true),
         load.then(() => wait(4_000, false)),

@@ -1,7 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+import { HostileERC1155__factory } from "../../types/ethers-contracts/factories/mocks/HostileERC1155__factory.ts";
 import { HostileERC721__factory } from "../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import type { HostileERC721 } from "../../types/ethers-contracts/mocks/HostileERC721.ts";
+import type { CrashPoint } from "../../api/shared/crash-point.ts";
 import type { World } from "./world.ts";
 
 /** Modes of `HostileERC721`. */
@@ -12,6 +14,10 @@ const CLAIMED = 300;
 const LOGS_AT_ONCE = 3_000;
 /** Transactions of a flood: more logs than the service takes from one contract in 500 blocks. */
 const FLOOD = 4;
+/** Moves of a batch event, and such events of a transaction: more than the service takes from one contract. */
+const MOVES = { ofEvent: 2_500, events: 5 };
+/** Fewer, and too many for the commit that stores the rest of the block. */
+const LARGE_HISTORY = 3_000;
 /** Milliseconds within which the service must leave the contract alone. */
 const QUARANTINE_TIMEOUT = 120_000;
 const POLL_MS = 100;
@@ -29,11 +35,50 @@ interface Followed {
 export async function attackByContract(world: World, load: Promise<unknown>): Promise<number> {
   const attacker = await world.node.provider.getSigner(6);
   const contract = await (await new HostileERC721__factory(attacker).deploy()).waitForDeployment();
-  const [address, wallet] = [await contract.getAddress(), world.random.pick(world.wallets)];
+  return attackFollowed(world, load, await contract.getAddress(), (wallet) =>
+    world.random.chance(0.5) ? flood(contract, attacker.address) : lie(world, contract, attacker.address, wallet),
+  );
+}
+
+/** The same with a few events that contain thousands of moves to a wallet, of different ids or of one. */
+export async function floodWithMoves(world: World, load: Promise<unknown>): Promise<number> {
+  const attacker = await world.node.provider.getSigner(6);
+  const contract = await (await new HostileERC1155__factory(attacker).deploy()).waitForDeployment();
+  return attackFollowed(world, load, await contract.getAddress(), async (wallet) => {
+    await contract.spam(attacker.address, wallet, 1, MOVES.ofEvent, MOVES.events, world.random.chance(0.5));
+  });
+}
+
+/**
+ * The load reaches all crash points but the one between the parts of a large block.
+ * @returns makes such a block, for that point.
+ */
+export async function reaching(world: World, point: CrashPoint): Promise<() => Promise<void>> {
+  if (point !== "indexer:part") return () => Promise.resolve();
+  const sender = await world.node.provider.getSigner(6);
+  const contract = await (await new HostileERC1155__factory(sender).deploy()).waitForDeployment();
+  const wallet = await followFor(world, await contract.getAddress());
+  return async () => {
+    await contract.spam(sender.address, wallet, 1, LARGE_HISTORY, 1, false);
+  };
+}
+
+/** @returns the wallet for which the app follows it. */
+async function followFor(world: World, address: string): Promise<string> {
+  const wallet = world.random.pick(world.wallets);
   // Naming it for a wallet makes the app follow it. It must look like a token at first.
   await world.client.ok("GET", `/v1/accounts/${wallet}/${address}`);
   await becomes(world, address, (state) => state === "followed");
-  await (world.random.chance(0.5) ? flood(contract, attacker.address) : lie(world, contract, attacker.address, wallet));
+  return wallet;
+}
+
+async function attackFollowed(
+  world: World,
+  load: Promise<unknown>,
+  address: string,
+  attack: (wallet: string) => Promise<void>,
+): Promise<number> {
+  await attack(await followFor(world, address));
   const quarantined = await becomes(world, address, (state) => state === "quarantined");
   await load;
   await world.client.ok("DELETE", `/v1/contracts/${address}`);
