@@ -92,7 +92,7 @@ export const LIMIT_SETTINGS = {
   foreignLogs: {
     variable: "MAX_FOREIGN_LOGS",
     default: 10_000,
-    description: 
+    description:
       "Most moves of tokens that a followed contract reports in 500 blocks, also in one block or one log: a batch event counts once for each id that it names. A contract with more is quarantined.",
   },
   simulationSeconds: {

@@ -5,11 +5,11 @@ pragma solidity 0.8.37;
 /// @notice A contract of an attacker. It emits batches of transfers that never happened, for little gas.
 contract HostileERC1155 {
     /// @dev `keccak256("TransferBatch(address,address,address,uint256[],uint256[])")`.
-    bytes32 private constant TRANSFER_BATCH = 0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb;
+    bytes32 private constant BATCH = 0x4a39dc06d4c0dbc64b70af90fd698a233a518aa5d07e595d983b8c0526c8f7fb;
 
-    /// @notice Emits the same batch several times: `count` moves of one copy, of consecutive ids or of the first id only.
+    /// @notice Emits the same batch several times: `count` moves of one copy, of consecutive ids or of the first id.
     function spam(address from, address to, uint256 firstId, uint256 count, uint256 logs, bool repeats) external {
-        bytes32 topic = TRANSFER_BATCH;
+        bytes32 topic = BATCH;
         // In Solidity, encoding the arrays costs as much as the events.
         assembly ("memory-safe") {
             let data := mload(64)
