@@ -520,7 +520,7 @@ export interface webhooks {
 export interface components {
   schemas: {
     CreateWallet: {
-      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever. */
+      /** @description The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever. */
       user_identifier?: string | null;
     };
     CreateCollection: {
@@ -547,7 +547,7 @@ export interface components {
       fee_recipient?: string | null;
       base_uri?: string | null;
       collection_uri?: string | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     /** @description Kind of the contract. */
@@ -561,11 +561,11 @@ export interface components {
       collaborators?: string[] | null;
       seller_fee_basis_points?: (number | string) | null;
       fee_recipient?: string | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     FreezeCollection: {
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     ChangeToken: {
@@ -581,7 +581,7 @@ export interface components {
       properties?: { [key: string]: unknown } | null;
       localization?: { [key: string]: unknown } | null;
       decimals?: (number | string) | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     Mint: {
@@ -591,7 +591,7 @@ export interface components {
       to_address?: string | null;
       /** @description Destination of a new ERC1155 id. */
       initial_owner?: string | null;
-      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in `.eth`: then it is refused. Needs the scope `accounts`, too. */
+      /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in `.eth` or has control characters: then it is refused. Needs the scope `accounts`, too. */
       to_user?: string | null;
       /** @description ERC1155 only. */
       token_id?: (number | string) | null;
@@ -618,7 +618,7 @@ export interface components {
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
       unlockable_content?: string | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     Transfer: {
@@ -630,11 +630,11 @@ export interface components {
       token_id: number | string;
       /** @description Number of copies. ERC721: blank or 1. */
       amount?: number | string | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
       /** @description Who gets the token: any address that can hold it. */
       to_address?: string | null;
-      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in `.eth`: then it is refused. Needs the scope `accounts`, too. */
+      /** @description In place of `to_address`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in `.eth` or has control characters: then it is refused. Needs the scope `accounts`, too. */
       to_user?: string | null;
     };
     Burn: {
@@ -646,7 +646,7 @@ export interface components {
       token_id: number | string;
       /** @description Number of copies. ERC721: blank or 1. */
       amount?: number | string | null;
-      /** @description The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
+      /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
     SetWebhook: {

@@ -1,7 +1,9 @@
 import { createInterface } from "node:readline";
+import { inspect } from "node:util";
 
 import { environment } from "../config/environment.ts";
 import { cacheCode } from "../shared/code-cache.ts";
+import { printable } from "../shared/text.ts";
 
 const env = environment();
 cacheCode(env);
@@ -17,6 +19,9 @@ const terminal = {
     rewrite: (line: string) => {
       process.stderr.write(`\r\x1b[K${line}`);
     },
+    erase: (lines: number) => {
+      process.stderr.write(`\x1b[${lines.toString()}A\x1b[J`);
+    },
   }),
   ...(process.stdin.isTTY && process.stderr.isTTY && { ask }),
   fail: () => {
@@ -31,7 +36,7 @@ try {
 } catch (error) {
   // Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace.
   const { sentenceOf } = await import("./sentence.ts");
-  console.error(sentenceOf(error) ?? error);
+  console.error(printable(sentenceOf(error) ?? inspect(error)));
   process.exitCode = 1;
 }
 

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 
 import packageJson from "../../package.json" with { type: "json" };
-import { PROGRAM, type Terminal } from "./terminal.ts";
+import { PROGRAM, type Terminal, withoutOrders } from "./terminal.ts";
 
 const AFTER = `
 Commands work while the service runs. They use the database of DATABASE_URL or DATA_DIR.
@@ -18,10 +18,11 @@ Examples:
 
 /**
  * The command line. A file has a noun with its verbs, such as `app` with `app create`.
- * @param words of the command line that will be parsed. Only the commands that they name are loaded, because most commands
+ * @param outer as it is. @param words of the command line that will be parsed. Only the commands that they name are loaded, because most commands
  * load the whole service. The others are in the list of commands, and cannot run.
  */
-export async function createProgram(terminal: Terminal, words: readonly string[]): Promise<Command> {
+export async function createProgram(outer: Terminal, words: readonly string[]): Promise<Command> {
+  const terminal = withoutOrders(outer);
   const program = new Command(PROGRAM)
     .usage("<command> [options]")
     .description("Administers Moneta: apps, tokens, keys, requests and webhooks.")

@@ -3,6 +3,7 @@ import { type Command, Option } from "commander";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { repairRequest } from "../operate/repair-request.ts";
+import { inOneLine } from "../shared/text.ts";
 import type { Db } from "../store/db/sql.ts";
 import { failUnsigned, type Unendable } from "../store/media/fail-unsigned.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
@@ -68,7 +69,10 @@ export function requestShow(terminal: Terminal): Command {
       const result = { ...describeRequest(row), command: row.command };
       const lines = Object.entries(result)
         .filter(([, value]) => value !== null)
-        .map(([name, value]) => `${`${name}:`.padEnd(18)}${typeof value === "string" ? value : JSON.stringify(value)}`);
+        .map(
+          ([name, value]) =>
+            `${`${name}:`.padEnd(18)}${inOneLine(typeof value === "string" ? value : JSON.stringify(value))}`,
+        );
       printResult(terminal, json, result, lines.join("\n"));
     });
 }

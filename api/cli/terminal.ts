@@ -1,6 +1,7 @@
 import { Command, Option } from "commander";
 
 import type { Environment } from "../config/settings.ts";
+import { inOneLine, printable } from "../shared/text.ts";
 
 /** The name of the command line: what a user types before a command. */
 export const PROGRAM = "npm run cli --";
@@ -14,10 +15,34 @@ export interface Terminal {
   remark?: (text: string) => void;
   /** Replaces the last line of standard error, when that is a terminal. */
   rewrite?: (line: string) => void;
+  /** Removes the last lines of standard error, when that is a terminal. */
+  erase?: (lines: number) => void;
   /** Asks the person at the terminal, and resolves with one line. Absent when nobody can answer. */
   ask?: (question: string) => Promise<string>;
   /** Makes the program end with exit code 1 although the command printed its result. */
   fail?: () => void;
+}
+
+/** The terminal of all commands: nothing that they print gives it orders, whoever wrote the text. */
+export function withoutOrders(terminal: Terminal): Terminal {
+  const { remark, rewrite, ask } = terminal;
+  return {
+    ...terminal,
+    write: (text) => {
+      terminal.write(printable(text));
+    },
+    ...(remark && {
+      remark: (text: string) => {
+        remark(printable(text));
+      },
+    }),
+    ...(rewrite && {
+      rewrite: (line: string) => {
+        rewrite(inOneLine(line));
+      },
+    }),
+    ...(ask && { ask: (question: string) => ask(printable(question)) }),
+  };
 }
 
 /** The parts of a command's help that commander does not generate. */
@@ -51,7 +76,7 @@ export function printResult(terminal: Terminal, json: boolean | undefined, resul
 /** Rows in aligned columns. */
 export function table(head: string[], rows: string[][], whenEmpty: string): string {
   if (rows.length === 0) return whenEmpty;
-  const lines = [head, ...rows];
+  const lines = [head, ...rows.map((row) => row.map(inOneLine))];
   const widths = head.map((_, column) => Math.max(...lines.map((line) => (line[column] ?? "").length)));
   return lines
     .map((line) =>

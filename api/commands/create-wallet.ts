@@ -3,6 +3,7 @@ import type { Quotas, UsedQuota } from "../domain/quota.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
+import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { holdApps } from "../store/apps/apps.ts";
 import {
   answerKey,
@@ -201,7 +202,7 @@ export function storeWallets(trx: Trx, wallets: readonly NewWallet[], now: numbe
  * Creates a wallet of the app.
  * @param userIdentifier the app's name for a user; null: a wallet without a user.
  * @returns the JSON text of the answer.
- * @throws ApiError `user_identifier_taken`, `quota_exceeded`
+ * @throws ApiError `user_identifier_taken`, `quota_exceeded`, `validation_failed`
  */
 export async function createWallet(
   deps: CreateWalletDeps,
@@ -210,6 +211,7 @@ export async function createWallet(
 ): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
+  await refuseControls(deps, caller, userIdentifier);
   const { address, path } = await deps.creatingWallets.derive({ appId: caller.appId, userIdentifier });
   const response = JSON.stringify({ address, user_identifier: userIdentifier });
   const wallet = { address, appId: caller.appId, userIdentifier, path };
@@ -230,4 +232,12 @@ export async function createWallet(
     case "taken":
       throw fieldError("user_identifier_taken", "user_identifier", "This app already has a wallet for this user.");
   }
+}
+
+/** Versions before 0.4.0 took such names. The users that exist keep them. */
+async function refuseControls({ lookUps }: CreateWalletDeps, { appId }: Caller, name: string | null): Promise<void> {
+  if (name === null || !hasControls(name)) return;
+  const [wallet] = await lookUps.walletsOfUsers([{ appId, userIdentifier: name }]);
+  if (wallet !== undefined) return;
+  throw new ApiError("validation_failed", [{ field: "user_identifier", code: "invalid_format", message: NO_CONTROLS }]);
 }

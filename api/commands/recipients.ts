@@ -1,5 +1,6 @@
 import { refusalOfNewUser } from "../../client/rules/receiver-name.ts";
 import { ApiError, type FieldError } from "../domain/error-codes.ts";
+import { hasControls, NO_CONTROLS } from "../../client/rules/storable.ts";
 import { type Checked, isError } from "./accept-request.ts";
 import type { NewWallet, WalletQueue } from "./create-wallet.ts";
 import type { LookUps } from "./look-ups.ts";
@@ -32,14 +33,17 @@ export async function recipientsOf(
   const recipients = users.map(async (userIdentifier, index): Promise<[string, Recipient | ApiError]> => {
     const wallet = stored[index];
     if (wallet !== undefined) return [userIdentifier, { address: wallet.address, newWallet: undefined }];
+    if (hasControls(userIdentifier)) return [userIdentifier, refusal("invalid_format", NO_CONTROLS)];
     const message = refusalOfNewUser(userIdentifier, "as the address, in place of `to_user`");
-    if (message !== null) {
-      return [userIdentifier, new ApiError("validation_failed", [{ field: "to_user", code: "not_a_user", message }])];
-    }
+    if (message !== null) return [userIdentifier, refusal("not_a_user", message)];
     const { address, path } = await creatingWallets.derive({ appId, userIdentifier });
     return [userIdentifier, { address, newWallet: { address, appId, userIdentifier, path } }];
   });
   return new Map(await Promise.all(recipients));
+}
+
+function refusal(code: string, message: string): ApiError {
+  return new ApiError("validation_failed", [{ field: "to_user", code, message }]);
 }
 
 /** The fields that name who gets a token by address. */

@@ -1,9 +1,12 @@
+import { inspect } from "node:util";
+
 import pino from "pino";
 
 import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
 import { releaseMemorySoon } from "../shared/memory.ts";
+import { printable } from "../shared/text.ts";
 import { hasPipelineThread, type LoadingThread } from "./loading-thread.ts";
 import { startInThreads } from "./pipeline-thread.ts";
 import type { Service } from "./service.ts";
@@ -111,7 +114,7 @@ async function readSettings(env: Environment): Promise<Settings> {
 /** Errors that the operator can fix are printed as a sentence. Anything else is a bug and keeps its stack trace. */
 async function fail(error: unknown): Promise<never> {
   const { sentenceOf } = await import("./startup-error.ts");
-  console.error(sentenceOf(error) ?? error);
+  console.error(printable(sentenceOf(error) ?? inspect(error)));
   process.exit(1);
 }
 
@@ -128,7 +131,8 @@ export function byTurn(target: TextTarget): TextTarget & { flush: () => void } {
   function flush(): void {
     const text = collected;
     collected = "";
-    if (text !== "") target.write(text);
+    // The lines may be shown on a terminal, now or later.
+    if (text !== "") target.write(printable(text));
   }
   return {
     write: (text) => {

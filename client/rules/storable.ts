@@ -8,6 +8,14 @@ export function isStorable(value: string): boolean {
   return value.isWellFormed() && !value.includes("\0");
 }
 
+/** Says what is wrong with a name that has control characters. */
+export const NO_CONTROLS = "Must have no control characters.";
+
+/** Control characters have no use in a name, and a terminal obeys them. @param but those that are allowed */
+export function hasControls(value: string, but = ""): boolean {
+  return (value.match(/\p{Cc}/gu) ?? []).some((character) => !but.includes(character));
+}
+
 /**
  * What keeps a JSON value from being stored. Walks level by level and never recurses: the caller chooses the depth.
  * @param levels the deepest nesting that is allowed.

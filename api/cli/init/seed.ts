@@ -60,7 +60,7 @@ export async function seedPhrase(env: Environment, terminal: Terminal, withoutWo
 
 /** Shows the words, removes them from the screen, and asks for some of them until they are right. */
 async function showWords(words: readonly string[], terminal: Terminal): Promise<void> {
-  const { ask, remark } = terminal;
+  const { ask, remark, erase } = terminal;
   if (ask === undefined || remark === undefined)
     throw new OperatorError(
       "The words of a new seed cannot be shown and checked, because this is not a terminal. Run this in a terminal. Or add " +
@@ -78,7 +78,7 @@ async function showWords(words: readonly string[], terminal: Terminal): Promise<
     remark(`${lines.join("\n")}\n`);
     await ask("Press Enter when you have written them down. ");
     // The lines above, and that of the question.
-    remark(`\x1b[${(lines.length + 1).toString()}A\x1b[J`);
+    erase?.(lines.length + 1);
     const wrong = await wrongWord(words, ask);
     if (wrong === null) return;
     remark(`That is not word ${wrong.toString()}. Here are the words again.\n`);

@@ -234,7 +234,7 @@ function createAccountBody(limits: Limits) {
     .strictObject({
       user_identifier: optional(userIdentifier(limits.userIdentifier)).meta({
         description:
-          "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`. Without it, the wallet stays without a user for ever.",
+          "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
       }),
     })
     .meta({ id: "CreateWallet" });

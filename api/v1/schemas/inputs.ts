@@ -6,7 +6,7 @@ import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { remember } from "../../shared/bounded-map.ts";
 import { isRawNumber } from "../../../client/rules/exact-json.ts";
-import { isStorable } from "../../../client/rules/storable.ts";
+import { hasControls, isStorable } from "../../../client/rules/storable.ts";
 
 /*
  * Schemas of inputs. Each has its own code and message for a wrong value. Where a check is code, `meta` describes it
@@ -68,14 +68,19 @@ export function userIdentifier(longest: number) {
 /** A user who gets a token, in place of an address. @param field of the address */
 export function toUser(longest: number, field: string) {
   return optional(userIdentifier(longest)).meta({
-    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address or ends in \`.eth\`: then it is refused. Needs the scope \`accounts\`, too.`,
+    description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in \`.eth\` or has control characters: then it is refused. Needs the scope \`accounts\`, too.`,
   });
 }
 
 /** The app's own text for a request, in the body of each call that creates one. */
-export const reference = optional(text(MAX_REFERENCE_LENGTH, 1)).meta({
+export const reference = optional(
+  text(MAX_REFERENCE_LENGTH, 1).check((context) => {
+    if (hasControls(context.value, "\t\n\r"))
+      refuse(context, "invalid_format", "Must have no control characters but tabs and line breaks.");
+  }),
+).meta({
   description:
-    "The app's own text for the request, such as the number of an order. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique.",
+    "The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique.",
 });
 
 /** Text with a limited number of bytes in UTF-8. */

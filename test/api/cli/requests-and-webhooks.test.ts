@@ -54,6 +54,23 @@ describe("command line: requests, webhooks and contracts", () => {
       expect((await cli.api.get(`/v1/requests/${claimed}`)).body).to.include({ status: "pending" });
     });
 
+    it("prints a stored reference that gives the terminal orders, and imitates a line, as one line of text", async () => {
+      const { request_id: id = "" } = (await cli.api.post("/v1/collections", { ...COLLECTION, reference: "r" })).body;
+      const reference = "\u001b]0;owned\u0007\u009b2J\u202e\nstatus:           completed";
+      await cli.api.database.write((trx) => trx.updateTable("requests").set({ reference }).execute());
+      for (const words of [["show", id], ["list"]]) {
+        const shown = await cli.run("request", ...words);
+        expect(shown.replaceAll("\n", "")).not.to.match(/[\p{Cc}\p{Bidi_Control}]/u);
+        expect(shown)
+          .to.contain(id)
+          .and.not.to.match(/^status: +completed/m);
+        const json = await cli.run("request", ...words, "--json");
+        expect(json.trimEnd()).not.to.match(/[\p{Cc}\p{Bidi_Control}]/u);
+        expect([JSON.parse(json)].flat()).to.have.nested.property("[0].reference", reference);
+      }
+      expect(await cli.run("request", "show", id)).to.contain("\\u001b]0;owned\\u0007");
+    });
+
     it("list filters by app, status, type and reference", async () => {
       const { body: mine } = await cli.api.post("/v1/collections", { ...COLLECTION, reference: "order-7" });
       const { body: theirs } = await cli.api.post("/v1/collections", COLLECTION, { token: cli.api.other.token });

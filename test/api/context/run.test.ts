@@ -23,6 +23,14 @@ describe("byTurn", () => {
     expect(written).to.deep.equal(["a\nb\n", "c\n"]);
   });
 
+  it("writes no control characters, so a log that is shown on a terminal gives it no orders", async () => {
+    const line = { msg: "\u009b2J\u007f\u202e" };
+    out.write(`${JSON.stringify(line)}\n`);
+    await turn();
+    expect(written.join("").trimEnd()).not.to.match(/[\p{Cc}\p{Bidi_Control}]/u);
+    expect(JSON.parse(written.join(""))).to.deep.equal(line);
+  });
+
   it("writes what is left when it is flushed, and only once", async () => {
     out.write("last\n");
     out.flush();

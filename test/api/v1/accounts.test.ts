@@ -44,7 +44,10 @@ describe("accounts", () => {
 
     it("refuses an invalid identifier", async () => {
       for (const [value, code] of [
-        ["", "too_short"],
+        ["a\u001b[2Jb", "invalid_format"],
+        ["a\tb", "invalid_format"],
+        ["a\nb", "invalid_format"],
+        ["a\u0085b", "invalid_format"],
         ["a\0b", "invalid_format"],
         [".", "invalid_format"],
         ["..", "invalid_format"],
@@ -54,6 +57,18 @@ describe("accounts", () => {
       ] as const) {
         expectInvalid(await api.post("/v1/accounts", { user_identifier: value }), { user_identifier: code });
       }
+    });
+
+    it("knows users of earlier versions by their names with control characters", async () => {
+      const user = "old\u001bname";
+      const made = await api.post("/v1/accounts", { user_identifier: "old" });
+      await api.database.write((trx) =>
+        trx.updateTable("wallets").set({ user_identifier: user }).where("user_identifier", "=", "old").execute(),
+      );
+      const found = await api.get(`/v1/accounts/user/${encodeURIComponent(user)}`);
+      expect(found.body).to.deep.equal({ address: made.body.address, user_identifier: user });
+      const again = await api.post("/v1/accounts", { user_identifier: user });
+      expectRefusal(again, 422, "user_identifier_taken", { user_identifier: "user_identifier_taken" });
     });
   });
 

@@ -194,7 +194,9 @@ describe("collections", () => {
       const first = await api.get(`/v1/collections/${contract}/${tokenId.toString()}?limit=2`);
       expect(first.body).to.include({ token_id: tokenId.toString(), quantity: 6, total: 3, limit: 2, offset: 0 });
       expect(first.body.token_uri).to.equal(`https://nft.example/metadata/31337/${contract}/8${"0".repeat(63)}`);
-      expect(first.body.owners).to.deep.equal(owners.slice(0, 2).map((address) => ({ address, quantity: 2, final: false })));
+      expect(first.body.owners).to.deep.equal(
+        owners.slice(0, 2).map((address) => ({ address, quantity: 2, final: false })),
+      );
       const next = first.body.next ?? "";
       const second = await api.get(`/v1/collections/${contract}/${tokenId.toString()}?limit=2&cursor=${next}`);
       expect(second.body.owners).to.deep.equal([{ address: owners[2], quantity: 2, final: false }]);

@@ -179,6 +179,14 @@ describe("requests", () => {
       return reference;
     };
 
+    it("has no control characters but tabs and line breaks", async () => {
+      for (const reference of ["a\u001b[2Jb", "a\u0007", "a\u009bb", "a\u0085b", "a\u007fb"])
+        expectInvalid(await api.post("/v1/collections", { ...COLLECTION, reference }), { reference: "invalid_format" });
+      const reference = "one\n\ttwo\r\n";
+      const id = expectAccepted(await api.post("/v1/collections", { ...COLLECTION, reference }));
+      expect(await stored(id)).to.equal(reference);
+    });
+
     it("is taken by every call that creates a request, and by the items of batches", async () => {
       const wallet = await addWallet(api);
       const contract = await addCollection(api);

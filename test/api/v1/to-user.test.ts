@@ -128,6 +128,16 @@ describe("to_user", () => {
     expect(await destinationOf(await mint({ to_user: address }))).to.equal(body.address);
   });
 
+  it("makes no user of a name with control characters, and finds such a user of an earlier version", async () => {
+    const user = "old\u001bname";
+    expectInvalid(await mint({ to_user: user }), { to_user: "invalid_format" });
+    const { body } = await api.post("/v1/accounts", { user_identifier: "old" });
+    await api.database.write((trx) =>
+      trx.updateTable("wallets").set({ user_identifier: user }).where("user_identifier", "=", "old").execute(),
+    );
+    expect(await destinationOf(await mint({ to_user: user }))).to.equal(body.address);
+  });
+
   it("creates nothing for a request that is refused", async () => {
     const capped = await addCollection(api, { cap: 1 });
     expectAccepted(await mint({ collection_address: capped, to_user: "ana" }));

@@ -81,7 +81,12 @@ describe("batches of a lane", () => {
         );
         expect(claimed.map((request) => request.id)).to.deep.equal([id]);
         await startAtBlock(database, 2);
-        const ran = minedBatch({ batchId, requests: claimed }, 3, () => ({ ok: true, collection, tokenId: "1" }), "0x1");
+        const ran = minedBatch(
+          { batchId, requests: claimed },
+          3,
+          () => ({ ok: true, collection, tokenId: "1" }),
+          "0x1",
+        );
         expect(await apply(database, { block: 3, batches: [ran], confirmed })).to.equal(true);
         const before = await requestRow(database, id);
         const again = { nonce: 8, requests: claimed, weights: [1], attempt: attemptOf("0x2") };
