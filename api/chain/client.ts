@@ -208,7 +208,7 @@ export class ChainClient {
   }
 
   /**
-   * As `highestNonces`, but of three answers or more the second highest counts: one node that names a far too high nonce must not
+   * As `highestNonces`, but of several answers the second highest counts: one node that names a far too high nonce must not
    * stop a lane for ever. A nonce that is too low only costs a refused transaction. Do not use it for a check that must not miss a
    * transaction.
    */
@@ -216,7 +216,7 @@ export class ChainClient {
     const answers = await this.nodes.each(() => this.nonces(accounts));
     return accounts.map((_, index) => {
       const highestFirst = answers.map((nonces) => nonces[index] ?? 0).sort((a, b) => b - a);
-      return highestFirst[answers.length > 2 ? 1 : 0] ?? 0;
+      return highestFirst[answers.length > 1 ? 1 : 0] ?? 0;
     });
   }
 

@@ -104,8 +104,25 @@ export interface HoldingQuery {
   owner: string;
 }
 
-/** Copies held, in the order of the queries. A failing contract or node does not make it throw. */
+/**
+ * Copies held, in the order of the queries. A failing contract or node does not make it throw. What fails is asked of another node,
+ * too: a contract that keeps failing is quarantined.
+ */
 export async function readHoldings(
+  client: ChainClient,
+  queries: readonly HoldingQuery[],
+  bounds: CallBounds,
+): Promise<Held[]> {
+  const held = await holdingsOfNode(client, queries, bounds);
+  const failed = [...held.keys()].filter((index) => held[index] === "failed");
+  if (failed.length === 0) return held;
+  const asked = failed.flatMap((index) => queries[index] ?? []);
+  const again = await client.nodes.second(() => holdingsOfNode(client, asked, bounds));
+  for (const [position, index] of failed.entries()) if (again !== null) held[index] = again[position];
+  return held;
+}
+
+async function holdingsOfNode(
   client: ChainClient,
   queries: readonly HoldingQuery[],
   bounds: CallBounds,

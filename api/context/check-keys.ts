@@ -74,6 +74,11 @@ async function checkSeed(database: Database, { keyring, walletsPublicKey }: Keys
   );
 }
 
+async function isUnknownFinal({ read }: Database): Promise<boolean> {
+  const block = await readMeta(read, "unknown_transaction_block");
+  return block === null || Number(block) <= Number(await readMeta(read, "confirmed_block"));
+}
+
 /**
  * Checks that the database knows every transaction of the lanes. If not, the database is an old backup, or another service
  * uses the same key. Sending would then carry out requests a second time.
@@ -85,7 +90,8 @@ async function checkLanes(
   local: boolean,
 ): Promise<void> {
   const unknown = await readMeta(database.read, "unknown_transaction");
-  if (unknown !== null) throw new StartupError(unknownTransaction(unknown));
+  // Until its block is final, a roll-back may remove the mark. Until then no lane sends.
+  if (unknown !== null && (await isUnknownFinal(database))) throw new StartupError(unknownTransaction(unknown));
   const reused = await reusedNonces(database.read);
   const hasSent = (await allLanes(database.read)).length > 0;
   for (const index of lanes) {

@@ -7,6 +7,7 @@ import { gasLimitsOf } from "../chain/codec/encode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
+import type { NodeChoice } from "../chain/node-choice.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import { type CollectionType, isDelegated } from "../domain/command.ts";
 import { frozenUris } from "../domain/metadata-files.ts";
@@ -14,6 +15,7 @@ import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { FailedRow } from "../store/db/parked-rows.ts";
+import { readMeta } from "../store/db/meta.ts";
 import type { NewBlockRow } from "../store/db/schema.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
 import type { ChainEdit } from "../store/ledger/chain-edits.ts";
@@ -37,26 +39,30 @@ import { byPosition, type ChainRange } from "./read-range.ts";
 
 /**
  * Finds a transaction that this database's lanes have sent although the database does not know it. Then the database is an
- * older copy, or another service uses the same seed. What a lane sent before this database first used it does not count.
+ * older copy, or another service uses the same seed. What a lane sent before this database first used it does not count, and
+ * neither does what it signed for another chain or contract: a node may name any transaction of which it has heard.
  * @param hashes of batches on chain that the database does not have.
  * @returns the hash of the first one; null when there is none.
  */
 export async function unknownOfLanes(
-  { database, client }: { database: Database; client: ChainClient },
+  { database, client, contracts }: { database: Database; client: ChainClient; contracts: ContractAddresses },
   hashes: string[],
 ): Promise<string | null> {
   const first = await firstNonces(database.read);
+  const chainId = await readMeta(database.read, "chain_id");
   for (const [index, transaction] of (await client.transactions(hashes)).entries()) {
     if (transaction === null)
       throw new ChainUnavailable("the node does not have a transaction whose logs it returned: it is not in sync");
-    const since = first.get(transaction?.from ?? "");
-    if (transaction !== undefined && since !== undefined && transaction.nonce >= since) return hashes[index] ?? null;
+    if (transaction?.to !== contracts.relay || transaction.chainId.toString() !== chainId) continue;
+    const since = first.get(transaction.from ?? "");
+    if (since !== undefined && transaction.nonce >= since) return hashes[index] ?? null;
   }
   return null;
 }
 
 interface PrepareDeps {
   database: Database;
+  nodes: Pick<NodeChoice, "second">;
   contracts: ContractAddresses;
   logger: Logger;
   receipts(hashes: string[]): Promise<(Receipt | null)[]>;
@@ -117,7 +123,7 @@ export async function prepareRange(
         ...digestsAt(read, header.number, watched),
       })),
     batches,
-    unknownTransaction: unknown.length === 0 ? null : await deps.ofLanes(unknown),
+    unknownTransaction: await firstOfLanes(deps, read, unknown),
     cancelled: await cancelledRequests(database, read.relay),
     moves,
     changes: [...read.changes.flatMap((event) => changeOf(event, deps.contracts)), ...batches.flatMap(frozenBy)],
@@ -127,6 +133,16 @@ export async function prepareRange(
     wallets: new Set(apps.keys()),
     unreadable,
   };
+}
+
+async function firstOfLanes(
+  { ofLanes }: PrepareDeps,
+  { relay }: ChainRange,
+  hashes: string[],
+): Promise<BlockRange["unknownTransaction"]> {
+  const hash = hashes.length === 0 ? null : await ofLanes(hashes);
+  const event = relay.find(({ transactionHash }) => transactionHash === hash);
+  return hash === null || event === undefined ? null : { hash, blockNumber: event.blockNumber };
 }
 
 /** What other nodes must say about the block's logs. Nothing with one node. */
@@ -191,12 +207,17 @@ async function ourBatches(
   return { batches, owners, unknown, unreadable };
 }
 
+interface From {
+  read: ChainRange;
+  watched: WatchedContracts;
+}
+
 /**
- * Fails transfers and burns through a delegate whose call succeeded and moved nothing.
+ * Fails transfers and burns through a delegate whose call succeeded and moved nothing. Another node must say so, too.
  * Where the events of a contract were not read, the relay's word counts.
  */
 async function withoutUnmoved(
-  { holdingsAt, read, watched }: Pick<PrepareDeps, "holdingsAt"> & { read: ChainRange; watched: WatchedContracts },
+  { holdingsAt, nodes, read, watched }: Pick<PrepareDeps, "holdingsAt" | "nodes"> & From,
   batches: BlockRange["batches"],
   owners: Owners,
 ): Promise<BlockRange["batches"]> {
@@ -215,7 +236,12 @@ async function withoutUnmoved(
   // The service's own collections have an event for everything, also for what a wallet does through its delegate.
   const isOwn = ({ command }: RanCommand) => watched.collections.has(command.contract);
   const others = ran.filter((one) => !isOwn(one) && areEventsRead(one.command.contract));
-  const unmoved = holdingsAt === null ? new Set<string>() : await unmovedAmong(others, holdingsAt);
+  const unmoved = new Set<string>();
+  if (holdingsAt !== null) {
+    const said = await unmovedAmong(others, holdingsAt);
+    const again = said.size === 0 ? said : await nodes.second(() => unmovedAmong(others, holdingsAt));
+    for (const id of said) if (again === null || again.has(id)) unmoved.add(id);
+  }
   for (const one of ran.filter(isOwn)) unmoved.add(one.requestId);
   const outcome = { ok: false, errorCode: "nothing_moved", errors: null } as const;
   return batches.map((batch) => ({

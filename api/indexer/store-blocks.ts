@@ -165,16 +165,17 @@ export class BlockWriter {
     { head, remember, watched }: ReadBlocks,
     confirmed: number,
   ): Promise<PreparedRange> {
-    const { database, client, foreignCallGas } = this.#deps;
+    const { database, client, contracts, foreignCallGas } = this.#deps;
     const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
       readHoldings(client, queries, { gas: foreignCallGas, block, abort });
     let together: AbortSignal | null = null;
     return prepareRange(
       {
         ...this.#deps,
+        nodes: client.nodes,
         receipts: (hashes) => agreedReceipts(client, hashes),
         transactions: (hashes) => client.transactions(hashes),
-        ofLanes: (hashes) => unknownOfLanes({ database, client }, hashes),
+        ofLanes: (hashes) => unknownOfLanes({ database, client, contracts }, hashes),
         // Below the head, later blocks may change the same balances again, and the node may no longer have the state.
         holdings: to === head ? (queries) => readAt(queries, to, AbortSignal.timeout(FOREIGN_DEADLINE)) : null,
         // All of them together have one deadline.
@@ -320,8 +321,8 @@ async function commitRange(
     for (const { kind, rows } of parked) logParked(deps.logger, kind, rows);
     deps.metrics.requests(finalChanges(settled, now(), secondsSince(started)));
     for (const { cost } of range.batches) if (cost !== undefined) deps.metrics.batchGas(cost.gas);
-    const { unknownTransaction: hash } = range;
-    if (hash !== null) deps.logger.error({ hash }, unknownTransaction(hash));
+    const { unknownTransaction: unknown } = range;
+    if (unknown !== null) deps.logger.error(unknown, unknownTransaction(unknown.hash));
   }
   return outcome;
 }

@@ -10,7 +10,7 @@ import { NodeDisagrees } from "../chain/errors.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Db } from "../store/db/sql.ts";
-import { walletPaths } from "../store/apps/wallets.ts";
+import { delegatedAmong, walletPaths } from "../store/apps/wallets.ts";
 import type { Doubts } from "./doubts.ts";
 import type { ForeignSimulations } from "./foreign-simulations.ts";
 import { largestLike, limitThatFills } from "./pace.ts";
@@ -168,9 +168,11 @@ async function encodeAll(context: BatchContext, claimed: NumberedRequest[], bloc
   const commands = claimed.map((request) => request.command);
   const signed = commands.filter(isOfWallet);
   const wallets = await walletSigners(read, keyring, sendersOf(signed));
-  const signedDelegations = await signDelegations(client, wallets, sendersOf(signed.filter(({ foreign }) => foreign)), {
+  const delegating = sendersOf(signed.filter(({ foreign }) => foreign));
+  const signedDelegations = await signDelegations(client, wallets, delegating, {
     chainId,
     delegate: contracts.delegate,
+    stored: await delegatedAmong(read, delegating),
   });
   const recipients = commands.flatMap((command) => (command.kind === "mint-erc721" ? [command.to] : []));
   const ownRecipients = await walletPaths(read, [...new Set(recipients)]);

@@ -1,5 +1,6 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import { NodeDisagrees } from "../chain/errors.ts";
 import { readRelayStatus } from "../chain/reads.ts";
 import { type Condition, unknownTransaction } from "../domain/conditions.ts";
 import { GWEI } from "../domain/wei.ts";
@@ -66,7 +67,7 @@ export async function checkDatabaseIsNewest(database: Database): Promise<void> {
  * @throws CannotSend
  */
 export function checkCanSend({ client, contracts, maxFeePerGas }: SendingContext, lane: string): Promise<CanSend> {
-  return client.nodes.session(async () => {
+  return agreedByNodes(client, async () => {
     const [{ fees, block }, { paused, operators }, funds] = await Promise.all([
       currentFees(client, maxFeePerGas),
       readRelayStatus(client, contracts.relay, [lane]),
@@ -93,6 +94,31 @@ export function checkCanSend({ client, contracts, maxFeePerGas }: SendingContext
   });
 }
 
+/**
+ * Asks a node what sending depends on. What stops it counts only if no other node contradicts, or as many say the same. Otherwise
+ * the node rests, and the next one answers.
+ * @throws CannotSend
+ */
+function agreedByNodes<T>({ nodes }: ChainClient, ask: () => Promise<T>): Promise<T> {
+  return nodes.session(async () => {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof CannotSend)) throw error;
+      const others = await nodes.vote(() => ask().then(() => true, isCannotSend), "working others");
+      const saying = (able: boolean) => others.filter(({ answer }) => answer === able).length;
+      if (saying(true) <= saying(false)) throw error;
+      return nodes.skip(new NodeDisagrees(`it says what other nodes contradict: ${error.message}`));
+    }
+  });
+}
+
+/** @throws any other error */
+function isCannotSend(error: unknown): false {
+  if (error instanceof CannotSend) return false;
+  throw error;
+}
+
 /** Prices per unit of gas, in wei. */
 export interface Fees {
   maxFeePerGas: bigint;
@@ -110,22 +136,34 @@ const BUMP_DENOMINATOR = 8n;
  * @throws CannotSend when the ceiling does not cover the next block.
  */
 export async function currentFees(client: ChainClient, ceiling: bigint): Promise<{ fees: Fees; block: Block }> {
-  const [block, maxPriorityFeePerGas] = await Promise.all([client.latestBlock(), client.priorityFee()]);
-  let baseFee = block.baseFeePerGas ?? 0n;
-  if (baseFee + maxPriorityFeePerGas > ceiling) {
-    // One node alone does not stop the sending. A base fee that it invents costs nothing: the block decides what is paid.
-    const other = await client.nodes.second(() => client.latestBlock());
-    if (other !== null) baseFee = min(baseFee, other.baseFeePerGas ?? 0n);
-  }
-  const least = baseFee + maxPriorityFeePerGas;
+  const [block, tip] = await Promise.all([client.latestBlock(), client.priorityFee()]);
+  return { fees: feesFor(block.baseFeePerGas ?? 0n, tip, ceiling), block };
+}
+
+function feesFor(baseFee: bigint, tip: bigint, ceiling: bigint): Fees {
+  const least = baseFee + tip;
   if (least > ceiling) {
     throw new CannotSend(
       "fees_too_high",
       `gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: wait for lower fees or raise MAX_FEE_GWEI`,
     );
   }
-  const fees = { maxFeePerGas: min(2n * baseFee + maxPriorityFeePerGas, ceiling), maxPriorityFeePerGas };
-  return { fees, block };
+  return { maxFeePerGas: min(2n * baseFee + tip, ceiling), maxPriorityFeePerGas: tip };
+}
+
+/**
+ * The fees for a transaction that stays unmined. The node may have named a base fee that is too low: of two nodes, the higher one
+ * counts. One that is too high costs nothing: the block decides what is paid.
+ * @throws CannotSend
+ */
+export function feesOfReplacement(client: ChainClient, ceiling: bigint): Promise<{ fees: Fees; block: Block }> {
+  return agreedByNodes(client, async () => {
+    const { fees, block } = await currentFees(client, ceiling);
+    const other = await client.nodes.second(() => client.latestBlock());
+    const { maxPriorityFeePerGas: tip } = fees;
+    const baseFee = max(block.baseFeePerGas ?? 0n, min(other?.baseFeePerGas ?? 0n, ceiling - tip));
+    return { fees: feesFor(baseFee, tip, ceiling), block };
+  });
 }
 
 /** Fees that a node accepts for a replacement and that are enough now. Null: they would exceed the ceiling. */

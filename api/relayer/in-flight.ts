@@ -18,7 +18,7 @@ import {
 import type { Database } from "../store/db/database.ts";
 import { isDue } from "../store/db/due.ts";
 import type { Lease } from "../store/sending/lanes.ts";
-import { CannotSend, currentFees, type Fees, min, replacementFees } from "./can-send.ts";
+import { CannotSend, type Fees, feesOfReplacement, min, replacementFees } from "./can-send.ts";
 import type { GasMeter } from "./gas-meter.ts";
 import { signEmpty, signReplacement } from "./sign.ts";
 
@@ -177,7 +177,7 @@ export class InFlight {
   async #replacementFees(previous: Fees): Promise<{ fees: Fees; blockGas: bigint } | null> {
     const { client, maxFeePerGas } = this.#deps;
     try {
-      const { fees: current, block } = await client.nodes.session(() => currentFees(client, maxFeePerGas));
+      const { fees: current, block } = await feesOfReplacement(client, maxFeePerGas);
       const fees = replacementFees(previous, current, maxFeePerGas);
       return fees === null ? null : { fees, blockGas: block.gasLimit };
     } catch (error) {

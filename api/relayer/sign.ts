@@ -36,23 +36,25 @@ export interface Delegation {
 }
 
 /**
- * Authorizations, by address, for the wallets that do not run the delegate's code yet. Null: the nodes name different nonces. With
- * a wrong one, the chain would ignore the authorization, and the wallet's call would fail.
+ * Authorizations, by address, of the wallets that need one. Null: the nodes name different nonces. With a wrong one, the chain
+ * would ignore the authorization, and the wallet's call would fail.
+ * @param delegation `stored`: the wallets that have delegated for certain.
  */
 export async function signDelegations(
   client: ChainClient,
   wallets: WalletSigners,
   addresses: string[],
-  delegation: { chainId: bigint; delegate: string },
+  delegation: { chainId: bigint; delegate: string; stored: ReadonlySet<string> },
 ): Promise<Map<string, Delegation | null>> {
   const signed = new Map<string, Delegation | null>();
   if (addresses.length === 0) return signed;
   const undelegated = await walletsToDelegate(client, addresses, delegation.delegate);
   const answers = await client.nodes.each(() => client.nonces(undelegated));
-  for (const [index, address] of undelegated.entries()) {
+  for (const address of addresses) {
     const wallet = wallets.get(address);
-    if (wallet === undefined) continue;
-    const named = answers.flatMap((nonces) => nonces[index] ?? []);
+    const index = undelegated.indexOf(address);
+    if (wallet === undefined || (index === -1 && delegation.stored.has(address))) continue;
+    const named = index === -1 ? NEVER_USED : answers.flatMap((nonces) => nonces[index] ?? []);
     const nonce = named.length === 1 ? named[0] : named.find((one, at) => named.indexOf(one) !== at);
     if (nonce === undefined) {
       signed.set(address, null);
@@ -65,6 +67,12 @@ export async function signDelegations(
   }
   return signed;
 }
+
+/**
+ * The node says that a wallet has delegated, and no final block has shown it. If that is not true, the wallet has used no nonce, and
+ * the authorization with this one holds. If it is true, the chain ignores it, for little gas.
+ */
+const NEVER_USED = [0];
 
 /** The transaction of a batch. */
 export function signBatch(

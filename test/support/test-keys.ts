@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import type { SigningKey } from "ethers";
 import { CompactEncrypt } from "jose";
 
 import { createKeyring } from "../../api/keys/keyring.ts";
@@ -21,6 +22,7 @@ interface TestKeys {
   localSecrets: string;
   /** Address of lane 0. */
   lane: string;
+  laneKey: SigningKey;
 }
 
 let creating: Promise<TestKeys> | null = null;
@@ -37,7 +39,8 @@ async function createTestKeys(): Promise<TestKeys> {
     .setKeyManagementParameters({ p2c: ROUNDS })
     .encrypt(new TextEncoder().encode(passphrase));
   const secrets = { seed_passphrase: passphrase, secret_keys: randomBytes(32).toString("base64") };
-  return { seedFile, localSecrets: JSON.stringify(secrets), lane: createKeyring(phrase).lane(0).address };
+  const { address: lane, key: laneKey } = createKeyring(phrase).lane(0);
+  return { seedFile, localSecrets: JSON.stringify(secrets), lane, laneKey };
 }
 
 /** Puts the keys into an empty DATA_DIR. */

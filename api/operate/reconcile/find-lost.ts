@@ -5,6 +5,7 @@ import { decodeCommand, decodeExecute, usesUnknownFactory } from "../../chain/co
 import { ChainUnavailable } from "../../chain/errors.ts";
 import { decodeRelayEvent, type RelayEvent } from "../../chain/codec/decode.ts";
 import { queryLogs } from "../../chain/query-logs.ts";
+import { readMeta } from "../../store/db/meta.ts";
 import { batchesByHash } from "../../store/sending/batches.ts";
 import { allLanes } from "../../store/sending/lanes.ts";
 import type { LostBatch, LostCall } from "../../store/reconcile/adopt-lost-batches.ts";
@@ -41,6 +42,7 @@ export async function findLost(deps: ReconcileDeps, run: RunLease): Promise<Lost
   const lanes = await laneStates(deps);
   const byAddress = new Map(lanes.map((lane) => [lane.address, lane]));
   const batches: Lost["batches"] = [];
+  const chainId = BigInt((await readMeta(deps.database.read, "chain_id")) ?? 0);
   const relay = { addresses: new Set([deps.contracts.relay]), topics: [] };
   const first = Math.max(deps.contracts.deployedAt, run.searchedTo + 1);
   await inRanges(deps.client, first, head, async (from, to) => {
@@ -57,7 +59,9 @@ export async function findLost(deps: ReconcileDeps, run: RunLease): Promise<Lost
         throw new ChainUnavailable("the node does not have a transaction whose logs it returned: it is not in sync");
       const lane = byAddress.get(transaction?.from ?? "");
       const events = byTransaction.get(unknown[index] ?? "") ?? [];
-      if (transaction !== undefined && lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
+      // A node may name a transaction that the lane signed for another chain.
+      if (transaction?.chainId !== chainId) continue;
+      if (lane !== undefined) batches.push(...lostBatch(deps, transaction, lane, events));
     }
     // No reorg can replace these blocks. What is lost in later ones is kept in memory only, so they are read again.
     if (batches.length === 0) await run.searched(Math.min(to, head - deps.confirmations));

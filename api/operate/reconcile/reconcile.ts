@@ -1,7 +1,7 @@
 import { Indexer } from "../../indexer/indexer.ts";
 import { NO_METRICS } from "../../shared/metrics.ts";
 import { createSignals } from "../../shared/signal.ts";
-import { deleteMeta } from "../../store/db/meta.ts";
+import { forgetUnknown } from "../../store/ledger/rollback.ts";
 import { giveCollections, recoveredCollections } from "../../store/reconcile/recovered-app.ts";
 import { compareWithChain, type Comparison } from "./compare.ts";
 import { type ReconcileDeps, RunLease } from "./run.ts";
@@ -39,7 +39,7 @@ export async function reconcile(deps: ReconcileDeps, options: ReconcileOptions):
     const recovery = isNothing(lost) ? null : await recover(deps, run, lost, options);
     if (!options.dryRun) {
       // Now the database knows every transaction of the lanes.
-      await run.write((trx) => deleteMeta(trx, "unknown_transaction"));
+      await run.write(forgetUnknown);
       await catchUp(deps);
     }
     const { adoptInto } = options;

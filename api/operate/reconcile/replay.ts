@@ -112,6 +112,7 @@ export class Replay {
           database,
           contracts,
           logger,
+          nodes: client.nodes,
           transactions: (hashes) => client.transactions(hashes),
           receipts: (hashes) => Promise.resolve(hashes.map(() => null)),
           // The search for lost transactions came first.

@@ -9,7 +9,10 @@ import { beginningOf, beginsWith } from "../db/prefix.ts";
 import type { WalletRow } from "../db/schema.ts";
 
 /** @returns the addresses of those that were inserted: an app has one wallet for each of its users. */
-export async function insertWallets(trx: Trx, wallets: readonly Omit<WalletRow, "seq">[]): Promise<Set<string>> {
+export async function insertWallets(
+  trx: Trx,
+  wallets: readonly Omit<WalletRow, "seq" | "delegated">[],
+): Promise<Set<string>> {
   if (wallets.length === 0) return new Set();
   const columns = {
     address: "text",
@@ -104,6 +107,21 @@ export async function walletPaths(db: Db, addresses: string[]): Promise<Map<stri
   const { rows } = await sql<{ address: string; path: string }>`
     select address, path from wallets where address in ${textSet(db, addresses)}`.execute(db);
   return new Map(rows.map((row) => [row.address, row.path]));
+}
+
+/** Those of the wallets of which it is certain that they have delegated. */
+export async function delegatedAmong(db: Db, wallets: string[]): Promise<Set<string>> {
+  if (wallets.length === 0) return new Set();
+  const { rows } = await sql<{ address: string }>`
+    select address from wallets where delegated = 1 and address in ${textSet(db, wallets)}`.execute(db);
+  return new Set(rows.map(({ address }) => address));
+}
+
+/** Calls through the delegates of these wallets have succeeded in final blocks. */
+export async function noteDelegated(trx: Trx, wallets: readonly string[]): Promise<void> {
+  if (wallets.length === 0) return;
+  await sql`
+    update wallets set delegated = 1 where delegated = 0 and address in ${textSet(trx, wallets)}`.execute(trx);
 }
 
 /** The app of each address that is a wallet of the service. */

@@ -44,6 +44,8 @@ export type MetaKey =
   | "gas_shortage"
   /** Hash of a lane's transaction on chain that this database does not know. Nothing is sent while there is one. */
   | "unknown_transaction"
+  /** Its block. Absent in a mark of 0.3.0. */
+  | "unknown_transaction_block"
   /** What the lanes had sent when the operator said that this is a new installation with an old seed: nonces by address, as JSON. */
   | "reused_lanes"
   /** The first block with logs whose receipts were proven: on this chain they can be. */

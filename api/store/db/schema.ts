@@ -84,6 +84,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     /** Last three steps of the derivation path, `a/b/c`. */
     path: string;
     created_at: number;
+    /** 1: in a final block, a call through the wallet's delegate has succeeded. Then it is certain that the wallet has delegated. */
+    delegated: Generated<number>;
   };
 
   /** Gas that an app's requests have used or may still use. Written only if a daily gas budget is set. */

@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import type { CollectionKind, CollectionType } from "../../domain/command.ts";
 import type { Cost } from "../../domain/cost-shares.ts";
 import { CounterDeltas } from "../db/counters.ts";
-import { readMeta, replaceMeta, writeMeta, writeMetaOnce } from "../db/meta.ts";
+import { readMeta, replaceMeta, writeMeta } from "../db/meta.ts";
 import type { NewBlockRow } from "../db/schema.ts";
 import { lockCollections, rowSet, type Trx } from "../db/sql.ts";
 import { insertCollections } from "../listings/collections.ts";
@@ -43,7 +43,7 @@ export interface BlockRange {
     untouched: StoredRequest[];
   }[];
   /** A batch on chain that a lane sent and this database does not know: the database is an old copy. Null: none. */
-  unknownTransaction: string | null;
+  unknownTransaction: { hash: string; blockNumber: number } | null;
   /** Requests whose number was cancelled, with the transaction that did it. */
   cancelled: { request: StoredRequest; transactionHash: string; blockNumber: number }[];
   /** Token movements in the service's collections and in foreign contracts, in the order of the chain. */
@@ -103,7 +103,7 @@ export async function applyRange(
   for (const one of range.cancelled) await applyCancellation(trx, one, now);
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
   await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
-  if (range.unknownTransaction !== null) await writeMetaOnce(trx, "unknown_transaction", range.unknownTransaction);
+  if (range.unknownTransaction !== null) await markUnknown(trx, range.unknownTransaction);
   await applyMoves(trx, range, counters, without);
   await applyForeign(trx, range, counters);
   await applyEdits(trx, range.changes);
@@ -140,6 +140,16 @@ export async function storeHistoryPart(
   if (first !== null || row === null) return first;
   await hideFrom(trx, row);
   return row;
+}
+
+/** The first one that is found stays. A roll-back of its block removes it: that finds later ones again. */
+async function markUnknown(
+  trx: Trx,
+  { hash, blockNumber }: NonNullable<BlockRange["unknownTransaction"]>,
+): Promise<void> {
+  if ((await readMeta(trx, "unknown_transaction")) !== null) return;
+  await writeMeta(trx, "unknown_transaction", hash);
+  await writeMeta(trx, "unknown_transaction_block", blockNumber.toString());
 }
 
 /** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */

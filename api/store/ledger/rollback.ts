@@ -4,7 +4,7 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { AT_ONCE } from "../db/due.ts";
 import { type Db, forUpdate, integerSet, lockLedger, rowSet, type Trx } from "../db/sql.ts";
 import { undoEdits } from "./chain-edits.ts";
-import { readMeta, writeMeta } from "../db/meta.ts";
+import { deleteMeta, readMeta, writeMeta } from "../db/meta.ts";
 import { hiddenFrom, hideFrom } from "./hidden-history.ts";
 import { HoldingSet } from "./holding-set.ts";
 import { countMinted, TokenSet } from "./token-set.ts";
@@ -56,10 +56,18 @@ export async function rollback(trx: Trx, fork: number): Promise<void> {
   await undoMints(trx, fork);
   await removeCollections(trx, fork);
   await trx.deleteFrom("blocks").where("number", ">", fork).execute();
+  const marked = await readMeta(trx, "unknown_transaction_block");
+  if (marked !== null && Number(marked) > fork) await forgetUnknown(trx);
   await counters.flush(trx);
   const confirmed = Number((await readMeta(trx, "confirmed_block")) ?? fork);
   await writeMeta(trx, "confirmed_block", Math.min(confirmed, fork).toString());
   await writeMeta(trx, "checkpoint", fork.toString());
+}
+
+/** The mark of a lane's transaction that the database does not know. The next block that has it marks it again. */
+export async function forgetUnknown(trx: Trx): Promise<void> {
+  await deleteMeta(trx, "unknown_transaction");
+  await deleteMeta(trx, "unknown_transaction_block");
 }
 
 async function removeCollections(trx: Trx, fork: number): Promise<void> {

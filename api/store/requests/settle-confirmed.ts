@@ -1,6 +1,8 @@
 import { sql } from "kysely";
 
+import { isDelegated } from "../../domain/command.ts";
 import { isFinal } from "../../domain/request.ts";
+import { noteDelegated } from "../apps/wallets.ts";
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { mayBeTried } from "../db/parked-rows.ts";
@@ -69,6 +71,7 @@ export async function settleConfirmed(
     return outcome === null ? [] : [{ request, outcome }];
   });
   const final = await settle(trx, settled, now);
+  await noteDelegated(trx, walletsThatRan(final));
   const listed = await trx
     .updateTable("collections")
     .set({ listed: 1 })
@@ -81,6 +84,14 @@ export async function settleConfirmed(
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);
   return final;
+}
+
+/** The wallets whose delegates ran a call. */
+function walletsThatRan(final: readonly DecidedRequest[]): string[] {
+  const ran = final.flatMap(({ request: { command }, outcome }) =>
+    outcome.ok && isDelegated(command) ? [command.from] : [],
+  );
+  return [...new Set(ran)];
 }
 
 /** Ids of requests that may be settled up to this block. */

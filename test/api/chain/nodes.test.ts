@@ -8,7 +8,7 @@ import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import type { Command } from "../../../api/domain/command.ts";
-import { currentFees } from "../../../api/relayer/can-send.ts";
+import { feesOfReplacement } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
 const SECRET = "key-of-the-provider";
@@ -313,15 +313,26 @@ describe("Nodes", () => {
       expect(await client.priorityFee()).to.equal(100n);
     });
 
-    it("does not stop the sending for the base fee that one node invents", async () => {
+    describe("given two nodes that name different base fees", () => {
       const block = (baseFeePerGas: string): FakeRpc["answer"] => {
         const shown = { ...BLOCK, baseFeePerGas };
         return ({ method }) => (method === "eth_getBlockByNumber" ? shown : "0x64");
       };
-      fake(1).answer = block("0x3b9aca00");
-      fake(2).answer = block("0x8");
-      const { fees } = await client.nodes.session(() => currentFees(client, 1_000n));
-      expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
+
+      it("does not stop the sending for the one that a node invents: the node rests", async () => {
+        fake(1).answer = block("0x3b9aca00");
+        fake(2).answer = block("0x8");
+        const { fees } = await feesOfReplacement(client, 1_000n);
+        expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
+        expect(nodes.states().map(({ word }) => word)).to.deep.equal(["disagrees", "up"]);
+      });
+
+      it("pays the higher one for a replacement: the lower one may be why the transaction is unmined", async () => {
+        fake(1).answer = block("0x0");
+        fake(2).answer = block("0x8");
+        const { fees } = await feesOfReplacement(client, 1_000n);
+        expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
+      });
     });
   });
 

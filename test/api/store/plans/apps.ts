@@ -39,6 +39,8 @@ import {
   findWalletsOfUsers,
   insertWallets,
   listWallets,
+  delegatedAmong,
+  noteDelegated,
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
 import { BUSY } from "../support/large-database.ts";
@@ -114,6 +116,8 @@ async function callsOfAnApp({ read, write }: Tour): Promise<void> {
   await findWalletsOfUsers(read, [{ appId: app, userIdentifier: "user-7" }]);
   for (const page of PAGES) await listWallets(read, app, "oldest", page);
   await walletPaths(read, [BUSY.wallet, "nobody"]);
+  await delegatedAmong(read, [BUSY.wallet, "nobody"]);
+  await write((trx) => noteDelegated(trx, [BUSY.wallet]));
 }
 
 async function reencryption({ read, write }: Tour): Promise<void> {
