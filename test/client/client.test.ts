@@ -64,9 +64,11 @@ describe("the typed client", () => {
   });
 
   it("names the wrong fields in the message of ApiRefusal", async () => {
-    const wallet = { user_identifier: "" };
+    const wallet = { user_identifier: "." };
     const refusal = await rejectionOf(answerOf(client.POST("/v1/accounts", { body: wallet })));
-    expect(refusal.message).to.equal("422 validation_failed: `user_identifier`: Must not be empty.");
+    expect(refusal.message).to.equal(
+      "422 validation_failed: `user_identifier`: Must not be `.` or `..`, which have a meaning of their own in URLs.",
+    );
     const collection = { type: "ERC721" as const, name: "", symbol: "" };
     const two = await rejectionOf(answerOf(client.POST("/v1/collections", { body: collection })));
     expect(two.message).to.equal(

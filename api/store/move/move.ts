@@ -51,6 +51,9 @@ export async function moveRows(source: Db, target: Trx, report: MoveProgress): P
   return moved;
 }
 
+/** Tables whose rows come from a migration and never change. */
+const FIXED: ReadonlySet<string> = new Set(["media_store_lock"]);
+
 async function tablesToMove(source: Db, target: Trx): Promise<TableShape[]> {
   const [applied, expected] = [await appliedMigrations(source), await appliedMigrations(target)];
   if (applied.join() !== expected.join()) {
@@ -65,14 +68,14 @@ async function tablesToMove(source: Db, target: Trx): Promise<TableShape[]> {
     throw new MoveError("The databases have different tables, although both say the same schema version.");
   }
   for (const { name } of known) {
-    if ((await countRows(target, name)) > 0) {
+    if (!FIXED.has(name) && (await countRows(target, name)) > 0) {
       throw new MoveError(
         `The new database is not empty: its table ${name} has rows. Move into an empty database, so that nothing is mixed or ` +
           "overwritten. If a move ended there before, it is complete: set DATABASE_URL to that database.",
       );
     }
   }
-  return tables;
+  return tables.filter(({ name }) => !FIXED.has(name));
 }
 
 /** Reads a copied table again, so that what the new database stored is compared and not what was sent to it. */

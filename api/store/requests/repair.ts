@@ -21,11 +21,12 @@ export interface StoredTexts {
 export async function storedTexts(db: Db, id: string): Promise<StoredTexts | null> {
   const { rows } = await sql<{ command: string; number: string | null; raw: string | null; metadata: string | null }>`
     select command, number,
-           (select attempts.raw from batch_items join attempts on attempts.batch_id = batch_items.batch_id
-             where batch_items.request_id = requests.id and attempts.raw is not null
+           (select raw from attempts where batch_id = requests.batch_id and raw is not null
              order by attempts.id desc limit 1) as raw,
-           coalesce((select nfts.metadata from nfts where nfts.request_id = requests.id limit 1),
-                    (select collections.metadata from collections where collections.request_id = requests.id limit 1)) as metadata
+           coalesce((select nfts.metadata from nfts
+                      where nfts.contract = nft_collection and nfts.token_id = nft_token_id and nfts.request_id = requests.id),
+                    (select collections.metadata from collections
+                      where collections.address = nft_collection and collections.request_id = requests.id)) as metadata
       from requests where id = ${id}`.execute(db);
   const [row] = rows;
   if (row === undefined) return null;

@@ -66,7 +66,11 @@ describe("the SQL statements of a batch", () => {
     // The first one also begins the app's usage of the day.
     for (const size of [1, 1, 100, 1_000]) {
       const items = Array.from({ length: size }, () => item(index++));
-      const caller = { appId: api.app.id, credential: null, idempotency: { key: randomId(), endpoint: "", text: "", value: {} } };
+      const caller = {
+        appId: api.app.id,
+        credential: null,
+        idempotency: { key: randomId(), endpoint: "", text: "", value: {} },
+      };
       taken();
       const { json } =
         kind === "mint"

@@ -8,8 +8,9 @@ import type { RequestBody } from "../../support/api-client.ts";
 import { useService } from "../../support/use-service.ts";
 
 describe("costs on a real node", () => {
-  // Only with a quota is the gas of a day counted.
-  const moneta = useService({ proxy: true, settings: { APP_GAS_PER_DAY: "100000000" } });
+  // Only with a quota is the gas of a day counted. A test hides receipts, and no block is proven without them.
+  const settings = { APP_GAS_PER_DAY: "100000000", VERIFY_RECEIPTS: "false" };
+  const moneta = useService({ proxy: true, settings });
   const { api } = moneta;
 
   const usage = () => api.ok<Shape<"Usage">>("GET", "/v1/usage");

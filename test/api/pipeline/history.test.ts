@@ -62,6 +62,7 @@ describe("history on a real node", () => {
     const block = await moneta.provider.getBlock(burnt?.blockNumber ?? 0);
     expect(entries[0]).to.deep.equal({
       type: "burn",
+      final: true,
       contract_address: address,
       token_id: 1,
       quantity: 1,
@@ -118,8 +119,8 @@ describe("history on a real node", () => {
       token_uri: `https://a.example/${"7".padStart(64, "0")}`,
       metadata: null,
       owners: [
-        { address: alice, quantity: 3 },
-        { address: bob, quantity: 2 },
+        { address: alice, quantity: 3, final: true },
+        { address: bob, quantity: 2, final: true },
       ],
       total: 2,
     });

@@ -149,7 +149,8 @@ describe("a node that wants to switch the check of receipts off", () => {
     (methods: readonly string[], change: (shown: Shown) => unknown): Interception =>
     async ({ method, params }) => {
       if (!methods.includes(method)) return undefined;
-      const shown = (await moneta.node.provider.send(method, params).catch(() => undefined)) as Shown | Shown[] | null;
+      const shown = (await moneta.node.provider.send(method, params).catch(() => undefined)) as
+        Shown | Shown[] | null | undefined;
       const none = { error: { code: -32601, message: "method not found" } };
       if (shown === null) return { result: null };
       if (shown === undefined) return none;

@@ -57,7 +57,7 @@ describe("a lane that cannot send", () => {
       expect(await describeError(0)).to.equal(words);
       await wait(100);
     }
-    const others = { rows: "ok", indexer: "ok", webhooks: "ok", media: "ok" };
+    const others = { rows: "ok", indexer: "ok", webhooks: "ok", media: "ok", "media results": "ok" };
     const checks = { database: "ok", chain: "ok", "lane 0": "failing", ...others };
     // An answer of `readyz` is up to a second old.
     const answer = await eventually(async () => {

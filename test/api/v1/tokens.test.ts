@@ -85,7 +85,10 @@ describe("tokens", () => {
         scopes: "too_short",
         expires_in_days: "too_small",
       });
-      expectInvalid(await create({ scopes: ["everything"], name: "" }), { "scopes.0": "invalid", name: "too_short" });
+      expectInvalid(await create({ scopes: ["everything"], name: "\0" }), {
+        "scopes.0": "invalid",
+        name: "invalid_format",
+      });
       const rated = (rate: unknown) => create({ scopes: ["read"], rate_limit_per_minute: rate });
       expectInvalid(await rated(0), { rate_limit_per_minute: "too_small" });
       expectInvalid(await rated(1_000_001), { rate_limit_per_minute: "too_big" });

@@ -12,6 +12,7 @@ import { listTokenHistory, listWalletHistory } from "../../../../api/store/listi
 import { isHeld, listContents, listHolders } from "../../../../api/store/listings/holdings.ts";
 import {
   findMintedNft,
+  mayBeMinted,
   findNft,
   listNfts,
   listSomeNfts,
@@ -145,6 +146,7 @@ export async function runListings(tour: Tour): Promise<void> {
   await findCollectionsOfApps(read, [{ appId: app, address: collection }]);
   await findNft(read, collection, "7");
   await findMintedNft(read, collection, "7");
+  await mayBeMinted(read, { address: collection, type: "ERC1155", minted: 0, reserved: 0 }, "7");
   await findTransferSources(read, [{ appId: app, wallet, contract: collection }]);
   await isHeld(read, wallet, collection, "7");
   for (const owner of [null, app]) {

@@ -7,6 +7,7 @@ import {
   forgetAnnouncement,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
+import { failUnsigned } from "../../../../api/store/media/fail-unsigned.ts";
 import {
   dueMediaJobs,
   insertMediaJobs,
@@ -174,6 +175,7 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => setQuotas(trx, BUSY.app, { media_bytes: 1_000_000 }));
   await write((trx) => acceptMediaResult(trx, finished.request.id, NOW));
   await write((trx) => acceptMediaResult(trx, failed.request.id, NOW));
+  await write((trx) => failUnsigned(trx, finished.request.id, "ended_by_operator", NOW));
   await storedTexts(read, finished.request.id);
   await write((trx) => replaceCommand(trx, finished.request.id, finished.request.command));
   await write((trx) => returnMediaJob(trx, returned, NOW, true));

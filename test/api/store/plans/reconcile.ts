@@ -26,11 +26,7 @@ import {
   foreignHoldings,
   setForeignHolding,
 } from "../../../../api/store/reconcile/compare.ts";
-import {
-  giveCollections,
-  recoveredCollections,
-  skipFeeds,
-} from "../../../../api/store/reconcile/recovered-app.ts";
+import { giveCollections, recoveredCollections, skipFeeds } from "../../../../api/store/reconcile/recovered-app.ts";
 import { endRun, holdRun, takeRun } from "../../../../api/store/reconcile/run.ts";
 import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
 import { rangeOf } from "../../support/ranges.ts";
