@@ -127,7 +127,7 @@ describe("history on a real node", () => {
     // The outside account has burnt all its copies of id 8, so it is no longer listed as an owner.
     expect(await api.ok("GET", `/v1/collections/${address}/8`)).to.deep.include({
       quantity: 4,
-      owners: [{ address: alice, quantity: 4 }],
+      owners: [{ address: alice, quantity: 4, final: true }],
     });
     // Another app sees the transfers into its own wallet.
     expect((await history(`accounts/${bob}`, 1, other)).map(brief)).to.deep.equal([
