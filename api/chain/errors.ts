@@ -97,6 +97,17 @@ export class ChainUnavailable extends Error {
   }
 }
 
+/** The URL of the node leads to another address. It is not followed. */
+export class NodeRedirects extends ChainUnavailable {
+  override readonly name = "NodeRedirects";
+
+  /** @param target null: the answer names none. */
+  constructor(target: string | null) {
+    const to = target === null ? "" : ` to ${target}`;
+    super(`the node redirects${to}, and redirects are not followed: set RPC_URL to the final address`);
+  }
+}
+
 /** The node works, but its provider accepts no more calls for now. */
 export class RateLimited extends ChainUnavailable {
   override readonly name = "RateLimited";

@@ -8,7 +8,7 @@ import { AdaptiveSize } from "../shared/adaptive-size.ts";
 import { type Metrics, NO_METRICS, type RpcOutcome, secondsSince } from "../shared/metrics.ts";
 import { parseJson } from "../shared/text.ts";
 import type { ChainGuard } from "./chain-guard.ts";
-import { AnswerTooLarge, ChainUnavailable, RateLimited, RpcError } from "./errors.ts";
+import { AnswerTooLarge, ChainUnavailable, NodeRedirects, RateLimited, RpcError } from "./errors.ts";
 import { limitOf, waitOfHeader } from "./limits.ts";
 import { NodeBudget, type Priority } from "./node-budget.ts";
 import { type NodeChoice, ONE_NODE } from "./node-choice.ts";
@@ -322,13 +322,10 @@ const CONNECTIONS = new Agent({ allowH2: false });
  * A redirect is not followed: with it, a node could make this process call any server of its network.
  * Only the origin of the target is named, because its path may contain a provider's key.
  */
-function redirected(response: Dispatcher.ResponseData, from: string): ChainUnavailable {
+function redirected(response: Dispatcher.ResponseData, from: string): NodeRedirects {
   discard(response);
   const target = URL.parse(textOf(response.headers["location"]) ?? "", from);
-  const to = target === null ? "" : ` to ${target.origin}`;
-  return new ChainUnavailable(
-    `the node redirects${to}, and redirects are not followed: set RPC_URL to the final address`,
-  );
+  return new NodeRedirects(target?.origin ?? null);
 }
 
 /** Closes the connection without reading the body. */

@@ -99,6 +99,10 @@ export const NOUNS: readonly Noun[] = [
     const verbs = await import("./request.ts");
     return [verbs.requestShow, verbs.requestList, verbs.requestFail, verbs.requestRepair];
   }),
+  group("parked", "Try work again that always failed, or at which the process died.", async () => {
+    const verbs = await import("./parked.ts");
+    return [verbs.parkedRetry];
+  }),
   group("webhook", "Show or disable the webhook of an app; list and repeat deliveries.", async () => {
     const verbs = await import("./webhook.ts");
     return [verbs.webhookShow, verbs.webhookDeliveries, verbs.webhookRedeliver, verbs.webhookDisable];

@@ -1,4 +1,4 @@
-import { ChainUnavailable } from "../chain/errors.ts";
+import { ChainUnavailable, NodeRedirects } from "../chain/errors.ts";
 import { SettingsError } from "../config/settings.ts";
 import { SeedFileError } from "../keys/seed-file.ts";
 import { explainFileError, FolderError } from "../shared/folder.ts";
@@ -9,6 +9,7 @@ export function sentenceOf(error: unknown): string | null {
   if (error instanceof ChainUnavailable) {
     if (error.node !== null)
       return `No node of RPC_URLS answers as it should (${error.message}). Start one, or put another into RPC_URLS.`;
+    if (error instanceof NodeRedirects) return `The chain node at RPC_URL cannot be used: ${error.message}.`;
     return (
       `The chain node at RPC_URL does not answer (${error.message}). Start it, or set RPC_URL to another node. ` +
       "For a local chain, run `npm run chain` in another terminal."

@@ -6,6 +6,7 @@ import type { Role } from "../config/variables.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
+import { LoneRuns } from "../store/db/under-way.ts";
 import type { EventStreams } from "../v1/streams/event-streams.ts";
 import type { ChainIdentity } from "./chain-identity.ts";
 import type { Content } from "./content.ts";
@@ -66,12 +67,15 @@ export interface WorkerDeps {
   now: () => number;
   /** Whether the chain is a local one. */
   local: boolean;
+  /** All workers of the process share it. */
+  lone: LoneRuns;
   /** null without the role `relayer`. */
   signing: Signing | null;
 }
 
 /** The workers of this process's roles. None runs yet. */
-export function createWorkers(settings: Settings, code: RoleCode, deps: WorkerDeps): NamedWorker[] {
+export function createWorkers(settings: Settings, code: RoleCode, parts: Omit<WorkerDeps, "lone">): NamedWorker[] {
+  const deps = { ...parts, lone: new LoneRuns() };
   const { streams, signing } = deps;
   return [
     ...(code.api === null || streams === null ? [] : code.api.apiWorkers(deps, streams)),

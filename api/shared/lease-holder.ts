@@ -19,8 +19,8 @@ export function newLeaseHolder(): string {
  * wrong, the fencing token still keeps the old holder from writing.
  */
 export function holderIsGone(holder: string): boolean {
-  const [host, namespace, pid] = holder.split("/");
-  if (pid === undefined || host !== place[0] || namespace !== place[1]) return false;
+  const pid = holder.split("/")[2];
+  if (pid === undefined || !isHere(holder)) return false;
   if (Number(pid) === process.pid) return !own.has(holder);
   try {
     process.kill(Number(pid), 0);
@@ -28,6 +28,19 @@ export function holderIsGone(holder: string): boolean {
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "ESRCH";
   }
+}
+
+/**
+ * Whether the process that has taken a job, and whose lease is over, has probably died. Of a process of another host only the lease
+ * tells it. A process of this host that runs has only been too slow to renew its lease.
+ */
+export function hasDied(holder: string): boolean {
+  return !isHere(holder) || holderIsGone(holder);
+}
+
+function isHere(holder: string): boolean {
+  const [host, namespace] = holder.split("/");
+  return host === place[0] && namespace === place[1];
 }
 
 /**

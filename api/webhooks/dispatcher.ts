@@ -5,6 +5,7 @@ import type { Sealer } from "../keys/sealer.ts";
 import type { SigningKey } from "../keys/webhook-secrets.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
+import { newLeaseHolder } from "../shared/lease-holder.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics, WebhookOutcome } from "../shared/metrics.ts";
 import { Signal } from "../shared/signal.ts";
@@ -13,6 +14,7 @@ import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
 import { isOutage, parkRows } from "../store/db/parked-rows.ts";
 import type { Trx } from "../store/db/sql.ts";
+import { LoneRuns } from "../store/db/under-way.ts";
 import { recordTries, type TryResult } from "../store/outbox/deliveries.ts";
 import {
   dueDeliveries,
@@ -36,6 +38,8 @@ interface DispatcherDeps {
   metrics: Pick<Metrics, "webhook">;
   now: () => number;
   lease: LeaseTimes;
+  /** Default: its own. */
+  lone?: LoneRuns;
 }
 
 /** All times in milliseconds. How often to look for retries that became due. */
@@ -59,6 +63,10 @@ export class Dispatcher {
   readonly #loop: WorkLoop;
   /** Wakes the loop of this worker alone. */
   readonly #wake = new Signal();
+  readonly #holder = newLeaseHolder();
+  readonly #lone: LoneRuns;
+  /** Whether a delivery is being sent that must be alone. */
+  #alone = false;
   readonly #lines = new DeliveryLines(() => performance.now());
   /** Calls that have not ended. */
   readonly #calls = new Set<Promise<void>>();
@@ -69,12 +77,15 @@ export class Dispatcher {
   #resultsTimer: NodeJS.Timeout | undefined;
   /** Taken and not sent. They are given back. */
   #unsent: DueDelivery[] = [];
+  /** Taken, and to be tried again when a lease would have expired. */
+  #later: DueDelivery[] = [];
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
   #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#lone = deps.lone ?? new LoneRuns();
     this.#sender = new WebhookSender(deps.sealer, deps.agent, () => acceptsUnboundValues(deps.database.read));
     deps.wake.listen(() => {
       this.#wake.raise();
@@ -105,7 +116,7 @@ export class Dispatcher {
   }
 
   async #storeLast(): Promise<void> {
-    if (this.#results.length + this.#unsent.length === 0) return;
+    if (this.#results.length + this.#unsent.length + this.#later.length === 0) return;
     await this.#exchange(false).catch((error: unknown) => {
       this.#loop.report(error);
     });
@@ -121,28 +132,32 @@ export class Dispatcher {
    * @returns whether the queue was not read to its end.
    */
   async #exchange(takes: boolean): Promise<boolean> {
-    const { database, now, lease } = this.#deps;
-    const [results, unsent] = [this.#results.splice(0), this.#unsent.splice(0)];
+    const { database, logger, now, lease } = this.#deps;
+    const [results, unsent, later] = [this.#results.splice(0), this.#unsent.splice(0), this.#later.splice(0)];
     clearTimeout(this.#resultsTimer);
     this.#resultsTimer = undefined;
     const renewedAt = this.#renewedAt;
     const renewed = this.#toRenew();
     try {
-      const { recorded, taken, more } = await database.writeGroup(async (trx) => {
+      const { recorded, taken, parked, more } = await database.writeGroup(async (trx) => {
         const [at, leaseUntil] = [now(), now() + lease.lasts];
         await renewDeliveries(trx, renewed, leaseUntil);
         const stored = await record(trx, results, at);
         await returnDeliveries(trx, unsent);
-        const slots = this.#lines.room(this.#results.length);
-        if (!takes || slots.free === 0) return { recorded: stored, taken: [], more: false };
-        return { recorded: stored, ...(await takeDueDeliveries(trx, { now: at, leaseUntil, slots })) };
+        await returnDeliveries(trx, later, leaseUntil);
+        const options = { ...this.#room(results.length), now: at, leaseUntil };
+        if (!takes || this.#alone || options.slots.free === 0)
+          return { recorded: stored, taken: [], parked: [], more: false };
+        return { recorded: stored, ...(await takeDueDeliveries(trx, options)) };
       });
       this.#recorded(results, recorded);
+      logParked(logger, "delivery", parked);
       this.#begin(taken);
       return more;
     } catch (error) {
       // Nothing was stored. It is stored with the next results.
       this.#results.unshift(...results);
+      this.#later.unshift(...later);
       if (isOutage(error)) {
         this.#unsent.unshift(...unsent);
         this.#renewedAt = renewedAt;
@@ -157,6 +172,12 @@ export class Dispatcher {
       if (!hasTaken && unsent.length + renewed.length === 0) throw error;
       return true;
     }
+  }
+
+  /** What may be taken now. @param stored results that the same transaction stores. */
+  #room(stored: number) {
+    const slots = this.#lines.room(this.#results.length);
+    return { slots, holder: this.#holder, lone: this.#lone, running: this.#taken.size - stored };
   }
 
   #begin(taken: readonly DueDelivery[]): void {
@@ -174,8 +195,11 @@ export class Dispatcher {
     const { database, logger, now, lease } = this.#deps;
     const take = async (part: readonly string[]) => {
       const options = { now: now(), leaseUntil: now() + lease.lasts, only: new Set(part) };
-      const slots = () => this.#lines.room(this.#results.length);
-      this.#begin((await database.writeGroup((trx) => takeDueDeliveries(trx, { ...options, slots: slots() }))).taken);
+      const { taken, parked } = await database.writeGroup((trx) =>
+        takeDueDeliveries(trx, { ...options, ...this.#room(0) }),
+      );
+      logParked(logger, "delivery", parked);
+      this.#begin(taken);
     };
     const failed = await isolate(await dueDeliveries(database.read, now()), take, isOutage);
     const rows = failed.map(({ row: id, error }) => ({ id, error }));
@@ -238,12 +262,16 @@ export class Dispatcher {
   }
 
   #send(delivery: DueDelivery): void {
-    const call = this.#deliver(delivery).then((answer) => {
-      this.#calls.delete(call);
-      this.#lines.sent(delivery, answer);
-      this.#sendAfter(delivery.appId);
-      this.#announceResults();
-    });
+    this.#alone = delivery.crashes > 0;
+    const call = this.#lone
+      .run(delivery, delivery.appId, () => this.#deliver(delivery))
+      .then((answer) => {
+        this.#alone = false;
+        this.#calls.delete(call);
+        this.#lines.sent(delivery, answer);
+        this.#sendAfter(delivery.appId);
+        this.#announceResults();
+      });
     this.#calls.add(call);
   }
 
@@ -264,9 +292,9 @@ export class Dispatcher {
       if (took > SLOW) return "slow";
       return sent.status === null ? "none" : "fast";
     } catch (error) {
-      // If that fails, the lease expires and the delivery is sent again.
+      // If that fails, the delivery is sent again later.
       await this.#park([{ delivery, error }]).catch((failed: unknown) => {
-        this.#taken.delete(delivery);
+        this.#tryLater(delivery);
         this.#loop.report(failed);
       });
       return "none";
@@ -278,14 +306,19 @@ export class Dispatcher {
     try {
       return await this.#sender.open(delivery);
     } catch (error) {
-      // The delivery's lease expires, and it is taken again.
-      this.#taken.delete(delivery);
+      this.#tryLater(delivery);
       this.#deps.logger.error(
         { err: error, delivery: delivery.id },
         "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
       );
       return null;
     }
+  }
+
+  /** Given back as if its lease had expired. Its row must not name this process: if it ended, that would count as a crash. */
+  #tryLater(delivery: DueDelivery): void {
+    this.#taken.delete(delivery);
+    this.#later.push(delivery);
   }
 
   /** A commit for each result would take longer than the calls, so results are collected. */

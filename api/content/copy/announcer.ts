@@ -1,13 +1,22 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
-import { logParked } from "../../shared/isolate.ts";
+import { isolate, logParked } from "../../shared/isolate.ts";
+import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { LeaseTimes } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
-import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../../store/media/announcements.ts";
+import {
+  ANNOUNCEMENT_HOLDS,
+  type DueAnnouncement,
+  dueAnnouncements,
+  endAnnouncement,
+  markAnnouncements,
+  putOffAnnouncement,
+} from "../../store/media/announcements.ts";
 import type { Database } from "../../store/db/database.ts";
-import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { type FailedRow, isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { failedAlone, LoneRuns } from "../../store/db/under-way.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
 
 interface AnnouncerDeps {
@@ -18,6 +27,8 @@ interface AnnouncerDeps {
   logger: Logger;
   now: () => number;
   lease: LeaseTimes;
+  /** Default: its own. */
+  lone?: LoneRuns;
 }
 
 /** All times in milliseconds. */
@@ -33,8 +44,11 @@ export class Announcer {
   readonly #loop: WorkLoop;
   /** Several nodes serve the content; one of them announces it. */
   readonly #lease: WorkLease;
+  readonly #holder = newLeaseHolder();
+  readonly #lone: LoneRuns;
 
   constructor(deps: AnnouncerDeps) {
+    this.#lone = deps.lone ?? new LoneRuns();
     this.#lease = new WorkLease("announcer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease.fenced };
     this.#loop = new WorkLoop({
@@ -58,11 +72,35 @@ export class Announcer {
   }
 
   async #step(abort: AbortSignal): Promise<StepResult> {
+    const { database } = this.#deps;
+    const taken = await this.#take();
+    if (taken.length === 0) return "idle";
+    await Promise.all(taken.map((one) => this.#lone.run(one, "", () => this.#announce(one.cid, abort))));
+    // Being stopped is not a crash.
+    if (abort.aborted) await database.write((trx) => markAnnouncements(trx, taken, null));
+    return "again";
+  }
+
+  /** Takes what is due. What the database refuses to change, and what must be put aside, is parked. */
+  async #take(): Promise<DueAnnouncement[]> {
     const { database, now } = this.#deps;
     const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
-    if (due.length === 0) return "idle";
-    await Promise.all(due.map((cid) => this.#announce(cid, abort)));
-    return "again";
+    const { run, aside } = this.#lone.sort(due, 0);
+    if (aside.length > 0) {
+      await database.write((trx) => markAnnouncements(trx, aside, null));
+      await this.#park(failedAlone(aside, ({ cid }) => cid));
+    }
+    const mark = (part: readonly DueAnnouncement[]) =>
+      database.write((trx) => markAnnouncements(trx, part, this.#holder));
+    const failed = await isolate(run, mark, isOutage);
+    await this.#park(failed.map(({ row: { cid: id }, error }) => ({ id, error })));
+    return run.filter((row) => !failed.some((one) => one.row === row));
+  }
+
+  async #park(failed: readonly FailedRow[]): Promise<void> {
+    if (failed.length === 0) return;
+    const { database, logger, now } = this.#deps;
+    logParked(logger, "announcement", await database.write((trx) => parkRows(trx, "announcement", failed, now())));
   }
 
   /** One that always fails must not keep the others from being announced: it is parked. */
@@ -77,11 +115,8 @@ export class Announcer {
       await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
     } catch (error) {
       if (isOutage(error)) throw error;
-      logParked(
-        logger,
-        "announcement",
-        await database.write((trx) => parkRows(trx, "announcement", [{ id: cid, error }], now())),
-      );
+      await this.#park([{ id: cid, error }]);
+      await isolate([cid], ([id = ""]) => database.write((trx) => endAnnouncement(trx, id)), isOutage);
     }
   }
 

@@ -7,12 +7,14 @@ import { z } from "zod";
 import { backoff } from "../../domain/backoff.ts";
 import { callJson } from "../../outbound/call-json.ts";
 import { isolate, logParked } from "../../shared/isolate.ts";
+import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import { type FailedRow, isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { LoneRuns } from "../../store/db/under-way.ts";
 import {
   type DuePin,
   duePins,
@@ -37,6 +39,8 @@ interface PinnerDeps {
   logger: Logger;
   now: () => number;
   lease: LeaseTimes;
+  /** Default: its own. */
+  lone?: LoneRuns;
 }
 
 /** In milliseconds, like all times here. */
@@ -57,9 +61,12 @@ class NothingPinned extends Error {
 export class Pinner {
   readonly #deps: PinnerDeps;
   readonly #loop: WorkLoop;
+  readonly #holder = newLeaseHolder();
+  readonly #lone: LoneRuns;
 
   constructor(deps: PinnerDeps) {
     this.#deps = deps;
+    this.#lone = deps.lone ?? new LoneRuns();
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.wake,
@@ -86,7 +93,9 @@ export class Pinner {
     const pins = await this.#take();
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
-    const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
+    const problems = await whileLeased(renewal, abort, () =>
+      Promise.all(pins.map((pin) => this.#lone.run(pin, "", () => this.#pin(pin, abort)))),
+    );
     const results = pins.map((pin, index) => ({ pin, problem: problems[index] ?? null }));
     await this.#recordAll(results, abort);
     if (abort.aborted) return "idle";
@@ -101,10 +110,15 @@ export class Pinner {
 
   /** Takes due pins. Pins that the database refuses to change are parked: only `parked_rows` is written for them. */
   async #take(): Promise<DuePin[]> {
-    const { database, now, lease } = this.#deps;
-    const take = (only?: readonly string[]) => {
-      const options = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
-      return database.write((trx) => takePins(trx, { ...options, ...(only === undefined ? {} : { only }) }));
+    const { database, logger, now, lease } = this.#deps;
+    const take = async (only?: readonly string[]) => {
+      const lasts = { now: now(), leaseUntil: now() + lease.lasts };
+      const options = { ...lasts, holder: this.#holder, lone: this.#lone, limit: CONCURRENCY };
+      const { taken, parked } = await database.write((trx) =>
+        takePins(trx, { ...options, ...(only === undefined ? {} : { only }) }),
+      );
+      logParked(logger, "pin", parked);
+      return taken;
     };
     try {
       return await take();

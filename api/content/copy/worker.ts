@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import { FaultBackoff } from "../../domain/backoff.ts";
+import type { Condition } from "../../domain/conditions.ts";
 import { crashPoint } from "../../shared/crash-point.ts";
 import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
 import { isolate, logParked } from "../../shared/isolate.ts";
@@ -13,6 +14,7 @@ import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { LoneRuns } from "../../store/db/under-way.ts";
 import {
   dueMediaJobs,
   type MediaJob,
@@ -42,6 +44,8 @@ interface MediaWorkerDeps extends CopyDeps {
   metrics: Pick<Metrics, "media">;
   now: () => number;
   lease: LeaseTimes;
+  /** Default: its own. */
+  lone?: LoneRuns;
 }
 
 /** In milliseconds, like all times here. */
@@ -65,11 +69,15 @@ export class MediaWorker {
   readonly #holder = newLeaseHolder();
   readonly #loop: WorkLoop;
   readonly #tasks: TaskPool;
+  readonly #lone: LoneRuns;
+  /** Whether a job runs that must be alone. */
+  #alone = false;
   readonly #fault = new FaultBackoff(FAULT_BACKOFF, () => performance.now());
   #started = false;
 
   constructor(deps: MediaWorkerDeps) {
     this.#deps = deps;
+    this.#lone = deps.lone ?? new LoneRuns();
     this.#tasks = new TaskPool(SLOTS, deps.signals.media);
     this.#loop = new WorkLoop({
       logger: deps.logger,
@@ -109,6 +117,7 @@ export class MediaWorker {
 
   /** How many jobs may begin now. During a fault it is one, when its wait is over and all others have ended. */
   #slots(): FairSlots {
+    if (this.#alone) return new FairSlots(NO_JOB);
     if (!this.#fault.active) return this.#tasks.slots();
     return new FairSlots(this.#fault.waiting || this.#tasks.running > 0 ? NO_JOB : ONE_JOB);
   }
@@ -117,10 +126,19 @@ export class MediaWorker {
     for (const job of jobs) {
       this.#tasks.start(
         job.request.app_id,
-        () => this.#work(job, abort),
+        () => this.#run(job, abort),
         // Nothing was recorded.
         (error) => this.#notRecorded(job, error),
       );
+    }
+  }
+
+  async #run(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {
+    this.#alone = job.crashes > 0;
+    try {
+      return await this.#lone.run(job, job.request.app_id, () => this.#work(job, abort));
+    } finally {
+      this.#alone = false;
     }
   }
 
@@ -154,12 +172,14 @@ export class MediaWorker {
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
     const take = async (only?: readonly string[]) => {
       // The slots of the moment in which the write runs: jobs may have failed while it waited.
-      const { taken, parked } = await database.write((trx) =>
-        takeMediaJobs(trx, { ...lease, slots: this.#slots(), ...(only === undefined ? {} : { only }) }),
-      );
+      const { taken, parked, aside } = await database.write((trx) => {
+        const options = { ...lease, slots: this.#slots(), lone: this.#lone, running: this.#tasks.running };
+        return takeMediaJobs(trx, { ...options, ...(only === undefined ? {} : { only }) });
+      });
       logParked(logger, "media_job", parked);
       this.#start(taken, abort);
-      return taken.length + parked.length;
+      for (const job of aside) await this.#putAside(job);
+      return taken.length + parked.length + aside.length;
     };
     try {
       return await take();
@@ -167,6 +187,20 @@ export class MediaWorker {
       if (isOutage(error)) throw error;
       return this.#takeOthers(take, error);
     }
+  }
+
+  /** A job at which processes died. Its request fails, so that nothing that it reserves is kept. */
+  async #putAside(job: MediaJob): Promise<void> {
+    const { database, signals, logger } = this.#deps;
+    const message =
+      "The service stopped several times while it copied this file. Use another file, or another server for it.";
+    const failure = mediaFailure({ errorCode: "media_unavailable", field: "copy_media", message });
+    await database.write((trx) => endMediaJob(trx, job, failure));
+    signals.results.notify();
+    logger.error(
+      { condition: "row_parked" satisfies Condition, kind: "media_job", id: job.request.id, crashes: job.crashes },
+      "the process died several times while it copied these media, and nothing else: the request fails; report this",
+    );
   }
 
   /** The same without the jobs that the database refuses to change. For these, only `parked_rows` is written. */
@@ -206,12 +240,13 @@ export class MediaWorker {
     { abort, started }: { abort: AbortSignal; started: number },
   ): Promise<void> {
     const { database, now } = this.#deps;
-    const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, false));
+    const giveBack = (dueAt: number) => database.write((trx) => returnMediaJob(trx, job, dueAt, "unfinished"));
     // Another process works on it now.
     if (error instanceof LeaseLost) return;
     // The next process works on it. Being stopped does not count as a try.
     if (abort.aborted) await giveBack(AT_ONCE);
-    else if (error instanceof NotSettledYet) await giveBack(now() + NOT_SETTLED_WAIT);
+    else if (error instanceof NotSettledYet)
+      await database.write((trx) => returnMediaJob(trx, job, now() + NOT_SETTLED_WAIT, "ended"));
     else if (isStorageFault(error)) {
       this.#fault.failed();
       this.#loop.report(error);
@@ -274,7 +309,8 @@ export class MediaWorker {
     // An outage never fails a request. The job is retried until it passes.
     if (problem === null || (problem.cause.transient && wait !== undefined)) {
       logger.warn({ err: error, request: job.request.id }, "media could not be copied; retrying");
-      await database.write((trx) => returnMediaJob(trx, job, now() + (wait ?? RETRIES.at(-1) ?? 0), problem !== null));
+      const [dueAt, how] = [now() + (wait ?? RETRIES.at(-1) ?? 0), problem === null ? "ended" : "counts"] as const;
+      await database.write((trx) => returnMediaJob(trx, job, dueAt, how));
       return "retried";
     }
     const { errorCode, message } = problem.cause;

@@ -68,9 +68,10 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
 }
 
 function createContractReader(settings: Settings, deps: WorkerDeps): ContractReader {
-  const { database, client, signals, logger, now, local } = deps;
+  const { database, client, signals, logger, now, local, lone } = deps;
   return new ContractReader({
     database,
+    lone,
     client: client.as("background"),
     wake: signals.contracts,
     logger,

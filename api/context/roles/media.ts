@@ -8,10 +8,10 @@ import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 /** The workers of the role `media`. */
 export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
-  const { database, signals, logger, metrics, now, content } = deps;
+  const { database, signals, logger, metrics, now, content, lone } = deps;
   const { blocks, gateway } = content;
   const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
-  const common = { database, blocks, logger, now, lease: leaseTimes(settings.leaseSeconds) };
+  const common = { database, blocks, logger, now, lone, lease: leaseTimes(settings.leaseSeconds) };
   const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1000 };
   const media = new MediaWorker({ ...common, ...copying, signals, metrics });
   const workers: NamedWorker[] = [{ name: "media", worker: media, critical: true }];

@@ -9,6 +9,16 @@ export function webhookWorkers(settings: Settings, deps: WorkerDeps): NamedWorke
   const { database, logger, metrics, now, content } = deps;
   const lease = leaseTimes(settings.leaseSeconds);
   const [sealer, agent] = [needed(deps.keys.sealer), needed(content.agent)];
-  const delivering = { database, sealer, agent, wake: deps.signals.deliveries, logger, metrics, now, lease };
+  const delivering = {
+    database,
+    sealer,
+    agent,
+    wake: deps.signals.deliveries,
+    logger,
+    metrics,
+    now,
+    lease,
+    lone: deps.lone,
+  };
   return [{ name: "webhooks", worker: new Dispatcher(delivering), critical: true }];
 }

@@ -12,7 +12,8 @@ import { type Check, duration, type Finding, ok, problem, some, warning } from "
 const MOST = 1_000;
 
 const AGAIN =
-  "It is tried again by itself, also after an upgrade. The log has the error with its stack (condition row_parked): report it.";
+  "It is tried again by itself, also after an upgrade, unless the process died at it: then `parked retry` tries it again. " +
+  "The log has the error with its stack (condition row_parked): report it.";
 
 /** What is parked, what it means, and what to do. A problem when an app waits for the row. */
 const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: string; advice: string }>> = {
@@ -37,6 +38,7 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
   },
   old_row: { finding: warning, words: "Old rows that cannot be deleted", advice: AGAIN },
   verification: { finding: warning, words: "Collections whose verification cannot be recorded", advice: AGAIN },
+  contract_read: { finding: warning, words: "Followed contracts that cannot be asked", advice: AGAIN },
 };
 
 /** The logs of blocks are proven by their receipts. */

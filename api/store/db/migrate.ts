@@ -26,6 +26,7 @@ import * as collectionStorage from "./migrations/0016-v0.3.0-collection-storage.
 import * as signedBurns from "./migrations/0017-v0.3.0-signed-burns.ts";
 import * as digestsOfLogs from "./migrations/0018-v0.3.0-digests-of-logs.ts";
 import * as verifications from "./migrations/0019-v0.3.0-verifications.ts";
+import * as crashes from "./migrations/0021-v0.4.0-crashes.ts";
 import * as delegatedWallets from "./migrations/0023-v0.4.0-delegated-wallets.ts";
 import * as tablesOfRoles from "./migrations/0024-v0.4.0-tables-of-roles.ts";
 import * as finalBlocks from "./migrations/0025-v0.4.0-final-blocks.ts";
@@ -58,6 +59,7 @@ export const MIGRATIONS: Migrations = {
   "0017-v0.3.0-signed-burns": signedBurns,
   "0018-v0.3.0-digests-of-logs": digestsOfLogs,
   "0019-v0.3.0-verifications": verifications,
+  "0021-v0.4.0-crashes": crashes,
   "0023-v0.4.0-delegated-wallets": delegatedWallets,
   "0024-v0.4.0-tables-of-roles": tablesOfRoles,
   "0025-v0.4.0-final-blocks": finalBlocks,

@@ -27,6 +27,10 @@ export interface ContractTables {
     window_from: number;
     window_logs: number;
     created_at: number;
+    /** The process that asks it now; null: none. */
+    holder: string | null;
+    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
+    crashes: Generated<number>;
   };
 
   /** The times in which apps follow contracts. */
@@ -56,6 +60,10 @@ export interface ContractTables {
     tries: number;
     /** Fencing token: grows each time the read is taken. */
     fence: number;
+    /** The process that works on it; null: none. */
+    holder: string | null;
+    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
+    crashes: Generated<number>;
   };
 
   /** Reads of an app in a minute. */

@@ -416,6 +416,10 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     next_at: number | null;
     /** Fencing token: grows each time a process takes it. A write with an older one changes nothing. */
     fence: Generated<number>;
+    /** The process that works on it; null: none. */
+    holder: string | null;
+    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
+    crashes: Generated<number>;
     response_status: number | null;
     /** How the body of the last answer begins, as text; null when there was none. */
     response_body: string | null;

@@ -6,7 +6,9 @@ import { LONGEST_QUARANTINE } from "../../domain/followed-contract.ts";
 import { CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { readMeta } from "../db/meta.ts";
+import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { ENDED, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
 import { checkpointOf, storedBlock } from "./blocks.ts";
 import { setHoldings } from "./holding-set.ts";
 import { markUncertain, takeMarks } from "./uncertain.ts";
@@ -27,11 +29,17 @@ export interface ContractRead {
   tries: number;
   /** Fencing token: grows each time the read is taken, so an earlier holder can change nothing any more. */
   fence: number;
+  /** Processes that died at it: see `LoneRuns`. */
+  crashes: number;
 }
 
 interface TakeOptions {
   now: number;
   leaseUntil: number;
+  holder: string;
+  lone: LoneRuns;
+  /** Whether contracts were taken, to be asked beside the reads. */
+  running: number;
   /** Most reads in all, and of one app. */
   limit: number;
   limitOfApp: number;
@@ -39,7 +47,7 @@ interface TakeOptions {
   perMinute: number;
 }
 
-interface DueRow {
+interface DueRow extends UnderWay {
   contract: string;
   owner: string;
   app_id: string;
@@ -53,7 +61,10 @@ interface DueRow {
  * Takes due reads, longest due first. An app gets at most its share of the places, and `perMinute` reads a minute. While
  * the indexer catches up, only searches are taken: the next blocks may change the other balances again.
  */
-export async function takeReads(trx: Trx, options: TakeOptions): Promise<ContractRead[]> {
+export async function takeReads(
+  trx: Trx,
+  options: TakeOptions,
+): Promise<{ taken: ContractRead[]; parked: ParkedRow[] }> {
   await lockLedger(trx);
   const minute = Math.floor(options.now / MINUTE);
   const spent = await trx
@@ -77,19 +88,44 @@ export async function takeReads(trx: Trx, options: TakeOptions): Promise<Contrac
     }
     if (!rows.some((row) => without.has(row.app_id))) break;
   }
-  if (taken.length === 0) return [];
-  await sql`
-    update contract_reads set fence = fence + 1, due_at = ${options.leaseUntil}
-      from ${rowSet(trx, { contract: "text", owner: "text" }, taken)} as input
-     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
-  await countReads(
-    trx,
-    Map.groupBy(taken, (row) => row.app_id),
-    minute,
-  );
-  return taken.flatMap(({ app_id: appId, search, fence, type, ...row }) =>
+  const { run, aside } = options.lone.sort(taken, options.running, (row) => row.app_id);
+  const parked = await parkRows(trx, "contract_read", failedAlone(aside, idOf), options.now);
+  const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
+  await setMarks(trx, [
+    ...run.map((row) => ({ ...row, due_at: options.leaseUntil, holder: options.holder })),
+    ...aside.map((row) => ({ ...row, due_at: times.get(idOf(row)) ?? options.leaseUntil, holder: null })),
+  ]);
+  if (run.length > 0)
+    await countReads(
+      trx,
+      Map.groupBy(run, (row) => row.app_id),
+      minute,
+    );
+  const reads = run.flatMap(({ app_id: appId, search, fence, type, holder: _, ...row }) =>
     type === null ? [] : [{ ...row, appId, type, search: search === 1, fence: fence + 1 }],
   );
+  return { taken: reads, parked };
+}
+
+/** The id of a read's parked row. */
+function idOf({ contract, owner }: Pick<DueRow, "contract" | "owner">): string {
+  return `${contract}/${owner}`;
+}
+
+type Marks = Pick<DueRow, "contract" | "owner" | "holder" | "crashes"> & { due_at: number };
+
+async function setMarks(trx: Trx, rows: readonly Marks[]): Promise<void> {
+  if (rows.length === 0) return;
+  const columns = { contract: "text", owner: "text", due_at: "integer", holder: "text", crashes: "integer" } as const;
+  await sql`
+    update contract_reads
+       set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
+      from ${rowSet(
+        trx,
+        columns,
+        rows.map(({ contract, owner, due_at, holder, crashes }) => ({ contract, owner, due_at, holder, crashes })),
+      )} as input
+     where contract_reads.contract = input.contract and contract_reads.owner = input.owner`.execute(trx);
 }
 
 /** @param without apps that get no more. @param searches whether only searches are taken. */
@@ -99,6 +135,7 @@ async function dueReads(trx: Trx, options: TakeOptions, without: readonly string
       .selectFrom("contract_reads as read")
       .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
       .select(["read.contract", "read.owner", "read.app_id", "read.search", "read.tries", "read.fence"])
+      .select(["read.holder", "read.crashes"])
       .select("contract.type")
       .where("read.due_at", comparison, at)
       .where("contract.state", "=", "followed")
@@ -175,6 +212,7 @@ export async function finishRead(
     .where("contract", "=", contract)
     .where("owner", "=", owner)
     .executeTakeFirst();
+  if (row?.fence === read.fence) await unparkRows(trx, "contract_read", [{ id: idOf(read) }]);
   if (row?.fence !== read.fence || (await isDropped(trx, start))) return false;
   const keyOf = ({ tokenId }: { tokenId: string }): HoldingKey => ({ contract, tokenId, owner });
   const marked = new Set((await takeMarks(trx, held.map(keyOf), block)).map(({ tokenId }) => tokenId));
@@ -197,8 +235,8 @@ export async function finishRead(
     .updateTable("contract_reads")
     .set(
       left === undefined
-        ? { due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
-        : { due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
+        ? { ...ENDED, due_at: null, tries: 0, complete_to: row.search === 2 ? start.checkpoint : null }
+        : { ...ENDED, due_at: all ? AT_ONCE : next.retryAt, tries: all ? 0 : read.tries + 1 },
     )
     .where("contract", "=", contract)
     .where("owner", "=", owner)
@@ -210,7 +248,7 @@ export async function finishRead(
 export async function returnRead(trx: Trx, read: ContractRead, dueAt: number, counts: boolean): Promise<void> {
   await trx
     .updateTable("contract_reads")
-    .set({ due_at: dueAt, tries: read.tries + (counts ? 1 : 0) })
+    .set({ due_at: dueAt, ...(counts ? { tries: read.tries + 1, ...ENDED } : { holder: null }) })
     .where("contract", "=", read.contract)
     .where("owner", "=", read.owner)
     .where("fence", "=", read.fence)

@@ -7,8 +7,10 @@ import {
   type QuarantineReason,
 } from "../../domain/followed-contract.ts";
 import { AT_ONCE, firstDue } from "../db/due.ts";
+import { type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import type { ForeignContractRow } from "../db/schema-contracts.ts";
 import { forUpdateSkipLocked, lockLedger, rowSet, textSet, type Db, type Trx } from "../db/sql.ts";
+import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
 import { checkpointOf } from "./blocks.ts";
 import { followFromNow, type KnownContract } from "./follow.ts";
 import { noteForeignChange, unfollowContract } from "./watched.ts";
@@ -136,28 +138,38 @@ async function quarantine(
 /** Takes contracts whose type must be asked, or whose quarantine is over. The lease keeps other processes away. */
 export async function takeContracts(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number },
-): Promise<ForeignContractRow[]> {
+  options: { now: number; leaseUntil: number; holder: string; lone: LoneRuns; limit: number },
+): Promise<{ taken: ForeignContractRow[]; parked: ParkedRow[] }> {
   await lockLedger(trx);
   const due = await firstDue({ ...options, longestWait: LONGEST_QUARANTINE }, (comparison, at, most) => {
     const search = trx.selectFrom("foreign_contracts").selectAll().where("due_at", comparison, at);
     const first = search.orderBy("due_at").limit(most);
     return first.modifyEnd(forUpdateSkipLocked(trx, "foreign_contracts")).execute();
   });
-  if (due.length === 0) return [];
-  const [forgotten, taken] = [
-    due.filter(({ state }) => state === "unsupported"),
+  const forgotten = due.filter(({ state }) => state === "unsupported").map(({ address }) => address);
+  if (due.length > 0) await sql`delete from foreign_contracts where address in ${textSet(trx, forgotten)}`.execute(trx);
+  const { leaseUntil, holder, lone, now } = options;
+  const { run, aside } = lone.sort(
     due.filter(({ state }) => state !== "unsupported"),
-  ];
-  const addresses = (rows: readonly ForeignContractRow[]) =>
-    textSet(
-      trx,
-      rows.map(({ address }) => address),
-    );
-  await sql`delete from foreign_contracts where address in ${addresses(forgotten)}`.execute(trx);
+    0,
+  );
+  const parked = await parkRows(
+    trx,
+    "contract_read",
+    failedAlone(aside, ({ address }) => address),
+    now,
+  );
+  const taken = run.map((contract) => ({ ...contract, due_at: leaseUntil, holder }));
+  const rows = [
+    ...taken,
+    ...parked.map(({ id, nextAt }) => ({ address: id, due_at: nextAt, holder: null, crashes: CRASHES_ALONE + 1 })),
+  ].map(({ address, due_at, holder: by, crashes }) => ({ address, due_at, holder: by, crashes }));
+  if (rows.length === 0) return { taken, parked };
+  const columns = { address: "text", due_at: "integer", holder: "text", crashes: "integer" } as const;
   await sql`
-    update foreign_contracts set due_at = ${options.leaseUntil} where address in ${addresses(taken)}`.execute(trx);
-  return taken.map((contract) => ({ ...contract, due_at: options.leaseUntil }));
+    update foreign_contracts set due_at = input.due_at, holder = input.holder, crashes = input.crashes
+      from ${rowSet(trx, columns, rows)} as input where foreign_contracts.address = input.address`.execute(trx);
+  return { taken, parked };
 }
 
 /**
@@ -175,6 +187,7 @@ export async function recordInspection(
   const changed = await trx
     .updateTable("foreign_contracts")
     .set({
+      ...ENDED,
       ...(known === null
         ? { state: "unsupported", due_at: now + UNSUPPORTED_FOR }
         : { state: "followed", due_at: null, type: known.type, name: known.name, reason: null, as_of: null }),
@@ -186,6 +199,7 @@ export async function recordInspection(
     .where("due_at", "=", contract.due_at)
     .executeTakeFirst();
   if (changed.numUpdatedRows === 0n) return;
+  await unparkRows(trx, "contract_read", [{ id: contract.address }]);
   const follows = await followsOf(trx, contract.address);
   if (known === null) for (const { appId } of follows) await unfollowContract(trx, appId, contract.address);
   else if (released) await readAllAgain(trx, follows);
@@ -193,15 +207,16 @@ export async function recordInspection(
   await noteForeignChange(trx);
 }
 
-/** Makes a contract due to be asked for its type later. */
+/** Makes a contract due to be asked for its type later. @param ended whether the work on it has ended: it was not stopped. */
 export async function inspectAt(
   trx: Trx,
   contract: Pick<ForeignContractRow, "address" | "due_at">,
   dueAt: number,
+  ended: boolean,
 ): Promise<void> {
   await trx
     .updateTable("foreign_contracts")
-    .set({ due_at: dueAt })
+    .set({ due_at: dueAt, ...(ended ? ENDED : { holder: null }) })
     .where("address", "=", contract.address)
     .where("due_at", "=", contract.due_at)
     .where("state", "in", ["checking", "quarantined"])
@@ -237,7 +252,7 @@ export async function readAllAgain(trx: Trx, follows: readonly Follow[]): Promis
     on conflict (contract, owner) do nothing`.execute(trx);
   // The fence ends reads that began before.
   await sql`
-    update contract_reads set search = 1, due_at = ${AT_ONCE}, fence = fence + 1, tries = 0
+    update contract_reads set search = 1, due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, holder = null
      where (app_id, contract) in
       (select app_id, address from ${rowSet(trx, { app_id: "text", address: "text" }, rows)} as input)`.execute(trx);
 }

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import type { Db, Trx } from "../db/sql.ts";
 import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
+import { type Db, rowSet, type Trx } from "../db/sql.ts";
+import { ENDED, type UnderWay } from "../db/under-way.ts";
 
 /** When an announcement is repeated, in milliseconds: two hours before the IPFS network forgets it. */
 export const ANNOUNCEMENT_HOLDS = 22 * 3_600_000;
@@ -19,23 +20,51 @@ export async function addAnnouncement(trx: Trx, cid: string): Promise<void> {
     .execute();
 }
 
-/** CIDs that are due to be announced and not parked, longest due first. */
-export async function dueAnnouncements(db: Db, now: number, limit: number): Promise<string[]> {
-  const rows = await firstDue({ now, longestWait: ANNOUNCEMENT_HOLDS, limit }, (comparison, at, most) =>
+/** Content that is announced now. */
+export interface DueAnnouncement {
+  cid: string;
+  /** Processes that died at it: see `LoneRuns`. */
+  crashes: number;
+}
+
+/** What is due to be announced and not parked, longest due first. */
+export function dueAnnouncements(db: Db, now: number, limit: number): Promise<(DueAnnouncement & UnderWay)[]> {
+  return firstDue({ now, longestWait: ANNOUNCEMENT_HOLDS, limit }, (comparison, at, most) =>
     db
       .selectFrom("announcements")
-      .select("cid")
+      .select(["cid", "holder", "crashes"])
       .where("due_at", comparison, at)
       .where(mayBeTried("announcement", sql`cid`, now))
       .orderBy("due_at")
       .limit(most)
       .execute(),
   );
-  return rows.map(({ cid }) => cid);
+}
+
+/** @param holder who announces them now; null: nobody does. */
+export async function markAnnouncements(
+  trx: Trx,
+  taken: readonly DueAnnouncement[],
+  holder: string | null,
+): Promise<void> {
+  const marks = taken.map(({ cid, crashes }) => ({ cid, crashes, holder }));
+  await sql`
+    update announcements set holder = input.holder, crashes = input.crashes
+      from ${rowSet(trx, { cid: "text", holder: "text", crashes: "integer" }, marks)} as input
+     where announcements.cid = input.cid`.execute(trx);
+}
+
+/** The work on an announcement has ended, with an error. */
+export async function endAnnouncement(trx: Trx, cid: string): Promise<void> {
+  await trx.updateTable("announcements").set(ENDED).where("cid", "=", cid).execute();
 }
 
 export async function putOffAnnouncement(trx: Trx, cid: string, dueAt: number): Promise<void> {
-  await trx.updateTable("announcements").set({ due_at: dueAt }).where("cid", "=", cid).execute();
+  await trx
+    .updateTable("announcements")
+    .set({ due_at: dueAt, ...ENDED })
+    .where("cid", "=", cid)
+    .execute();
   await unparkRows(trx, "announcement", [{ id: cid }]);
 }
 

@@ -7,6 +7,7 @@ import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/s
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import type { RequestRow } from "../db/schema.ts";
+import type { LoneRuns, UnderWay } from "../db/under-way.ts";
 import { type StoredRequest, toRequest } from "../requests/requests.ts";
 
 /** Content that a request waits for. No relayer claims the request before it is there. */
@@ -18,6 +19,8 @@ export interface MediaJob {
   tries: number;
   /** Fencing token: grows each time the job is taken, so an earlier holder can change nothing any more. */
   fence: number;
+  /** Processes that died at it: see `LoneRuns`. */
+  crashes: number;
 }
 
 /** Adds the jobs of requests that wait for content, in the transaction that stores the requests. */
@@ -30,49 +33,74 @@ export async function insertMediaJobs(trx: Trx, requests: readonly { id: string;
     select request_id, app_id, ${AT_ONCE}, 0, 0 from ${input} as input order by ord`.execute(trx);
 }
 
-/** The jobs that were taken, and those whose request cannot be read, which were parked. */
+/** The jobs that were taken. */
 interface TakenJobs {
   taken: MediaJob[];
+  /** Those whose request cannot be read. They were parked. */
   parked: ParkedRow[];
+  /** Those at which processes died, again while they ran alone. They were taken, to be ended. */
+  aside: MediaJob[];
 }
 
 const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
 /** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
-export async function takeMediaJobs(
-  trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string; slots: FairSlots; only?: readonly string[] },
-): Promise<TakenJobs> {
+export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
   const { now, leaseUntil, holder, slots, only } = options;
   const limit = slots.free;
-  if (limit === 0) return { taken: [], parked: [] };
+  if (limit === 0) return { taken: [], parked: [], aside: [] };
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, slots.full)}`;
-  const { rows } = await sql<RequestRow & { job_quota: number | null; job_tries: number; job_fence: number }>`
+  const { rows } = await sql<DueRow>`
     ${roundRobin(trx, DUE, { now, longestWait: LONGEST_WAIT, limit, apps })}
-    select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence
+    select requests.*, apps.quota_media_bytes as job_quota, job.tries as job_tries, job.fence as job_fence,
+           job.holder as holder, job.crashes as crashes
       from line
       join media_jobs as job on job.seq = line.seq and job.due_at = line.at
       join requests on requests.id = job.request_id
       join apps on apps.id = job.app_id
      where ${mayBeTried("media_job", sql`job.request_id`, now)}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
-  const taken: MediaJob[] = [];
+  const due = rows.filter(({ id }) => only?.includes(id) !== false);
+  const sorted = options.lone.sort(due, options.running, (row) => row.app_id);
+  const ended = readJobs(sorted.aside);
+  const begun = readJobs(sorted.run.filter((row) => slots.take(row.app_id)));
+  const parked = await parkMediaJobs(trx, [...begun.unreadable, ...ended.unreadable], now);
+  const jobs = [...begun.jobs, ...ended.jobs];
+  if (jobs.length > 0) {
+    const marks = jobs.map(({ request: { id }, crashes }) => ({ id, crashes }));
+    await sql`
+      update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}, crashes = input.crashes
+        from ${rowSet(trx, { id: "text", crashes: "integer" }, marks)} as input
+       where media_jobs.request_id = input.id`.execute(trx);
+  }
+  return { taken: begun.jobs, parked, aside: ended.jobs };
+}
+
+interface TakeOptions {
+  now: number;
+  leaseUntil: number;
+  holder: string;
+  slots: FairSlots;
+  lone: LoneRuns;
+  /** Jobs that run in this process now. */
+  running: number;
+  only?: readonly string[];
+}
+
+type DueRow = RequestRow & UnderWay & { job_quota: number | null; job_tries: number; job_fence: number };
+
+/** The jobs with the fencing token that they get. */
+function readJobs(rows: readonly DueRow[]): { jobs: MediaJob[]; unreadable: FailedJob[] } {
+  const jobs: MediaJob[] = [];
   const unreadable: FailedJob[] = [];
-  for (const { job_quota: quota, job_tries: tries, job_fence: fence, ...row } of rows) {
-    if (only?.includes(row.id) === false || !slots.take(row.app_id)) continue;
+  for (const { job_quota: quota, job_tries: tries, job_fence: fence, holder: _, crashes, ...row } of rows) {
     try {
-      taken.push({ request: toRequest(row), quota, tries, fence: fence + 1 });
+      jobs.push({ request: toRequest(row), quota, tries, fence: fence + 1, crashes });
     } catch (error) {
       unreadable.push({ id: row.id, fence, error });
     }
   }
-  const parked = await parkMediaJobs(trx, unreadable, now);
-  if (taken.length === 0) return { taken, parked };
-  const ids = taken.map(({ request: { id } }) => id);
-  await sql`
-    update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}
-     where request_id in ${textSet(trx, ids)}`.execute(trx);
-  return { taken, parked };
+  return { jobs, unreadable };
 }
 
 /** The requests of the first jobs that are due and not parked. */
@@ -95,7 +123,7 @@ export async function parkMediaJobs(trx: Trx, failed: readonly FailedJob[], now:
   const columns = { id: "text", fence: "integer", due_at: "integer" } as const;
   const rows = parked.map(({ id, nextAt }, index) => ({ id, fence: failed[index]?.fence ?? null, due_at: nextAt }));
   await sql`
-    update media_jobs set due_at = input.due_at, holder = null
+    update media_jobs set due_at = input.due_at, holder = null, crashes = 0
       from ${rowSet(trx, columns, rows)} as input
      where media_jobs.request_id = input.id and media_jobs.fence = input.fence`.execute(trx);
   return parked;
@@ -115,10 +143,12 @@ export async function returnAbandonedJobs(trx: Trx, isGone: (holder: string) => 
     .execute();
   const gone = holders.flatMap(({ holder }) => (holder !== null && isGone(holder) ? [holder] : []));
   if (gone.length === 0) return 0;
+  // Their holders stay: whoever takes them sees that these processes died.
   const returned = await trx
     .updateTable("media_jobs")
-    .set({ due_at: AT_ONCE, holder: null })
+    .set({ due_at: AT_ONCE })
     .where("holder", "in", gone)
+    .where("due_at", "<>", AT_ONCE)
     .executeTakeFirst();
   return Number(returned.numUpdatedRows);
 }
@@ -134,11 +164,17 @@ export async function renewMediaJob(trx: Trx, job: MediaJob, leaseUntil: number)
   return updated.numUpdatedRows === 1n;
 }
 
-/** Returns the job, due again at `dueAt`. @param counts whether this try counts as failed. */
-export async function returnMediaJob(trx: Trx, job: MediaJob, dueAt: number, counts: boolean): Promise<void> {
+/** Returns the job, due again at `dueAt`. @param how `counts`: as a failed try. `unfinished`: its work did not end. */
+export async function returnMediaJob(
+  trx: Trx,
+  job: MediaJob,
+  dueAt: number,
+  how: "counts" | "ended" | "unfinished",
+): Promise<void> {
+  const tries = job.tries + (how === "counts" ? 1 : 0);
   await trx
     .updateTable("media_jobs")
-    .set({ due_at: dueAt, tries: job.tries + (counts ? 1 : 0), holder: null })
+    .set({ due_at: dueAt, tries, holder: null, crashes: how === "unfinished" ? job.crashes : 0 })
     .where("request_id", "=", job.request.id)
     .where("fence", "=", job.fence)
     .execute();

@@ -1,8 +1,9 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { type Db, forUpdate, forUpdateSkipLocked, textSet, type Trx } from "../db/sql.ts";
-import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
+import { type Db, forUpdate, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
+import { mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
@@ -16,6 +17,8 @@ export interface DuePin {
   tries: number;
   /** Fencing token: grows each time the pin is taken, so an earlier holder can change nothing any more. */
   fence: number;
+  /** Processes that died at it: see `LoneRuns`. */
+  crashes: number;
 }
 
 /**
@@ -52,25 +55,51 @@ function firstPins(
 }
 
 /**
- * Takes due pins. The lease keeps other processes away until `leaseUntil`.
+ * Takes due pins. The lease keeps other processes away until `leaseUntil`. Pins that must be put aside are parked.
  * @param options.only CIDs of the pins that may be taken; default: all.
  */
 export async function takePins(
   trx: Trx,
-  options: { now: number; leaseUntil: number; limit: number; only?: readonly string[] },
-): Promise<DuePin[]> {
-  const { now, limit, leaseUntil, only } = options;
+  options: {
+    now: number;
+    leaseUntil: number;
+    holder: string;
+    lone: LoneRuns;
+    limit: number;
+    only?: readonly string[];
+  },
+): Promise<{ taken: DuePin[]; parked: ParkedRow[] }> {
+  const { now, limit, leaseUntil, holder, only } = options;
   const found = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
-    const search = firstPins(trx, { now, comparison, at, most }).select(["cid", "hosted", "tries", "fence"]);
+    const search = firstPins(trx, { now, comparison, at, most }).select([
+      "cid",
+      "hosted",
+      "tries",
+      "fence",
+      "holder",
+      "crashes",
+    ]);
     return search.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
   });
   const due = only === undefined ? found : found.filter(({ cid }) => only.includes(cid));
-  if (due.length === 0) return [];
-  const cids = due.map(({ cid }) => cid);
+  const { run, aside } = options.lone.sort(due, 0);
+  const parked = await parkRows(
+    trx,
+    "pin",
+    failedAlone(aside, ({ cid }) => cid),
+    now,
+  );
+  const rows = [
+    ...run.map(({ cid, crashes }) => ({ cid, crashes, due_at: leaseUntil, holder })),
+    ...parked.map(({ id, nextAt }) => ({ cid: id, crashes: CRASHES_ALONE + 1, due_at: nextAt, holder: null })),
+  ];
+  if (rows.length === 0) return { taken: [], parked };
+  const columns = { cid: "text", crashes: "integer", due_at: "integer", holder: "text" } as const;
   await sql`
-    update pins set fence = fence + 1, due_at = ${leaseUntil}
-     where cid in ${textSet(trx, cids)}`.execute(trx);
-  return due.map(({ cid, hosted, tries, fence }) => ({ cid, hosted: hosted === 1, tries, fence: fence + 1 }));
+    update pins set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
+      from ${rowSet(trx, columns, rows)} as input where pins.cid = input.cid`.execute(trx);
+  const taken = run.map(({ hosted, fence, holder: _, ...pin }) => ({ ...pin, hosted: hosted === 1, fence: fence + 1 }));
+  return { taken, parked };
 }
 
 /** Renews the leases. */
@@ -82,7 +111,7 @@ export async function renewPins(trx: Trx, pins: DuePin[], leaseUntil: number): P
 export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
   await trx
     .updateTable("pins")
-    .set({ due_at: null, tries: 0, error: null })
+    .set({ due_at: null, tries: 0, error: null, ...ENDED })
     .where("cid", "=", pin.cid)
     .where("fence", "=", pin.fence)
     .where("hosted", "=", 1)
@@ -99,14 +128,15 @@ export async function finishUnpin(trx: Trx, pin: DuePin): Promise<void> {
   await gone.where("fence", "=", pin.fence).execute();
   // A process that pins it at this moment may have done so before the removal, so its result does not count.
   await sql`
-    update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null
+    update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null, holder = null, crashes = 0
      where cid = ${pin.cid} and hosted = 1`.execute(trx);
   await unparkRows(trx, "pin", [{ id: pin.cid }]);
 }
 
 /** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */
 export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: string | null): Promise<void> {
-  await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
+  const ended = error === null ? { holder: null } : { tries: pin.tries + 1, error, ...ENDED };
+  await update(trx, pin, { due_at: dueAt, ...ended });
 }
 
 /** Notes that hosted content is named again now, so that a running garbage collection does not remove it. */
@@ -163,7 +193,7 @@ export async function waitingPins(db: Db): Promise<WaitingPins> {
 async function update(
   trx: Trx,
   pin: DuePin,
-  values: { due_at: number | null; tries?: number; error?: string | null },
+  values: { due_at: number; tries?: number; error?: string; holder?: null; crashes?: number },
 ): Promise<void> {
   await trx.updateTable("pins").set(values).where("cid", "=", pin.cid).where("fence", "=", pin.fence).execute();
 }

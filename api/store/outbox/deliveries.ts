@@ -134,7 +134,8 @@ export async function recordTries(trx: Trx, tried: readonly TriedDelivery[], now
   const { rows: recorded } = await sql<Pick<DeliveryRow, "id" | "seq" | "status" | "request_id">>`
     update deliveries
        set status = input.status, tries = deliveries.tries + 1, fence = deliveries.fence + 1, next_at = input.next_at,
-           response_status = input.response_status, response_body = input.response_body, error = input.error, updated_at = ${now}
+           response_status = input.response_status, response_body = input.response_body, error = input.error, updated_at = ${now},
+           holder = null, crashes = 0
       from ${rowSet(trx, RESULT, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'
     returning deliveries.id, deliveries.seq, deliveries.status, deliveries.request_id`.execute(trx);

@@ -5,6 +5,7 @@ import { AT_ONCE } from "../db/due.ts";
 import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
+import { CRASHES_ALONE, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
 import { closeAbandoned } from "./abandoned-deliveries.ts";
 import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
 
@@ -21,11 +22,15 @@ export interface DueDelivery {
   url: string;
   /** Sealed signing secrets. */
   secrets: string;
+  /** Processes that died at it: see `LoneRuns`. */
+  crashes: number;
 }
 
 /** What one read of the queue found. */
 interface DueDeliveries {
   taken: DueDelivery[];
+  /** Those at which processes died, again while they ran alone. They were parked. */
+  parked: ParkedRow[];
   /** It ended before the end of the queue, so that other writes get their turn: read again at once. */
   more: boolean;
 }
@@ -36,7 +41,7 @@ const ROWS_PER_READ = 200;
 /** Statements of one read of the queue. */
 const READS = 5;
 
-type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
+type QueueRow = DueDelivery & UnderWay & { seq: number; nextAt: number; waits: number };
 
 /**
  * Takes due deliveries for one try, the apps in turns. Of each request only the oldest pending delivery is taken, so that
@@ -44,25 +49,37 @@ type QueueRow = DueDelivery & { seq: number; nextAt: number; waits: number };
  * if this process dies, the delivery is due again then. However long the queue of one app is, the work is bounded.
  * @param options.only ids of the deliveries that may be taken; default: all.
  */
-export async function takeDueDeliveries(
-  trx: Trx,
-  options: { now: number; leaseUntil: number; slots: Slots; only?: ReadonlySet<string> },
-): Promise<DueDeliveries> {
-  const { slots, now, leaseUntil, only } = options;
+export async function takeDueDeliveries(trx: Trx, options: TakeOptions): Promise<DueDeliveries> {
+  const { slots, now, lone, only } = options;
   const abandoned = await closeAbandoned(trx, now);
   const taken: QueueRow[] = [];
+  const parked: ParkedRow[] = [];
   let more = slots.free > 0;
   for (let reads = 0; more && reads < READS; reads++) {
     const found = await readQueue(trx, now, slots.full);
     const rows = only === undefined ? found : found.filter(({ id }) => only.has(id));
-    const next = rows.filter((row) => row.waits === 0 && slots.take(row.appId));
-    taken.push(...(await lease(trx, next, leaseUntil)));
+    const due = rows.filter((row) => row.waits === 0);
+    const { run, aside, waits } = lone.sort(due, options.running + taken.length, ({ appId }) => appId);
+    const next = run.filter((row) => slots.take(row.appId));
+    taken.push(...(await lease(trx, next, options)));
+    parked.push(...(await putAside(trx, aside, now)));
     const waiting = rows.filter((row) => row.waits !== 0);
     await putBehindEarlier(trx, waiting);
-    more = slots.free > 0 && rows.length === ROWS_PER_READ;
+    more = slots.free > 0 && rows.length === ROWS_PER_READ && !waits;
   }
   taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
-  return { taken, more: more || abandoned };
+  return { taken, parked, more: more || abandoned };
+}
+
+interface TakeOptions {
+  now: number;
+  leaseUntil: number;
+  holder: string;
+  slots: Slots;
+  lone: LoneRuns;
+  /** Deliveries that this process has taken, and whose results are not stored. */
+  running: number;
+  only?: ReadonlySet<string>;
 }
 
 /** Ids of the first deliveries that `takeDueDeliveries` takes, or moves behind an earlier one. */
@@ -81,6 +98,7 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
     select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
            delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
            webhooks.url as "url", webhooks.secrets as "secrets",
+           delivery.holder as "holder", delivery.crashes as "crashes",
            case when exists (select 1 from deliveries as earlier
                               where earlier.request_id = delivery.request_id and earlier.seq < delivery.seq
                                 and earlier.status = 'pending') then 1 else 0 end as "waits"
@@ -94,11 +112,15 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
 }
 
 /** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
-async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promise<QueueRow[]> {
+async function lease(
+  trx: Trx,
+  rows: readonly QueueRow[],
+  { leaseUntil, holder }: Pick<TakeOptions, "leaseUntil" | "holder">,
+): Promise<QueueRow[]> {
   if (rows.length === 0) return [];
   const { rows: leased } = await sql<{ seq: number; fence: number }>`
-    update deliveries set next_at = ${until}, fence = deliveries.fence + 1
-      from ${rowSet(trx, { seq: "integer", fence: "integer" }, rows)} as input
+    update deliveries set next_at = ${leaseUntil}, fence = deliveries.fence + 1, holder = ${holder}, crashes = input.crashes
+      from ${rowSet(trx, { seq: "integer", fence: "integer", crashes: "integer" }, rows)} as input
      where deliveries.seq = input.seq and deliveries.fence = input.fence and deliveries.status = 'pending'
     returning deliveries.seq as seq, deliveries.fence as fence`.execute(trx);
   const fences = new Map(leased.map(({ seq, fence }) => [seq, fence]));
@@ -108,17 +130,34 @@ async function lease(trx: Trx, rows: readonly QueueRow[], until: number): Promis
   });
 }
 
+/** They are found again at the times that are returned, and put aside again. */
+async function putAside(trx: Trx, rows: readonly QueueRow[], now: number): Promise<ParkedRow[]> {
+  if (rows.length === 0) return [];
+  const parked = await parkRows(
+    trx,
+    "delivery",
+    failedAlone(rows, ({ id }) => id),
+    now,
+  );
+  const times = parked.map(({ id, nextAt }) => ({ id, next_at: nextAt }));
+  await sql`
+    update deliveries set next_at = input.next_at, holder = null, crashes = ${CRASHES_ALONE + 1}
+      from ${rowSet(trx, { id: "text", next_at: "integer" }, times)} as input
+     where deliveries.id = input.id and deliveries.status = 'pending'`.execute(trx);
+  return parked;
+}
+
 /** A delivery with its fencing token: proof that this process has taken it. */
 type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
 
 /** Extends the leases of deliveries that were taken. Those that another process has taken meanwhile stay as they are. */
 export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[], until: number): Promise<void> {
-  await setTimes(trx, taken, () => until);
+  await setTimes(trx, taken, () => until, sql`next_at = input.next_at`);
 }
 
-/** Gives deliveries back that were taken and not sent: they are due at once. */
-export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[]): Promise<void> {
-  await setTimes(trx, taken, () => AT_ONCE);
+/** Gives deliveries back that were taken and not sent: they are due at `dueAt`. */
+export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[], dueAt = AT_ONCE): Promise<void> {
+  await setTimes(trx, taken, () => dueAt, sql`next_at = input.next_at, holder = null`);
 }
 
 /** Parks deliveries that were taken: they are due at the times that are returned. */
@@ -129,15 +168,21 @@ export async function parkDeliveries(
 ): Promise<ParkedRow[]> {
   const parked = await parkRows(trx, "delivery", failed, now);
   const times = new Map(parked.map(({ id, nextAt }) => [id, nextAt]));
-  await setTimes(trx, failed, (id) => times.get(id) ?? now);
+  const ended = sql`next_at = input.next_at, holder = null, crashes = 0`;
+  await setTimes(trx, failed, (id) => times.get(id) ?? now, ended);
   return parked;
 }
 
-async function setTimes(trx: Trx, taken: readonly TakenDelivery[], nextAt: (id: string) => number): Promise<void> {
+async function setTimes(
+  trx: Trx,
+  taken: readonly TakenDelivery[],
+  nextAt: (id: string) => number,
+  change: RawBuilder<unknown>,
+): Promise<void> {
   if (taken.length === 0) return;
   const rows = taken.map(({ id, fence }) => ({ id, fence, next_at: nextAt(id) }));
   await sql`
-    update deliveries set next_at = input.next_at
+    update deliveries set ${change}
       from ${rowSet(trx, { id: "text", fence: "integer", next_at: "integer" }, rows)} as input
      where deliveries.id = input.id and deliveries.fence = input.fence and deliveries.status = 'pending'`.execute(trx);
 }

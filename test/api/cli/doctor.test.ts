@@ -151,6 +151,8 @@ describe("doctor", () => {
         response_status: null,
         response_body: null,
         error: null,
+        holder: null,
+        crashes: 0,
         created_at: longAgo,
         updated_at: longAgo,
       };

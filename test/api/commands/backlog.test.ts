@@ -16,6 +16,7 @@ import { addCollection } from "../support/api-rows.ts";
 import { addApp, type Answer, startApi, type Tenant, type TestApi } from "../support/api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { randomAddress } from "../support/rows.ts";
+import { taker } from "../../support/taker.ts";
 
 const FAILED = { ok: false, errorCode: "media_unavailable", errors: null } as const;
 
@@ -126,8 +127,8 @@ describe("the shared backlog", () => {
       const { taken: jobs } = await api.database.write((trx) =>
         takeMediaJobs(trx, {
           now: 1,
+          ...taker(),
           leaseUntil: 100,
-          holder: "a",
           slots: new FairSlots({ shared: 20, ofApp: 9, most: 20 }),
         }),
       );

@@ -10,6 +10,7 @@ import { expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, addWallet, confirmUpTo } from "../support/api-rows.ts";
 import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
+import { taker } from "../../support/taker.ts";
 
 describe("contents of a wallet", () => {
   const api = useApi();
@@ -201,7 +202,8 @@ describe("contents of a wallet", () => {
       const contract = randomAddress();
       await contents(`/${contract}`);
       await api.database.write(async (trx) => {
-        const [row] = await takeContracts(trx, { now: 1, leaseUntil: 2, limit: 1 });
+        const { taken } = await takeContracts(trx, { ...taker(), now: 1, leaseUntil: 2, limit: 1 });
+        const [row] = taken;
         if (row !== undefined) await recordInspection(trx, row, null, Date.now());
       });
       const answer = await api.get(`/v1/accounts/${wallet}/${contract}`);

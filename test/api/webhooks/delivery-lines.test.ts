@@ -13,7 +13,17 @@ describe("DeliveryLines", () => {
 
   function deliveryOf(appId: string): DueDelivery {
     const url = "https://app.example/";
-    return { id: `of ${appId}`, appId, eventId: "event", payload: "{}", tries: 0, fence: 1, url, secrets: "sealed" };
+    return {
+      id: `of ${appId}`,
+      appId,
+      eventId: "event",
+      payload: "{}",
+      tries: 0,
+      fence: 1,
+      url,
+      secrets: "sealed",
+      crashes: 0,
+    };
   }
 
   /** Takes as many deliveries of an app as there is room for. @returns how many. */

@@ -13,6 +13,7 @@ import { eventually } from "../../support/eventually.ts";
 import { parkedIds } from "../../support/poison.ts";
 import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
+import { taker } from "../../support/taker.ts";
 
 const HOUR = 3_600_000;
 
@@ -79,7 +80,7 @@ describe("Dispatcher", () => {
     expect((failed?.next_at ?? 0) - fixture.clock).to.be.within(5_000, 5_500);
     fixture.advance(4_999);
     const due = await fixture.database.write((trx) =>
-      takeDueDeliveries(trx, { now: fixture.clock, leaseUntil: fixture.clock, slots: new FairSlots(ROOM) }),
+      takeDueDeliveries(trx, { ...taker(), now: fixture.clock, leaseUntil: fixture.clock, slots: new FairSlots(ROOM) }),
     );
     expect(due.taken).to.deep.equal([]);
     fixture.advance(501);
@@ -208,6 +209,7 @@ describe("Dispatcher", () => {
     await fixture.emit(["completed"]);
     const { taken } = await fixture.database.write((trx) =>
       takeDueDeliveries(trx, {
+        ...taker(),
         now: fixture.clock,
         leaseUntil: fixture.clock + 60_000,
         slots: new FairSlots(ROOM),

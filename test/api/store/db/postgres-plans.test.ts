@@ -25,6 +25,7 @@ import { openTestDatabase, type TestDatabase } from "../../../support/database.t
 import { describeOn } from "../../../support/engine.ts";
 import { addApp } from "../../support/rows.ts";
 import { SLOTS } from "../plans/tour.ts";
+import { taker } from "../../../support/taker.ts";
 
 /** Rows of each large table, and the apps that they belong to. */
 const ROWS = 40_000;
@@ -146,7 +147,7 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
   it("of the dispatcher scan no large table", async () => {
     await expectNoScan(async () => {
       const { taken } = await write((trx) =>
-        takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 1_000, slots: new FairSlots(SLOTS) }),
+        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 1_000, slots: new FairSlots(SLOTS) }),
       );
       expect(taken.length).to.be.above(0);
       await write((trx) => renewDeliveries(trx, taken, NOW + 2_000));

@@ -8,6 +8,7 @@ import { describeOn } from "../../../support/engine.ts";
 import { cpuTime, SLOTS } from "../plans/tour.ts";
 import { BUSY } from "../support/large-database.ts";
 import { isExcepted, tour, type Toured } from "../support/toured.ts";
+import { taker } from "../../../support/taker.ts";
 
 /** Rows of each large table: enough that reading one of them takes its time. */
 const ROWS = 200_000;
@@ -46,7 +47,7 @@ describeOn("sqlite", "the statements of the store, on large tables", () => {
 
     const look = () =>
       database.write((trx) =>
-        takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS) }),
+        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS) }),
       );
     const timed = async (work: () => Promise<unknown>) => {
       const start = cpuTime();

@@ -25,6 +25,7 @@ import { expectAccepted, expectRefusal } from "../../support/expect.ts";
 import { addCollection } from "../../support/api-rows.ts";
 import { randomAddress } from "../../support/rows.ts";
 import { useApi } from "../../support/use-api.ts";
+import { taker } from "../../../support/taker.ts";
 
 const IMAGE = "https://example.com/cat.png";
 const MEDIA = { image: IMAGE, copy_media: true };
@@ -46,7 +47,7 @@ describe("media jobs", () => {
     );
   const take = async (now: number, options: { holder?: string; slots?: FairSlots } = {}) => {
     const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
-    const lease = { now, leaseUntil: now + 100, holder: "a", slots, ...options };
+    const lease = { ...taker(), now, leaseUntil: now + 100, slots, ...options };
     return (await api.database.write((trx) => takeMediaJobs(trx, lease))).taken;
   };
   const row = (id: string) =>
@@ -111,7 +112,7 @@ describe("media jobs", () => {
     const [first] = await take(1_000, { holder: "gone", slots: one() });
     const [second] = await take(1_000, { holder: "alive", slots: one() });
     const [third] = await take(1_000, { holder: "gone", slots: one() });
-    await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, true));
+    await api.database.write((trx) => returnMediaJob(trx, third!, 5_000, "counts"));
     const taken = () => api.database.write((trx) => returnAbandonedJobs(trx, (holder) => holder === "gone"));
     expect(await taken()).to.equal(1);
     expect(await taken()).to.equal(0);
@@ -119,6 +120,20 @@ describe("media jobs", () => {
     expect(again.map(({ request }) => request.id)).to.deep.equal([first?.request.id]);
     expect(await finish(first)).to.equal(false);
     expect(await finish(second)).to.equal(true);
+  });
+
+  it("are alone after a crash, and to be ended after three more", async () => {
+    await mint(MEDIA);
+    const holder = "other-host/-/1/x";
+    let now = 1_000;
+    const sorted = async () => {
+      const slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 });
+      const lease = { ...taker(holder), now: (now += 200), leaseUntil: now + 100, slots };
+      const { taken, aside } = await api.database.write((trx) => takeMediaJobs(trx, lease));
+      return [taken, aside].map((jobs) => jobs.map(({ crashes }) => crashes));
+    };
+    for (const crashes of [0, 1, 2, 3]) expect(await sorted()).to.deep.equal([[crashes], []]);
+    expect(await sorted()).to.deep.equal([[], [4]]);
   });
 
   it("exist only for requests with media to copy", async () => {
@@ -155,7 +170,7 @@ describe("media jobs", () => {
     expect(await api.database.write((trx) => renewMediaJob(trx, first!, 9_000))).to.equal(false);
     expect(await finish(first)).to.equal(false);
     expect(await fail(first, "media_unavailable")).to.equal(false);
-    await api.database.write((trx) => returnMediaJob(trx, first!, 0, true));
+    await api.database.write((trx) => returnMediaJob(trx, first!, 0, "counts"));
     expect(await take(1_350)).to.deep.equal([]);
     expect(await row(id)).to.include({ status: "pending", ready_at: null });
     expect(await finish(second)).to.equal(true);

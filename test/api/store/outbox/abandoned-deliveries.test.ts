@@ -8,6 +8,7 @@ import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/ev
 import { deleteWebhook, disableWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { addApp, addRequest, addTestEvents, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
+import { taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 /** Deliveries that one transaction ends. */
@@ -28,8 +29,11 @@ describe("abandoned deliveries", () => {
   const emitMany = (count: number) => database.write((trx) => addTestEvents(trx, APP, count, NOW));
   const slots = () => new FairSlots({ shared: 200, ofApp: 100, most: 200 });
   const take = async () =>
-    (await database.write((trx) => takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: slots() })))
-      .taken;
+    (
+      await database.write((trx) =>
+        takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: slots() }),
+      )
+    ).taken;
   const takenIds = async () => (await take()).map(({ id }) => id);
   const find = async (id: string) => {
     const found = await findDelivery(database.read, APP, id);

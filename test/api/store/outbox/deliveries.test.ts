@@ -12,6 +12,7 @@ import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { addApp, addTestEvents, addWebhook, APP } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
+import { taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -32,7 +33,7 @@ describe("takeDueDeliveries", () => {
 
   const LEASE = 60_000;
   const lease = async (now = NOW, slots = new FairSlots({ shared: 20, ofApp: 10, most: 20 })) =>
-    (await database.write((trx) => takeDueDeliveries(trx, { now, leaseUntil: now + LEASE, slots }))).taken;
+    (await database.write((trx) => takeDueDeliveries(trx, { ...taker(), now, leaseUntil: now + LEASE, slots }))).taken;
   const take = async (...options: Parameters<typeof lease>) => (await lease(...options)).map(({ id }) => id);
 
   describe("given a retry that waits", () => {

@@ -13,6 +13,7 @@ import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
 import { addApp, addRequest, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
+import { taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;
@@ -28,6 +29,8 @@ const DELIVERY = {
   response_status: 200,
   response_body: null,
   error: null,
+  holder: null,
+  crashes: 0,
   created_at: NOW,
   updated_at: NOW,
 } as const;
@@ -43,6 +46,7 @@ describeOn("postgres", "two processes at the webhook of an app", () => {
   const take = (database: Database) =>
     database.write((trx) =>
       takeDueDeliveries(trx, {
+        ...taker(),
         now: NOW,
         leaseUntil: NOW + 60_000,
         slots: new FairSlots({ shared: 20, ofApp: 10, most: 20 }),

@@ -1,5 +1,6 @@
 import { contractHealth } from "../../../../api/store/doctor/pipeline.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
+import type { Trx } from "../../../../api/store/db/sql.ts";
 import { walletApps } from "../../../../api/store/apps/wallets.ts";
 import {
   finishRead,
@@ -24,6 +25,7 @@ import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/l
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
 import { BUSY } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
+import { taker } from "../../../support/taker.ts";
 
 const UNKNOWN = "tour-unknown";
 
@@ -51,7 +53,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
     // Once while the indexer catches up.
     const block = again ? (start.checkpoint + 1).toString() : confirmed;
     await write((trx) => writeMeta(trx, "confirmed_block", block));
-    const reads = await write((trx) => takeReads(trx, take));
+    const { taken: reads } = await write((trx) => takeReads(trx, { ...take, ...taker() }));
     const taken = reads.find((one) => one.owner === owner);
     if (taken === undefined) throw new Error("the read is due");
     if (again) await write((trx) => returnRead(trx, taken, 0, true));
@@ -73,13 +75,14 @@ async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write"
   await floodingAmong(read, new Map([[contract, 5]]), { block: 1_000, limit: 4 });
   await write((trx) => countMoves(trx, new Map([[contract, 5]]), { block: 1_000, limit: 4, now: NOW }));
   const later = NOW + 60_000;
-  const [released] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
+  const take = (trx: Trx) => takeContracts(trx, { ...taker(), now: later, leaseUntil: later + 1, limit: 4 });
+  const [released] = (await write(take)).taken;
   if (released === undefined) throw new Error("the quarantine is over");
-  await write((trx) => inspectAt(trx, released, later));
+  await write((trx) => inspectAt(trx, released, later, true));
   await write((trx) => recordInspection(trx, { ...released, due_at: later }, known, later));
   const follow = { appId: BUSY.app, address: UNKNOWN, quota: 10, now: NOW };
   await write((trx) => followContract(trx, { ...follow, known: null }));
-  const [checking] = await write((trx) => takeContracts(trx, { now: later, leaseUntil: later + 1, limit: 4 }));
+  const [checking] = (await write(take)).taken;
   if (checking === undefined) throw new Error("the contract is to be asked");
   await write((trx) => recordInspection(trx, checking, null, later));
   await write((trx) => followContract(trx, { ...follow, known }));

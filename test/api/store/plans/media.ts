@@ -1,10 +1,14 @@
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { setQuotas } from "../../../../api/store/apps/quotas.ts";
+import { parkRows } from "../../../../api/store/db/parked-rows.ts";
 import { inSnapshot } from "../../../../api/store/db/sql.ts";
+import { retryParked } from "../../../../api/store/db/under-way.ts";
 import {
   addAnnouncement,
   dueAnnouncements,
+  endAnnouncement,
   forgetAnnouncement,
+  markAnnouncements,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import { failUnsigned } from "../../../../api/store/media/fail-unsigned.ts";
@@ -78,6 +82,7 @@ import {
 import { replaceCommand, storedTexts } from "../../../../api/store/requests/repair.ts";
 import { BUSY } from "../support/large-database.ts";
 import { firstPages, NOW, SLOTS, type Tour } from "./tour.ts";
+import { taker } from "../../../support/taker.ts";
 
 const UNAVAILABLE = mediaFailure({ errorCode: "media_unavailable", field: "image", message: "no answer" });
 
@@ -96,7 +101,8 @@ export async function runMedia(tour: Tour): Promise<void> {
   await hasForgotten(read);
   await write((trx) => releaseForgotten(trx, 100));
   await write((trx) => addPin(trx, "new", NOW));
-  const pins = await write((trx) => takePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
+  const lease = { ...taker(), now: NOW, leaseUntil: NOW + 60_000, limit: 10 };
+  const { taken: pins } = await write((trx) => takePins(trx, lease));
   await write((trx) => renewPins(trx, pins, NOW + 90_000));
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
@@ -110,7 +116,11 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => removePin(trx, "new"));
   await waitingPins(read);
   await write((trx) => addAnnouncement(trx, "new"));
-  await dueAnnouncements(read, NOW, 100);
+  const due = await dueAnnouncements(read, NOW, 4);
+  await write((trx) => markAnnouncements(trx, due, null));
+  await write((trx) => endAnnouncement(trx, "new"));
+  await write((trx) => parkRows(trx, "announcement", [{ id: "new", error: "it always fails" }], NOW));
+  await write((trx) => retryParked(trx, "announcement", "new"));
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
@@ -154,7 +164,9 @@ async function blocks({ read, write }: Tour): Promise<void> {
 async function jobs({ read, write }: Tour): Promise<void> {
   const take = async (holder: string) => {
     const slots = new FairSlots(SLOTS);
-    const { taken } = await write((trx) => takeMediaJobs(trx, { now: NOW, leaseUntil: NOW + 60_000, holder, slots }));
+    const { taken } = await write((trx) =>
+      takeMediaJobs(trx, { ...taker(holder), now: NOW, leaseUntil: NOW + 60_000, slots }),
+    );
     return taken;
   };
   await dueMediaJobs(read, NOW, 4);
@@ -178,7 +190,7 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => failUnsigned(trx, finished.request.id, "ended_by_operator", NOW));
   await storedTexts(read, finished.request.id);
   await write((trx) => replaceCommand(trx, finished.request.id, finished.request.command));
-  await write((trx) => returnMediaJob(trx, returned, NOW, true));
+  await write((trx) => returnMediaJob(trx, returned, NOW, "counts"));
   const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
   await write((trx) => parkMediaJobs(trx, [broken], NOW));
   await write((trx) => insertMediaJobs(trx, [{ id: finished.request.id, appId: BUSY.app }]));

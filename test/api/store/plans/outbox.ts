@@ -29,6 +29,7 @@ import {
 } from "../../../../api/store/outbox/webhooks.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, SLOTS, type Tour } from "./tour.ts";
+import { taker } from "../../../support/taker.ts";
 
 const { app } = BUSY;
 const url = "https://busy.example/";
@@ -51,8 +52,12 @@ export async function runOutbox(tour: Tour): Promise<void> {
 /** Takes deliveries while two apps wait, one of whose queues is being ended, and stores every kind of result. */
 async function deliver({ read, write }: Tour): Promise<void> {
   const takeMore = (trx: Trx) =>
-    takeDueDeliveries(trx, { now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
+    takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
   const look = () => write(takeMore);
+  // One that is put aside.
+  const [first = ""] = await dueDeliveries(read, NOW);
+  const crashed = { holder: null, crashes: 4 };
+  await write((trx) => trx.updateTable("deliveries").set(crashed).where("id", "=", first).execute());
   const { taken } = await look();
   await dueDeliveries(read, NOW);
   await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));

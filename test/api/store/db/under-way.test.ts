@@ -1,0 +1,287 @@
+import { expect } from "chai";
+
+import type { ParkedKind } from "../../../../api/domain/conditions.ts";
+import { newLeaseHolder } from "../../../../api/shared/lease-holder.ts";
+import type { Database } from "../../../../api/store/db/database.ts";
+import { countParked, parkedOf, parkRows } from "../../../../api/store/db/parked-rows.ts";
+import { failedAlone, LoneRuns, retryParked } from "../../../../api/store/db/under-way.ts";
+import { takeReads, returnRead } from "../../../../api/store/ledger/contract-reads.ts";
+import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-states.ts";
+import {
+  addAnnouncement,
+  dueAnnouncements,
+  endAnnouncement,
+  markAnnouncements,
+} from "../../../../api/store/media/announcements.ts";
+import { addPin, finishPin, takePins } from "../../../../api/store/media/pins.ts";
+import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
+import { returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
+import { FairSlots } from "../../../../api/shared/fair-slots.ts";
+import { useTestDatabase } from "../../../support/use-database.ts";
+import { addApp, addWebhook } from "../../support/rows.ts";
+
+const APP = "app-1";
+const NOW = 1_700_000_000_000;
+/** No process of this host. */
+const DEAD = "other-host/-/1/x";
+const DAY = 86_400_000;
+
+/** What was taken, and how to end or give back the first of it. */
+interface Taken {
+  jobs: { id: string; crashes: number }[];
+  end: () => Promise<unknown>;
+  giveBack: () => Promise<unknown>;
+}
+
+interface Kind {
+  kind: ParkedKind;
+  add: (database: Database, count: number) => Promise<unknown>;
+  take: (database: Database, options: { now: number; holder: string; lone: LoneRuns }) => Promise<Taken>;
+}
+
+const LEASE = 60_000;
+const slots = () => new FairSlots({ shared: 20, ofApp: 10, most: 20 });
+const addressOf = (index: number) => `0x${(index + 1).toString().padStart(40, "0")}`;
+
+/** The jobs that need no request. `media-jobs.test.ts` has the others. */
+const KINDS: Kind[] = [
+  {
+    kind: "pin",
+    add: (database, count) =>
+      database.write(async (trx) => {
+        for (let index = 0; index < count; index++) await addPin(trx, `cid-${index.toString()}`, NOW);
+      }),
+    take: async (database, { now, ...by }) => {
+      const lease = { ...by, now, leaseUntil: now + LEASE, limit: 4 };
+      const { taken } = await database.write((trx) => takePins(trx, lease));
+      const [first] = taken;
+      return {
+        jobs: taken.map(({ cid: id, crashes }) => ({ id, crashes })),
+        end: () => database.write((trx) => finishPin(trx, first!)),
+        giveBack: () => database.write((trx) => trx.updateTable("pins").set({ holder: null, due_at: 0 }).execute()),
+      };
+    },
+  },
+  {
+    kind: "announcement",
+    add: (database, count) =>
+      database.write(async (trx) => {
+        for (let index = 0; index < count; index++) await addAnnouncement(trx, `cid-${index.toString()}`);
+      }),
+    take: async (database, { now, ...by }) => {
+      const { run: taken, aside } = by.lone.sort(await dueAnnouncements(database.read, now, 4), 0);
+      await database.write(async (trx) => {
+        await markAnnouncements(trx, taken, by.holder);
+        await markAnnouncements(trx, aside, null);
+        await parkRows(
+          trx,
+          "announcement",
+          failedAlone(aside, ({ cid }) => cid),
+          now,
+        );
+      });
+      return {
+        jobs: taken.map(({ cid: id, crashes }) => ({ id, crashes })),
+        end: () => database.write((trx) => endAnnouncement(trx, taken[0]!.cid)),
+        giveBack: () => database.write((trx) => markAnnouncements(trx, taken, null)),
+      };
+    },
+  },
+  {
+    kind: "delivery",
+    add: async (database, count) => {
+      await database.write(async (trx) => {
+        for (let index = 0; index < count; index++) await enqueueTestEvent(trx, APP, NOW);
+      });
+    },
+    take: async (database, { now, ...by }) => {
+      const lease = { ...by, now, leaseUntil: now + LEASE, slots: slots(), running: 0 };
+      const { taken } = await database.write((trx) => takeDueDeliveries(trx, lease));
+      const result = { responseStatus: 500, responseBody: null, error: "500", nextAt: 0 };
+      return {
+        jobs: taken.map(({ id, crashes }) => ({ id, crashes })),
+        end: () => database.write((trx) => recordTries(trx, [{ ...taken[0]!, result }], now)),
+        giveBack: () => database.write((trx) => returnDeliveries(trx, taken)),
+      };
+    },
+  },
+  {
+    kind: "contract_read",
+    add: (database, count) =>
+      database.write(async (trx) => {
+        for (let index = 0; index < count; index++) {
+          await trx
+            .insertInto("foreign_contracts")
+            .values(contractRow(index, "followed", null))
+            .execute();
+          const read = { contract: addressOf(index), owner: addressOf(9), app_id: APP, search: 0 as const };
+          await trx
+            .insertInto("contract_reads")
+            .values({ ...read, complete_to: null, due_at: 0, tries: 0, fence: 0 })
+            .execute();
+        }
+      }),
+    take: async (database, { now, ...by }) => {
+      const limits = { limit: 4, limitOfApp: 4, perMinute: 1_000, running: 0 };
+      const { taken } = await database.write((trx) =>
+        takeReads(trx, { ...by, ...limits, now, leaseUntil: now + LEASE }),
+      );
+      return {
+        jobs: taken.map(({ contract, owner, crashes }) => ({ id: `${contract}/${owner}`, crashes })),
+        end: () => database.write((trx) => returnRead(trx, taken[0]!, 0, true)),
+        giveBack: () =>
+          database.write(async (trx) => {
+            for (const read of taken) await returnRead(trx, read, 0, false);
+          }),
+      };
+    },
+  },
+  {
+    kind: "contract_read",
+    add: (database, count) =>
+      database.write(async (trx) => {
+        for (let index = 0; index < count; index++)
+          await trx
+            .insertInto("foreign_contracts")
+            .values(contractRow(index, "checking", 0))
+            .execute();
+      }),
+    take: async (database, { now, ...by }) => {
+      const lease = { ...by, now, leaseUntil: now + LEASE, limit: 4 };
+      const { taken } = await database.write((trx) => takeContracts(trx, lease));
+      return {
+        jobs: taken.map(({ address: id, crashes }) => ({ id, crashes })),
+        end: () => database.write((trx) => inspectAt(trx, taken[0]!, 0, true)),
+        giveBack: () =>
+          database.write(async (trx) => {
+            for (const contract of taken) await inspectAt(trx, contract, 0, false);
+          }),
+      };
+    },
+  },
+];
+
+function contractRow(index: number, state: "followed" | "checking", dueAt: number | null) {
+  const unused = { name: null, reason: null, as_of: null, failures: 0, quarantines: 0, released_at: null };
+  const counted = { window_from: 0, window_logs: 0, created_at: NOW };
+  return { address: addressOf(index), type: "ERC721" as const, state, due_at: dueAt, ...unused, ...counted };
+}
+
+for (const [index, { kind, add, take }] of KINDS.entries()) {
+  describe(`jobs of the kind ${kind} (${index.toString()}) at which a process died`, () => {
+    const database = useTestDatabase();
+    /** Each process comes after the lease of the one before is over. */
+    let now: number;
+    const process = (holder: string, lone = new LoneRuns()) =>
+      take(database, { now: (now += 2 * LEASE), holder, lone });
+    const crash = async () => (await process(DEAD)).jobs;
+    const crashesOf = ({ jobs }: Taken) => jobs.map(({ crashes }) => crashes);
+
+    beforeEach(async () => {
+      now = NOW;
+      await addApp(database, APP);
+      await addWebhook(database, APP, NOW);
+    });
+
+    it("run alone after the first crash, and are jobs like any other when their work has ended", async () => {
+      await add(database, 2);
+      expect(await crash()).to.have.length(2);
+      const first = await process(newLeaseHolder());
+      expect(crashesOf(first)).to.deep.equal([1]);
+      await first.end();
+      const second = await process(newLeaseHolder());
+      // Which of the two comes first does not matter: the first one may be retried before the second.
+      expect([[1], [0]]).to.deep.include(crashesOf(second).slice(0, 1));
+    });
+
+    it("are put aside after three crashes alone, until the operator tries them again", async () => {
+      await add(database, 1);
+      for (const crashes of [0, 1, 2, 3]) expect(await crash()).to.have.nested.property("[0].crashes", crashes);
+      for (let looks = 0; looks < 3; looks++) {
+        now += DAY / 24;
+        expect((await process(newLeaseHolder())).jobs).to.deep.equal([]);
+      }
+      expect((await countParked(database.read))[kind]).to.equal(1);
+      const rows = await parkedOf(database.read, kind);
+      const id = rows[0]?.id ?? "";
+      expect(await database.write((trx) => retryParked(trx, kind, id))).to.equal(true);
+      expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0]);
+      expect(await database.write((trx) => retryParked(trx, kind, id))).to.equal(false);
+    });
+
+    it("count nothing when a process stops, or is only slow", async () => {
+      await add(database, 2);
+      const stopped = await process(DEAD);
+      await stopped.giveBack();
+      const slow = await process(newLeaseHolder());
+      expect(crashesOf(slow)).to.deep.equal([0, 0]);
+      expect(crashesOf(await process(newLeaseHolder()))).to.deep.equal([0, 0]);
+    });
+
+    it("do not reach the limit as long as their work ends now and then: sixty processes die", async () => {
+      await add(database, 1);
+      for (let kills = 0; kills < 60; kills++) {
+        const taken = await process(kills % 3 === 2 ? newLeaseHolder() : DEAD);
+        expect(taken.jobs, kills.toString()).to.have.length(1);
+        if (kills % 3 !== 2) continue;
+        await taken.end();
+        await again(database);
+      }
+      expect((await countParked(database.read))[kind]).to.equal(0);
+    });
+  });
+}
+
+/** Content that was pinned is to be pinned again. */
+async function again(database: Database): Promise<void> {
+  await database.write((trx) => trx.updateTable("pins").set({ due_at: 0 }).execute());
+}
+
+describe("jobs that run alone", () => {
+  let now: number;
+  let lone: LoneRuns;
+  beforeEach(() => {
+    now = 0;
+    lone = new LoneRuns(() => now);
+  });
+
+  const row = (app: string, crashes: number) => ({ app, crashes, holder: null });
+  const sort = (rows: ReturnType<typeof row>[], running = 0) => lone.sort(rows, running, ({ app }) => app).run;
+  const run = (app: string, took: number) =>
+    lone.run({ crashes: 1 }, app, () => {
+      now += took;
+      return Promise.resolve();
+    });
+
+  it("wait until the others of their kind have ended, and nothing else begins meanwhile", () => {
+    expect(sort([row("a", 0), row("b", 1)], 3)).to.deep.equal([]);
+    expect(sort([row("a", 0), row("b", 1)])).to.deep.equal([row("b", 1)]);
+  });
+
+  it("wait for those of other kinds", async () => {
+    const hanging = Promise.withResolvers<null>();
+    const first = lone.run({ crashes: 1 }, "a", () => hanging.promise);
+    expect(sort([row("a", 0), row("b", 1)])).to.deep.equal([row("a", 0)]);
+    const order: string[] = [];
+    const second = lone.run({ crashes: 1 }, "b", () => Promise.resolve(order.push("b")));
+    const other = lone.run({ crashes: 0 }, "c", () => Promise.resolve(order.push("c")));
+    await other;
+    expect(order).to.deep.equal(["c"]);
+    hanging.resolve(null);
+    await Promise.all([first, second]);
+    expect(order).to.deep.equal(["c", "b"]);
+  });
+
+  it("leave the others as much time, so that an app whose server hangs stops nobody", async () => {
+    expect(sort([row("a", 0), row("hangs", 1)])).to.deep.equal([row("hangs", 1)]);
+    await run("hangs", 15_000);
+    expect(sort([row("a", 0), row("hangs", 1)])).to.deep.equal([row("a", 0)]);
+    now += 15_000;
+    expect(sort([row("hangs", 1), row("fast", 1)])).to.deep.equal([row("fast", 1)]);
+    for (let jobs = 0; jobs < 512; jobs++) {
+      await run("fast", 5);
+      expect(sort([row("hangs", 1), row("fast", 1)])).to.deep.equal([row("fast", 1)]);
+    }
+  });
+});
