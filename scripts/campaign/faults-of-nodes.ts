@@ -1,6 +1,8 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import type { FaultyNode, NodeFault } from "../scene/faulty-node.ts";
+import { Relay__factory } from "../../types/ethers-contracts/factories/Relay__factory.ts";
+import type { FaultyNode, Lie, NodeFault } from "../scene/faulty-node.ts";
+import type { ProxiedCall } from "../scene/rpc-proxy.ts";
 import type { Fault } from "./faults.ts";
 import type { World } from "./world.ts";
 
@@ -37,15 +39,97 @@ const OF_ONE: Record<string, (head: number) => NodeFault> = {
   "refuses transactions": () => ({ kind: "refuses-transactions" }),
 };
 
+const relay = Relay__factory.createInterface();
+const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
+
+/** A lie of the first node: one value of an answer. @param place what the lie needs to know. */
+type Tell = (call: ProxiedCall, result: unknown, place: Place) => Lie | undefined;
+
+interface Place {
+  wallets: ReadonlySet<string>;
+  /** The code of a wallet that has delegated; null: none has. */
+  delegated: string | null;
+}
+
+const ofMethod =
+  (method: string, result: string): Tell =>
+  (call) =>
+    call.method === method ? { result } : undefined;
+
+const ofRelay =
+  (name: "paused" | "isOperator", value: number): Tell =>
+  ({ method, params: [call] }) =>
+    method === "eth_call" && String((call as { data?: string }).data).startsWith(relay.getFunction(name).selector)
+      ? { result: word(value) }
+      : undefined;
+
+const ofNewestBlock =
+  (change: object): Tell =>
+  ({ method, params }, block) =>
+    method === "eth_getBlockByNumber" && params[0] === "latest"
+      ? { result: { ...(block as object), ...change } }
+      : undefined;
+
+const ofWallets =
+  (method: string, result: (place: Place) => string | null): Tell =>
+  ({ method: asked, params: [account] }, _result, place) => {
+    const told = result(place);
+    return asked === method && told !== null && place.wallets.has(String(account).toLowerCase())
+      ? { result: told }
+      : undefined;
+  };
+
+const LIES: Record<string, Tell> = {
+  "names a block gas limit of 30,000": ofNewestBlock({ gasLimit: "0x7530" }),
+  "estimates far too much gas": ofMethod("eth_estimateGas", "0x2000000"),
+  "says that simulated calls revert": ({ method }) =>
+    method === "eth_estimateGas"
+      ? { error: { code: 3, message: "execution reverted", data: "0x63c38351" } }
+      : undefined,
+  "names wrong nonces of wallets": ofWallets("eth_getTransactionCount", () => "0x7"),
+  "says that all wallets have delegated": ofWallets("eth_getCode", ({ delegated }) => delegated),
+  "says that the lanes have no funds": ofMethod("eth_getBalance", "0x0"),
+  "says that the relay is paused": ofRelay("paused", 1),
+  "says that the lanes are not operators": ofRelay("isOperator", 0),
+  "names a base fee above every limit": ofNewestBlock({ baseFeePerGas: "0x2d79883d2000" }),
+  "names no base fee": ofNewestBlock({ baseFeePerGas: "0x0" }),
+};
+
+async function placeOf({ wallets, node }: World): Promise<Place> {
+  const codes = await Promise.all(wallets.map((wallet) => node.provider.getCode(wallet)));
+  return {
+    wallets: new Set(wallets.map((wallet) => wallet.toLowerCase())),
+    delegated: codes.find((code) => code !== "0x") ?? null,
+  };
+}
+
+const FAULTS_OF_ONE: Record<string, (world: World) => Promise<NodeFault>> = {
+  ...Object.fromEntries(
+    Object.entries(OF_ONE).map(([name, fault]) => [
+      name,
+      async (world: World) => fault(await world.node.provider.getBlockNumber()),
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(LIES).map(([name, tell]) => [
+      name,
+      async (world: World): Promise<NodeFault> => {
+        const place = await placeOf(world);
+        return { kind: "lies", tell: (call, result) => tell(call, result, place) };
+      },
+    ]),
+  ),
+};
+
 /** For a service that has several nodes. */
 export const NODE_FAULTS: Fault[] = [
-  ...Object.entries(OF_ONE).map(([name, fault]) => ({
+  ...Object.entries(FAULTS_OF_ONE).map(([name, fault]) => ({
     name: `first node ${name}`,
     inject: async (world: World, load: Promise<unknown>) => {
       const [first] = world.nodes;
       if (first === undefined) return 0;
       const before = first.count;
-      first.fault = fault(await world.node.provider.getBlockNumber());
+      first.fault = await fault(world);
       await meanwhile(world, load);
       first.fault = null;
       const affected = first.count - before;

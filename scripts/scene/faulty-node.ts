@@ -2,6 +2,8 @@ import { id } from "ethers";
 
 import { type Exchange, NodeProxy, postToNode, type ProxiedCall } from "./rpc-proxy.ts";
 
+export type Lie = { result: unknown } | { error: { code: number; message: string; data?: string } };
+
 /** What is wrong with a node. `null`: nothing. */
 export type NodeFault =
   /** It closes every connection. */
@@ -24,6 +26,8 @@ export type NodeFault =
   | { kind: "invents-costs"; gasUsed: string }
   /** It names a far too high fee. */
   | { kind: "invents-fees"; wei: string }
+  /** It changes answers. undefined: not this one. */
+  | { kind: "lies"; tell: (call: ProxiedCall, result: unknown) => Lie | undefined }
   /** It serves another chain. */
   | { kind: "other-chain" }
   /** It refuses calls that come together. */
@@ -123,6 +127,10 @@ interface NodeAnswer {
 
 function changedAnswer({ method, params }: ProxiedCall, answer: NodeAnswer, fault: NodeFault): object {
   const other = (result: unknown) => ({ jsonrpc: "2.0", id: answer.id, result });
+  if (fault.kind === "lies") {
+    const lie = fault.tell({ id: answer.id, method, params }, answer.result);
+    return lie === undefined ? answer : { jsonrpc: "2.0", id: answer.id, ...lie };
+  }
   if (fault.kind === "invents-fees" && method === "eth_maxPriorityFeePerGas") return other(fault.wei);
   if (fault.kind === "invents-costs" && method === "eth_getTransactionReceipt" && answer.result != null)
     return other({ ...answer.result, gasUsed: fault.gasUsed });
