@@ -40,7 +40,9 @@ const OF_ONE: Record<string, (head: number) => NodeFault> = {
 };
 
 const relay = Relay__factory.createInterface();
-const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
+function word(value: number): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
 
 /** A lie of the first node: one value of an answer. @param place what the lie needs to know. */
 type Tell = (call: ProxiedCall, result: unknown, place: Place) => Lie | undefined;
@@ -51,33 +53,33 @@ interface Place {
   delegated: string | null;
 }
 
-const ofMethod =
-  (method: string, result: string): Tell =>
-  (call) =>
-    call.method === method ? { result } : undefined;
+function ofMethod(method: string, result: string): Tell {
+  return (call) => (call.method === method ? { result } : undefined);
+}
 
-const ofRelay =
-  (name: "paused" | "isOperator", value: number): Tell =>
-  ({ method, params: [call] }) =>
-    method === "eth_call" && String((call as { data?: string }).data).startsWith(relay.getFunction(name).selector)
+function ofRelay(name: "paused" | "isOperator", value: number): Tell {
+  const { selector } = relay.getFunction(name);
+  return ({ method, params: [call] }) =>
+    method === "eth_call" && String((call as { data?: string }).data).startsWith(selector)
       ? { result: word(value) }
       : undefined;
+}
 
-const ofNewestBlock =
-  (change: object): Tell =>
-  ({ method, params }, block) =>
+function ofNewestBlock(change: object): Tell {
+  return ({ method, params }, block) =>
     method === "eth_getBlockByNumber" && params[0] === "latest"
       ? { result: { ...(block as object), ...change } }
       : undefined;
+}
 
-const ofWallets =
-  (method: string, result: (place: Place) => string | null): Tell =>
-  ({ method: asked, params: [account] }, _result, place) => {
+function ofWallets(method: string, result: (place: Place) => string | null): Tell {
+  return ({ method: asked, params: [account] }, _result, place) => {
     const told = result(place);
     return asked === method && told !== null && place.wallets.has(String(account).toLowerCase())
       ? { result: told }
       : undefined;
   };
+}
 
 const LIES: Record<string, Tell> = {
   "names a block gas limit of 30,000": ofNewestBlock({ gasLimit: "0x7530" }),

@@ -8,6 +8,7 @@ import { createNodesMemory } from "../../../api/chain/node-memory.ts";
 import { Nodes } from "../../../api/chain/nodes.ts";
 import { simulatePlannedCalls } from "../../../api/chain/simulate-calls.ts";
 import type { Command } from "../../../api/domain/command.ts";
+import { readHoldings } from "../../../api/chain/foreign.ts";
 import { feesOfReplacement } from "../../../api/relayer/can-send.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 
@@ -333,6 +334,35 @@ describe("Nodes", () => {
         const { fees } = await feesOfReplacement(client, 1_000n);
         expect(fees).to.deep.equal({ maxFeePerGas: 116n, maxPriorityFeePerGas: 100n });
       });
+    });
+  });
+
+  describe("given a node on which all calls of a contract fail", () => {
+    const query = {
+      contract: `0x${"22".repeat(20)}`,
+      type: "ERC1155",
+      tokenId: "1",
+      owner: `0x${"33".repeat(20)}`,
+    } as const;
+    /** What runs is the control call only; the contract's own call gets this answer. */
+    const contractAnswers =
+      (answer: unknown): FakeRpc["answer"] =>
+      ({ method, params: [call] }) => {
+        if (method !== "eth_call") return "0x64";
+        const { to, data } = call as { to: string; data: string };
+        return to === query.contract ? answer : data;
+      };
+    const FAILED = { error: { code: -32_000, message: "out of gas" } };
+
+    it("takes the answer of another one: the contract is not to blame", async () => {
+      fake(1).answer = contractAnswers(FAILED);
+      fake(2).answer = contractAnswers(`0x${"5".padStart(64, "0")}`);
+      expect(await readHoldings(client, [query], { gas: 100_000, block: 100 })).to.deep.equal([5n]);
+    });
+
+    it("says that they fail if they fail on the other one, too", async () => {
+      for (const number of [1, 2]) fake(number).answer = contractAnswers(FAILED);
+      expect(await readHoldings(client, [query], { gas: 100_000, block: 100 })).to.deep.equal(["failed"]);
     });
   });
 

@@ -25,27 +25,29 @@ type Tell = (
   node: (call: ProxiedCall) => Promise<unknown>,
 ) => ReturnType<Interception>;
 
-const word = (value: number) => `0x${value.toString(16).padStart(64, "0")}`;
 const relay = Relay__factory.createInterface();
 
+function word(value: number): string {
+  return `0x${value.toString(16).padStart(64, "0")}`;
+}
+
 /** Answers the relay's function in its place. */
-const relaySays =
-  (name: "paused" | "isOperator", result: string): Tell =>
-  ({ method, params: [call] }, place) => {
+function relaySays(name: "paused" | "isOperator", result: string): Tell {
+  const { selector } = relay.getFunction(name);
+  return ({ method, params: [call] }, place) => {
     if (method !== "eth_call") return undefined;
     const { to, data } = call as { to?: string; data?: string };
-    const selector = relay.getFunction(name).selector;
-    return to?.toLowerCase() === place.relay.toLowerCase() && data?.startsWith(selector) === true
-      ? { result }
-      : undefined;
+    const isAsked = to?.toLowerCase() === place.relay.toLowerCase() && data?.startsWith(selector) === true;
+    return isAsked ? { result } : undefined;
   };
+}
 
-const newestBlock =
-  (change: object): Tell =>
-  async (call, _place, node) => {
+function newestBlock(change: object): Tell {
+  return async (call, _place, node) => {
     if (call.method !== "eth_getBlockByNumber" || call.params[0] !== "latest") return undefined;
     return { result: { ...((await node(call)) as object), ...change } };
   };
+}
 
 /** What one node says, and why the lane does not send while no other node contradicts. */
 const STOPPING: { name: string; tell: Tell; says: RegExp }[] = [
@@ -130,7 +132,7 @@ for (const count of [1, 3]) {
         const { status, errors } = await api.done("/v1/transfers", {
           from_address: from,
           to_address: place.wallet,
-          contract_address: String(plain.target),
+          contract_address: await plain.getAddress(),
           token_id: token,
         });
         expect([status, errors]).to.deep.equal(["completed", null]);

@@ -254,4 +254,20 @@ describe("rollback", () => {
       expect(total).to.deep.equal([{ value: 0 }]);
     });
   });
+
+  describe("given a mark of a lane's transaction that the database does not know", () => {
+    it("removes it with its block, and only with it; the first of two stays meanwhile", async () => {
+      await startAtBlock(database, 0);
+      const mark = () => readMeta(database.read, "unknown_transaction");
+      await apply(database, { block: 1 });
+      await apply(database, { block: 2, unknownTransaction: { hash: "0x02", blockNumber: 2 } });
+      await apply(database, { block: 3, unknownTransaction: { hash: "0x03", blockNumber: 3 } });
+      await database.write((trx) => rollback(trx, 2));
+      expect(await mark()).to.equal("0x02");
+      await database.write((trx) => rollback(trx, 1));
+      expect(await mark()).to.equal(null);
+      await apply(database, { block: 2, unknownTransaction: { hash: "0x03", blockNumber: 2 } });
+      expect(await mark()).to.equal("0x03");
+    });
+  });
 });
