@@ -4,6 +4,7 @@ import { id as topicOf, toQuantity, Transaction } from "ethers";
 import { signTransaction } from "../../../api/chain/transaction.ts";
 import { readContracts, readMeta } from "../../../api/store/db/meta.ts";
 import { type Interception, type ProxiedCall, type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
+import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -137,6 +138,27 @@ for (const count of [1, 3]) {
         });
         expect([status, errors]).to.deep.equal(["completed", null]);
       }
+    });
+
+    it("a burn that moved nothing: fails only if no other node has seen it move", async () => {
+      const hostile = await new HostileERC721__factory(await moneta.provider.getSigner(3)).deploy();
+      const contract = await hostile.getAddress();
+      const from = await api.wallet();
+      await (await hostile.claim(1, from)).wait();
+      const burn = { from_address: from, contract_address: contract, token_id: 1 };
+      const before = await moneta.provider.getBlock("latest");
+      // The first node cannot be told from an honest one here: the second one says that the token is gone after the block.
+      const [, second] = proxies;
+      if (second !== undefined)
+        second.intercept = ({ method, params: [call, at] }) => {
+          if (method !== "eth_call") return undefined;
+          const isAfter = !JSON.stringify(at).includes(before?.hash ?? "");
+          const { to } = call as { to?: string };
+          return to?.toLowerCase() === contract.toLowerCase() && isAfter ? { result: word(0) } : undefined;
+        };
+      const { status, error_code } = await api.done("/v1/burns", burn);
+      if (second !== undefined) second.intercept = null;
+      expect([status, error_code]).to.deep.equal(count === 1 ? ["failed", "nothing_moved"] : ["completed", null]);
     });
 
     /** Invents a batch of the relay in the next block, with the hash of a transaction that the lane signed for a chain. */
