@@ -77,6 +77,12 @@ const CALLS = {
       return mint({ collection_address: world.erc721, to_address: to, name: "Picture", image, copy_media: true });
     },
   },
+  /** Only the fault makes such calls: each time that the media are fetched, the process dies. */
+  "mint-that-kills": {
+    weight: 0,
+    mustEnd: { errorCode: "media_unavailable" },
+    build: ({ world, random }) => mint({ collection_address: world.erc721, to_address: random.pick(world.wallets) }),
+  },
   "mint-with-upload": {
     weight: 4,
     mustEnd: "completed",

@@ -1,7 +1,10 @@
+import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 
 import { CRASH_POINTS } from "../../api/shared/crash-point.ts";
 import type { Fault } from "./faults.ts";
+import { listenOnLoopback } from "../scene/loopback.ts";
+import { until } from "../scene/until.ts";
 import { reaching } from "./hostile-contract.ts";
 import type { World } from "./world.ts";
 
@@ -12,6 +15,10 @@ const TAKEOVER_TIMEOUT = 30_000;
 /** SQLite's messages for a refused write. */
 const WRITE_REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
 
+/** More than the service lets a job kill it. */
+const MOST_DEATHS = 10;
+/** Longest wait for what must happen soon. */
+const SOON = { within: 120_000 };
 /** Milliseconds that a fault of the disk lasts at most. */
 const DURATION = 700;
 
@@ -40,6 +47,7 @@ export const SQLITE_FAULTS: Fault[] = [
       return 1;
     },
   },
+  { name: "media that kill the process", inject: killByMedia },
   {
     name: "disk full",
     mayFailCalls: true,
@@ -81,6 +89,36 @@ export const SQLITE_FAULTS: Fault[] = [
     },
   },
 ];
+
+/**
+ * Each time that a server is asked for the media of a mint, the process dies, as one that runs out of memory does. The mint must
+ * fail after some deaths, and everything beside it must end as without it.
+ * @returns how often the process died.
+ */
+async function killByMedia(world: World, load: Promise<unknown>): Promise<number> {
+  const { attacker, sqlite } = world;
+  const fetches = { seen: 0 };
+  const server = await listenOnLoopback(createServer(() => (fetches.seen += 1)));
+  try {
+    const image = `${server.url}/bomb.png`;
+    const body = { collection_address: attacker.collection, to_address: attacker.wallet, image, copy_media: true };
+    const id = await attacker.client.accept("/v1/nfts", body);
+    if (id === null) return 0;
+    attacker.accepted.push({ id, kind: "mint-that-kills" });
+    let deaths = 0;
+    for (; deaths < MOST_DEATHS; deaths++) {
+      const failed = async () => (await attacker.client.ok("GET", `/v1/requests/${id}`))["status"] === "failed";
+      const isFetched = () => fetches.seen > deaths;
+      await until("the media are fetched, or their mint fails", async () => isFetched() || (await failed()), SOON);
+      if (!isFetched()) break;
+      await sqlite.restart();
+    }
+    await load;
+    return deaths;
+  } finally {
+    await server.stop();
+  }
+}
 
 /** @returns how many writes were refused. */
 async function withoutDisk(world: World, disk: "full" | "read-only"): Promise<number> {

@@ -90,7 +90,7 @@ describe("command line: prune", () => {
       const left = await rows();
       expect(left).to.be.within(1, COUNT - STEP);
       expect(left % STEP).to.equal(0);
-      const announced = await cli.api.database.read.selectFrom("processes").select("id").execute();
+      const announced = await cli.api.database.read.selectFrom("other_processes").select("id").execute();
       expect(announced.map(({ id }) => id.split("/")[2])).to.include(String(first.child.pid));
       expect(await counted()).to.equal(left);
       expect(await cli.json<PruneResult>("prune")).to.include({ rows: left });
