@@ -117,13 +117,6 @@ export async function delegatedAmong(db: Db, wallets: string[]): Promise<Set<str
   return new Set(rows.map(({ address }) => address));
 }
 
-/** Calls through the delegates of these wallets have succeeded in final blocks. */
-export async function noteDelegated(trx: Trx, wallets: readonly string[]): Promise<void> {
-  if (wallets.length === 0) return;
-  await sql`
-    update wallets set delegated = 1 where delegated = 0 and address in ${textSet(trx, wallets)}`.execute(trx);
-}
-
 /** The app of each address that is a wallet of the service. */
 export async function walletApps(db: Db, addresses: readonly string[]): Promise<Map<string, string>> {
   if (addresses.length === 0) return new Map();

@@ -2,11 +2,10 @@ import { sql } from "kysely";
 
 import { isDelegated } from "../../domain/command.ts";
 import { isFinal } from "../../domain/request.ts";
-import { noteDelegated } from "../apps/wallets.ts";
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { mayBeTried } from "../db/parked-rows.ts";
-import { type Db, lockLedger, type Trx } from "../db/sql.ts";
+import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { addVerifications } from "../listings/verifications.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
@@ -84,6 +83,13 @@ export async function settleConfirmed(
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);
   return final;
+}
+
+/** Calls through the delegates of these wallets have succeeded in final blocks. */
+export async function noteDelegated(trx: Trx, wallets: readonly string[]): Promise<void> {
+  if (wallets.length === 0) return;
+  await sql`
+    update wallets set delegated = 1 where delegated = 0 and address in ${textSet(trx, wallets)}`.execute(trx);
 }
 
 /** The wallets whose delegates ran a call. */

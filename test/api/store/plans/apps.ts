@@ -1,3 +1,4 @@
+import { noteDelegated } from "../../../../api/store/requests/settle-confirmed.ts";
 import {
   countLiveTokens,
   endApiToken,
@@ -40,7 +41,6 @@ import {
   insertWallets,
   listWallets,
   delegatedAmong,
-  noteDelegated,
   walletPaths,
 } from "../../../../api/store/apps/wallets.ts";
 import { BUSY } from "../support/large-database.ts";
