@@ -22,7 +22,7 @@ for (const roles of ["api,relayer,indexer,webhooks,media", "webhooks"]) {
       expect((refused as Error).message).to.include(`process ${String(running.child.pid)} on `);
       // As if the process had been paused until its time was over.
       await eventually(async () => {
-        await rawSql(moneta.databaseUrl, "delete from processes");
+        for (const table of ["processes", "other_processes"]) await rawSql(moneta.databaseUrl, `delete from ${table}`);
         return openLater(moneta.databaseUrl).then(
           () => true,
           () => undefined,
