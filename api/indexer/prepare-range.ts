@@ -136,11 +136,11 @@ export async function prepareRange(
 }
 
 async function firstOfLanes(
-  { ofLanes }: PrepareDeps,
+  deps: PrepareDeps,
   { relay }: ChainRange,
   hashes: string[],
 ): Promise<BlockRange["unknownTransaction"]> {
-  const hash = hashes.length === 0 ? null : await ofLanes(hashes);
+  const hash = hashes.length === 0 ? null : await deps.ofLanes(hashes);
   const event = relay.find(({ transactionHash }) => transactionHash === hash);
   return hash === null || event === undefined ? null : { hash, blockNumber: event.blockNumber };
 }

@@ -14,7 +14,7 @@ import { type Metrics, secondsSince } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import { type FailedRow, isOutage, type ParkedRow, parkRows } from "../store/db/parked-rows.ts";
-import { type Engine, engineOf, lockLedger } from "../store/db/sql.ts";
+import { engineOf, lockLedger } from "../store/db/sql.ts";
 import { applyRange, type CreationFacts, storeHistoryPart, type Without } from "../store/ledger/apply-range.ts";
 import {
   countMoves,
@@ -33,6 +33,7 @@ import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
 import type { ChainRange } from "./read-range.ts";
+import { cut, type Slice, SliceSize } from "./slices.ts";
 
 /**
  * How often the same blocks are read again because the followed contracts have changed. An app that begins to follow a new
@@ -41,6 +42,9 @@ import type { ChainRange } from "./read-range.ts";
 const MOST_READS_AGAIN = 3;
 /** Milliseconds for the reads of foreign contracts that belong to the newest blocks. The others are read in the background. */
 const FOREIGN_DEADLINE = 2_000;
+
+/** Moves of a block whose history is stored in the same commit as the rest. A block full of the service's own batches has fewer. */
+const LARGEST_HISTORY = 2_000;
 
 export interface BlockWriterDeps extends StoreDeps {
   client: ChainClient;
@@ -360,111 +364,4 @@ export function reportQuarantines(logger: Logger, quarantined: readonly Quaranti
         : "calls of a followed contract keep exceeding their limits: it is quarantined, and tried again afterwards",
     );
   }
-}
-
-/**
- * Milliseconds that the commit of one slice should take. Meanwhile no other write gets its turn on SQLite. On PostgreSQL
- * only mints in the same collections wait, and each commit costs more.
- */
-const TARGET = { sqlite: 30, postgres: 80 } as const;
-/** Moves and other events of a slice: at first, and the bounds. */
-const FIRST = 500;
-const FEWEST = 250;
-const MOST = 5_000;
-/** Moves of a block whose history is stored in the same commit as the rest. A block full of the service's own batches has fewer. */
-const LARGEST_HISTORY = 2_000;
-
-/**
- * How many moves and other events are stored in one commit. It adapts to how long commits take: calls of the API, which write too, must not
- * wait long while the indexer catches up. Not an `AdaptiveSize`: no commit fails, and its time tells which size is right.
- */
-export class SliceSize {
-  readonly #target: number;
-  #value = FIRST;
-
-  constructor(engine: Engine) {
-    this.#target = TARGET[engine];
-  }
-
-  get value(): number {
-    return this.#value;
-  }
-
-  /** @param milliseconds that the commit of so many moves took. */
-  took(moves: number, milliseconds: number): void {
-    // A commit of few moves says little about one of many.
-    if (moves < this.#value / 2) return;
-    const factor = Math.min(2, Math.max(0.5, this.#target / milliseconds));
-    this.#value = Math.round(Math.min(MOST, Math.max(FEWEST, this.#value * factor)));
-  }
-}
-
-/** Consecutive blocks that were read: what one commit stores. */
-export interface Slice {
-  from: number;
-  to: number;
-  /** Moves and other events. A log that is not decoded yet counts as its moves. */
-  moves: number;
-  read: ChainRange;
-}
-
-type Ordered = Pick<ChainRange, "relay" | "moves" | "changes" | "foreign">;
-type Places = Record<keyof Ordered, number>;
-const NAMES = ["relay", "moves", "changes", "foreign"] as const;
-
-/**
- * Cuts off the first blocks, which have at most `most` moves and other events together, or one block that has more.
- * @returns the rest too; null when there is none. It begins with a block that has logs, so the header of that block is known.
- */
-export function cut({ read, from, to }: Omit<Slice, "moves">, most: number): [Slice, Omit<Slice, "moves"> | null] {
-  let end: Places = { relay: 0, moves: 0, changes: 0, foreign: 0 };
-  let moves = 0;
-  let next = firstBlock(read, end);
-  while (next < Infinity) {
-    const after = endOfBlock(read, next, end);
-    const further = sizeBetween(read, end, after);
-    if (moves > 0 && moves + further > most) break;
-    [end, moves] = [after, moves + further];
-    next = firstBlock(read, end);
-  }
-  if (next === Infinity) return [{ from, to, moves, read }, null];
-  return [
-    { from, to: next - 1, moves, read: { ...read, ...part(read, null, end), headers: within(read, from, next - 1) } },
-    {
-      from: next,
-      to,
-      // Contracts that flood are noted with the first blocks.
-      read: { ...read, ...part(read, end, null), headers: within(read, next, to), flooding: new Set() },
-    },
-  ];
-}
-
-/** The first block that has logs from these places on. */
-function firstBlock(read: Ordered, places: Places): number {
-  return Math.min(...NAMES.map((name) => read[name][places[name]]?.blockNumber ?? Infinity));
-}
-
-function endOfBlock(read: Ordered, block: number, places: Places): Places {
-  const end = { ...places };
-  for (const name of NAMES) while (read[name][end[name]]?.blockNumber === block) end[name] += 1;
-  return end;
-}
-
-function sizeBetween({ foreign }: Ordered, start: Places, end: Places): number {
-  const logs = foreign.slice(start.foreign, end.foreign);
-  const decoded = end.relay - start.relay + (end.moves - start.moves) + (end.changes - start.changes);
-  return decoded + logs.reduce((sum, log) => sum + moveCountOf(log), 0);
-}
-
-function part(read: Ordered, start: Places | null, end: Places | null): Ordered {
-  return {
-    relay: read.relay.slice(start?.relay, end?.relay),
-    moves: read.moves.slice(start?.moves, end?.moves),
-    changes: read.changes.slice(start?.changes, end?.changes),
-    foreign: read.foreign.slice(start?.foreign, end?.foreign),
-  };
-}
-
-function within({ headers }: ChainRange, lowest: number, highest: number): ChainRange["headers"] {
-  return new Map([...headers].filter(([number]) => number >= lowest && number <= highest));
 }

@@ -291,10 +291,10 @@ async function flood(
   const { gasUsed = 0n } = (await node.provider.getBlock("latest")) ?? {};
   if (gasUsed >= BigInt(transactions) * 16_700_000n) throw new Error("the moves do not fit into their gas");
   const started = performance.now();
-  let isStored = false;
-  const stored = target.otherMints(FLOOD_TIMEOUT).finally(() => (isStored = true));
+  const progress = { isStored: false };
+  const stored = target.otherMints(FLOOD_TIMEOUT).finally(() => (progress.isStored = true));
   let slowest = 0;
-  while (!isStored) {
+  while (!progress.isStored) {
     const before = performance.now();
     await target.call(other, "POST", "/v1/accounts", {}, { timeout: FLOOD_TIMEOUT });
     slowest = Math.max(slowest, performance.now() - before);

@@ -37,7 +37,7 @@ describe("a process with all roles", () => {
     const [main, worker] = [loaded("main"), loaded("worker")];
     expect(main).to.include.keys("api/v1", "api/commands", "express", "ethers");
     expect(worker).to.include.keys("api/relayer", "api/indexer", "api/webhooks", "api/content/copy", "ethers");
-    for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/content/copy", "undici"])
+    for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/content/copy"])
       expect(main.has(name), name).to.equal(false);
     for (const name of ["api/v1", "api/commands", "express", "helmet", "pino-http"])
       expect(worker.has(name), name).to.equal(false);

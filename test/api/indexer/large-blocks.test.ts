@@ -211,7 +211,7 @@ describe("a block with more history than one commit stores", () => {
           if (++parts === 3) await other.store(read, 0);
           return database.write(operation);
         },
-      } as TestDatabase,
+      },
       { size: 2 },
     );
     expect(await writer.store(read, 0)).to.equal(false);

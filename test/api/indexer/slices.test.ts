@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Block } from "../../../api/chain/client.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
-import { cut, type Slice, SliceSize } from "../../../api/indexer/store-blocks.ts";
+import { cut, type Slice, SliceSize } from "../../../api/indexer/slices.ts";
 
 const BLOCKS = { from: 10, to: 20 };
 
