@@ -44,6 +44,9 @@ const NONCE_TAKEN: ReadonlySet<BroadcastAnswer> = new Set(["accepted", "nonce-us
 /** A gas limit has up to this much more than it needs, chosen at random. */
 const OWN_GAS = 65_536;
 
+/** Milliseconds that a call waits if the calls to the node are limited. */
+const LONGEST_WAIT = 30_000;
+
 const ownerTransaction = z.tuple([z.looseObject({ gas: z.string() })]);
 
 /**
@@ -87,7 +90,7 @@ class OwnerRpc extends Rpc {
 
 /** Uses the first account of a local node, which owns the relay there and funds the lanes. */
 export async function withLocalOwner<T>(rpcUrl: string, use: (owner: JsonRpcSigner) => Promise<T>): Promise<T> {
-  const provider = new RpcProvider(new OwnerRpc(rpcUrl), LOCAL_CHAIN_ID, LOCAL_POLL);
+  const provider = new RpcProvider(new OwnerRpc(rpcUrl, { maxWait: LONGEST_WAIT }), LOCAL_CHAIN_ID, LOCAL_POLL);
   try {
     return await use(await provider.getSigner(0));
   } finally {

@@ -101,7 +101,8 @@ describe("receivers whose simulation takes too long", () => {
       await api.completed("/v1/nfts", mint(quick));
       const failed = await other.settled(id);
       expect(failed).to.include({ status: "failed", error_code: "receiver_rejected", transaction_hash: null });
-      expect(asked).to.equal(2);
+      // In the batch, alone, and again: the word of a single node is not believed at once.
+      expect(asked).to.be.within(3, 5);
     });
   });
 
