@@ -41,8 +41,14 @@ interface Kind {
 }
 
 const LEASE = 60_000;
-const slots = () => new FairSlots({ shared: 20, ofApp: 10, most: 20 });
-const addressOf = (index: number) => `0x${(index + 1).toString().padStart(40, "0")}`;
+
+function slots(): FairSlots {
+  return new FairSlots({ shared: 20, ofApp: 10, most: 20 });
+}
+
+function addressOf(index: number): string {
+  return `0x${(index + 1).toString().padStart(40, "0")}`;
+}
 
 /** The jobs that need no request. `media-jobs.test.ts` has the others. */
 const KINDS: Kind[] = [
