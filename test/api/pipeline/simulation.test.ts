@@ -161,7 +161,9 @@ describe("requests whose simulation fails", () => {
         await moneta.caughtUp();
         let asked = 0;
         moneta.intercept = ({ method, params }) => {
-          if (method === "eth_estimateGas") asked += 1;
+          // The service measures what its own calls cost now and then.
+          const concerns = JSON.stringify(params).toLowerCase().includes(refusing.slice(2).toLowerCase());
+          if (method === "eth_estimateGas" && concerns) asked += 1;
           return method === "eth_getBlockByNumber" && params[0] === "latest" ? { result: behind } : undefined;
         };
         const mint = await api.completed("/v1/nfts", { collection_address: collection, to_address: refusing });

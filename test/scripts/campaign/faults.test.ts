@@ -19,6 +19,7 @@ describe("campaign: possibleFaults", () => {
     const ofOneEngine = names("sqlite").filter((name) => !names("postgres").includes(name));
     expect(ofOneEngine).to.deep.equal([
       "kill -9 at a random time",
+      "media that kill the process",
       "disk full",
       "database read-only",
       "clock jumps",
