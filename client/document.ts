@@ -146,7 +146,7 @@ export interface paths {
     get: operations["getNft"];
     /**
      * Change the metadata of a hosted token
-     * @description Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.
+     * @description Missing fields keep their values; null removes a field. `{token_id}` is replaced by the token id, as in a mint; a change brings this to the URIs of tokens from before 0.4.0, too. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.
      */
     patch: operations["changeToken"];
   }>;
@@ -601,7 +601,7 @@ export interface components {
       quantity?: (number | string) | null;
       /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
       uri?: string | null;
-      /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id. */
+      /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`. */
       name?: string | null;
       description?: string | null;
       image?: string | null;
@@ -614,7 +614,7 @@ export interface components {
       properties?: { [key: string]: unknown } | null;
       localization?: { [key: string]: unknown } | null;
       decimals?: (number | string) | null;
-      /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. */
+      /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. For ERC721 these may not have `{token_id}` then: the id is not known yet. */
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
       unlockable_content?: string | null;
@@ -848,7 +848,23 @@ export interface components {
       /** @description The block as of which the list is complete. null: the service has not read the wallet's tokens of this contract completely; ask again later. */
       as_of_block: number | null;
     };
-    Accepted: { request_id: components["schemas"]["RequestId"] };
+    Accepted: { request_id: components["schemas"]["RequestId"]; warnings?: components["schemas"]["Warnings"] };
+    /** @description The call was accepted, and probably does not do what was meant. Absent when there is nothing to say. */
+    Warnings: {
+      /** @description Name of the field. */
+      field: string;
+      /**
+       * @description - `id_appended`: The `base_uri` of an ERC721 collection ends in a letter or a digit, and the contract appends the token id to it as it is.
+       *     - `unescaped_hash`: A `data:` URI has a `#`, which ends it: browsers leave out the rest. Write `%23`. With `copy_media` this does not matter.
+       *     - `unknown_placeholder`: A text has a placeholder for the token id that nobody replaces. Hosted metadata have `{token_id}`, URIs of ERC1155 contracts have `{id}`.
+       *     - `ignored`: The field has no effect here.
+       *
+       *     Later versions may have more codes.
+       */
+      code: "id_appended" | "unescaped_hash" | "unknown_placeholder" | "ignored";
+      /** @description What will happen, and what to send instead. */
+      message: string;
+    }[];
     CollectionsPage: PageOfList & {
       /** @description The items of this page. */
       collections: components["schemas"]["Collection"][];
@@ -947,6 +963,7 @@ export interface components {
       };
       /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
       request_id: components["schemas"]["RequestId"] | null;
+      warnings?: components["schemas"]["Warnings"];
     };
     Erc721Nft: {
       contract_address: components["schemas"]["Address"];
@@ -998,6 +1015,7 @@ export interface components {
       metadata: components["schemas"]["TokenMetadata"];
       /** @description The request that announces the change on chain. null when nothing changed, or when the collection has its own owner: then only that owner can announce. */
       request_id: components["schemas"]["RequestId"] | null;
+      warnings?: components["schemas"]["Warnings"];
     };
     UploadedMedia: {
       /** @description The file's address, for `image` and `animation_url`. */

@@ -1,8 +1,9 @@
-import type { Limits } from "../config/limits.ts";
+import { BATCH_ERRORS_LENGTH, type Limits, MAX_BATCH_ITEM_ERRORS } from "../config/limits.ts";
 import type { Command } from "../domain/command.ts";
 import { secondsOfDayLeft } from "../domain/day.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
+import type { Warning } from "../domain/warnings.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { orderedId } from "../shared/ids.ts";
@@ -58,6 +59,8 @@ export interface Acceptance {
   waitsForMedia?: boolean;
   /** The wallet of a user who has none yet. It is created with the request. */
   newWallet?: NewWallet | undefined;
+  /** What the call probably does not do as it was meant. The answer tells it. */
+  warnings?: Warning[];
   /** The error for a reservation that is refused. */
   refusal?: (code: ReservationRefusal) => ApiError;
 }
@@ -187,7 +190,7 @@ function announce(deps: AcceptDeps, accepted: readonly Item[]): void {
 function resultOf({ candidate, acceptance }: Item, decision: Decision | undefined): Result {
   switch (decision?.kind) {
     case "accepted":
-      return candidate.id;
+      return { request_id: candidate.id, ...warningsIn(acceptance.warnings) };
     case "over-quota":
       return overQuota(decision.quota);
     case "refused":
@@ -214,8 +217,20 @@ function isBacklogRefusal(code: string): code is BacklogRefusal {
   return code in BACKLOG_MESSAGES;
 }
 
-/** What an item is answered with: the id of its request, or its error. */
-type Result = string | ApiError;
+/** The answer to an accepted item. */
+interface Accepted {
+  request_id: string;
+  /** Absent when there are none. */
+  warnings?: Warning[];
+}
+
+/** The field of an answer, which is absent when there are no warnings. */
+export function warningsIn(warnings: Warning[] = []): { warnings?: Warning[] } {
+  return warnings.length === 0 ? {} : { warnings };
+}
+
+/** What an item is answered with: its request, or its error. */
+type Result = Accepted | ApiError;
 
 /** Writes the results of a call's items as JSON text. */
 export type AnswerForm = (results: readonly Result[]) => string;
@@ -232,7 +247,7 @@ export const singleAnswer: AnswerForm = (results) => {
   const [result] = results;
   if (result === undefined || results.length > 1) throw new Error("a single call has one item");
   if (result instanceof ApiError) throw result;
-  return JSON.stringify({ request_id: result });
+  return JSON.stringify(result);
 };
 
 /**
@@ -241,13 +256,18 @@ export const singleAnswer: AnswerForm = (results) => {
  * still be accepted, so the caller must repeat the call with this key, not with a new one.
  */
 export const batchAnswer: AnswerForm = (results) => {
-  if (!results.some((result) => typeof result === "string") && results.some(isUnavailable)) {
+  if (results.every((result) => result instanceof ApiError) && results.some(isUnavailable)) {
     const retryAfter = longestWait(results);
     throw new ApiError("unavailable", null, { message: NONE_ACCEPTED, ...(retryAfter === null ? {} : { retryAfter }) });
   }
-  return JSON.stringify({
-    results: results.map((result) => (result instanceof ApiError ? result.body : { request_id: result })),
+  let length = 0;
+  const bodies = results.map((result) => {
+    if (result instanceof ApiError) return result.body;
+    const warnings = result.warnings?.slice(0, length > BATCH_ERRORS_LENGTH ? 1 : MAX_BATCH_ITEM_ERRORS);
+    length += warnings === undefined ? 0 : JSON.stringify(warnings).length;
+    return { ...result, ...warningsIn(warnings) };
   });
+  return JSON.stringify({ results: bodies });
 };
 
 const NONE_ACCEPTED =

@@ -3,6 +3,8 @@ import { MAX_COLLECTION_TEXTS } from "../config/limits.ts";
 import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { mostCollectionBytes, textBytes } from "../domain/gas-estimate.ts";
+import { storedTokenMetadata } from "../domain/metadata-files.ts";
+import { type Warning, warningsOfCollectionMetadata, warningsOfTokenMetadata } from "../domain/warnings.ts";
 import { counterKeys, readCounter } from "../store/db/counters.ts";
 import { lockCollections, type Trx } from "../store/db/sql.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
@@ -31,6 +33,10 @@ interface Changed<M> {
   /** The request that announces the change on chain; null when nothing changed or the service may not announce. */
   requestId: string | null;
 }
+interface Warned {
+  /** What the sent fields probably do not do as they were meant. */
+  warnings: Warning[];
+}
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
 export async function changeCollectionMetadata(
@@ -38,10 +44,10 @@ export async function changeCollectionMetadata(
   caller: Caller,
   address: string,
   { reference, ...changes }: Changes<CollectionMetadata> & Referred,
-): Promise<Changed<CollectionMetadata>> {
+): Promise<Changed<CollectionMetadata> & Warned> {
   const collection = await hostedCollection(deps, caller, address);
   refuseRelayIn(deps.relay, [["fee_recipient", changes.fee_recipient]]);
-  return apply(deps, caller, collection, {
+  const changed = await apply(deps, caller, collection, {
     tokenId: null,
     reference,
     read: async (trx) => (await findCollectionOfApp(trx, caller.appId, address))?.metadata ?? null,
@@ -55,6 +61,7 @@ export async function changeCollectionMetadata(
     },
     write: (trx, metadata) => replaceCollectionMetadata(trx, collection, metadata),
   });
+  return { ...changed, warnings: warningsOfCollectionMetadata(changes) };
 }
 
 /** @throws ApiError `not_found`, `wrong_hosting`, `metadata_frozen`, `quota_exceeded`, `validation_failed` */
@@ -64,7 +71,7 @@ export async function changeTokenMetadata(
   address: string,
   tokenId: string,
   { reference, ...changes }: Changes<TokenMetadata> & Referred,
-): Promise<Changed<TokenMetadata>> {
+): Promise<Changed<TokenMetadata> & Warned> {
   const collection = await hostedCollection(deps, caller, address);
   if (collection.type === "ERC721" && changes.decimals != null) {
     throw fieldError("wrong_collection_type", "decimals", "ERC721 collections do not take this field.");
@@ -74,17 +81,21 @@ export async function changeTokenMetadata(
     if (nft === undefined || nft.supply === "0") throw new ApiError("not_found");
     return nft;
   };
-  return apply(deps, caller, collection, {
+  const changed = await apply(deps, caller, collection, {
     tokenId,
     reference,
     read: async (trx) => (await find(trx)).metadata,
-    merge: (stored) => merged(stored, changes),
+    merge: (stored) => {
+      const metadata = merged(stored, changes);
+      return isSame(metadata, stored) ? stored : storedTokenMetadata(metadata);
+    },
     write: async (trx, metadata) => {
       const grown = await replaceTokenMetadata(trx, await find(trx), metadata);
       if (grown === null) throw new ApiError("not_found");
       return grown;
     },
   });
+  return { ...changed, warnings: warningsOfTokenMetadata(collection.type, changes, false) };
 }
 
 async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {
@@ -133,7 +144,7 @@ async function apply<M extends object>(
     if (!(await isMetadataOpen(trx, collection.address))) throw frozen();
     const metadata = change.merge(stored);
     refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
-    const changed = JSON.stringify(metadata) !== JSON.stringify(stored);
+    const changed = !isSame(metadata, stored);
     if (changed) {
       room.require(await change.write(trx, metadata));
       await keepContent(trx, namedBy(metadata), Date.now());
@@ -175,6 +186,10 @@ function namedBy(metadata: object): string[] {
   return [...contentNamedIn(Object.values(metadata).filter((value) => typeof value === "string")).keys()];
 }
 
+function isSame(metadata: object, stored: object): boolean {
+  return JSON.stringify(metadata) === JSON.stringify(stored);
+}
+
 function merged<M extends object>(stored: M, changes: Changes<M>): M {
   const defined = Object.entries(changes).filter(([, value]) => value !== undefined);
   const metadata = { ...stored, ...Object.fromEntries(defined) };
@@ -186,12 +201,12 @@ export async function createCollection(
   deps: AcceptDeps,
   caller: Caller,
   command: CreateCollection,
-  reference: string | undefined,
+  more: Referred & { warnings: Warning[] },
 ): Promise<string> {
   const earlier = await answerOfEarlierCall(deps, caller);
   if (earlier !== null) return earlier;
   await refuseLongTexts(deps, command);
-  return acceptRequest(deps, caller, { type: "collection", command, reference });
+  return acceptRequest(deps, caller, { type: "collection", command, ...more });
 }
 
 /** Texts of up to this many bytes fit into a transaction of every chain. */

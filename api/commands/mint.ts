@@ -1,5 +1,7 @@
 import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
+import { storedTokenMetadata, TOKEN_ID_PLACE } from "../domain/metadata-files.ts";
+import { warningsOfMint } from "../domain/warnings.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
@@ -79,6 +81,7 @@ function acceptanceOf(
       "The collection's owner removed the service as a minter.",
     );
   }
+  const waitsForMedia = fields.copy_media === true && checkMedia(command);
   return {
     type: "mint",
     command,
@@ -86,7 +89,8 @@ function acceptanceOf(
     collection: command.collection,
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
     newWallet: newWalletOf(recipients, fields),
-    waitsForMedia: fields.copy_media === true && checkMedia(command),
+    waitsForMedia,
+    warnings: warningsOfMint(command, waitsForMedia),
     refusal: (code) => refusalOf(command, code),
   };
 }
@@ -117,10 +121,12 @@ function refusalOf(command: Mint, code: ReservationRefusal): ApiError {
   }
 }
 
+const ID_NOT_KNOWN =
+  "Must not contain {token_id} together with copy_media: the files are copied before the contract gives the token its id. Send the mint without copy_media, or write the URI of this token.";
 const SCHEMES = ["http:", "https:", "data:", "ipfs:"];
 
 /**
- * Checks the media URLs of a mint before the media are copied.
+ * Checks the media URLs of a mint before the media are copied. The id of an ERC721 token is not known by then.
  * @returns whether there are any.
  * @throws ApiError `validation_failed`, naming the fields
  */
@@ -131,10 +137,11 @@ function checkMedia(command: Mint): boolean {
   const wrong = given.filter((field) => !SCHEMES.includes(URL.parse((metadata[field] ?? "").trim())?.protocol ?? ""));
   if (wrong.length > 0) {
     const message = "Must have one of the schemes http:, https:, ipfs:, data: when copy_media is true.";
-    throw new ApiError(
-      "validation_failed",
-      wrong.map((field) => ({ field, code: "invalid_format", message })),
-    );
+    throw refusal("validation_failed", wrong, "invalid_format", message);
+  }
+  const unfilled = given.filter((field) => metadata[field]?.includes(TOKEN_ID_PLACE));
+  if (command.kind === "mint-erc721" && unfilled.length > 0) {
+    throw refusal("validation_failed", unfilled, "conflict", ID_NOT_KNOWN);
   }
   return given.length > 0;
 }
@@ -181,7 +188,8 @@ function mintErc721(collection: StoredCollection, fields: MintFields, recipients
   const hosted = checkHosting(collection, fields);
   requireAll(fields, [], "to_address");
   const to = recipientAddress(recipients, fields, "to_address");
-  return { kind: "mint-erc721", collection: collection.address, to, metadata: hosted ? metadataOf(fields) : null };
+  const metadata = hosted ? storedTokenMetadata(metadataOf(fields)) : null;
+  return { kind: "mint-erc721", collection: collection.address, to, metadata };
 }
 
 /* What the fields of ERC1155 are required for: a call with too few of them may mean either. */
@@ -205,7 +213,7 @@ function createErc1155(collection: StoredCollection, fields: MintFields, recipie
     tokenId: required(fields, "token_id").toString(),
     quantity: required(fields, "initial_supply").toString(),
     uri,
-    metadata: hosted && uri === null ? metadataOf(fields) : null,
+    metadata: hosted && uri === null ? storedTokenMetadata(metadataOf(fields)) : null,
   };
 }
 

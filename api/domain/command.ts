@@ -52,11 +52,22 @@ interface OtherMetadata {
 }
 type MetadataText = Exclude<MetadataField, keyof OtherMetadata>;
 
+/** How the stored metadata of a token are read. */
+interface MetadataRules {
+  /**
+   * Whether `{token_id}` is also replaced in URIs. Set from 0.4.0 on, where a URI has it: documents of earlier tokens keep their
+   * bytes.
+   */
+  fills_uris?: true;
+}
+
 /** Metadata of a hosted token. Absent fields are left out. */
-export type TokenMetadata = Partial<Record<MetadataText, string>> & OtherMetadata;
+export type TokenMetadata = Partial<Record<MetadataText, string>> & OtherMetadata & MetadataRules;
 
 /** Fields of token metadata that point to media. */
 export const MEDIA_FIELDS = ["image", "animation_url"] as const satisfies MetadataText[];
+/** The URIs in which `{token_id}` is replaced. */
+export const URI_FIELDS = [...MEDIA_FIELDS, "external_url"] as const satisfies MetadataText[];
 
 export interface CreateCollection {
   kind: "create-collection";

@@ -1,4 +1,4 @@
-import type { CollectionMetadata, CollectionType, TokenMetadata } from "./command.ts";
+import { type CollectionMetadata, type CollectionType, type TokenMetadata, URI_FIELDS } from "./command.ts";
 
 /** File name of a frozen collection's own metadata in its directory. */
 export const COLLECTION_FILE = "collection.json";
@@ -16,12 +16,29 @@ export function frozenUris(type: CollectionType, directory: string): { baseUri: 
   };
 }
 
+/** What a token's id replaces in its metadata. */
+export const TOKEN_ID_PLACE = "{token_id}";
+
+/** The metadata to store, with the rules of this version. */
+export function storedTokenMetadata(metadata: TokenMetadata): TokenMetadata {
+  const hasPlace = URI_FIELDS.some((field) => metadata[field]?.includes(TOKEN_ID_PLACE));
+  return hasPlace ? { ...metadata, fills_uris: true } : withoutRules(metadata);
+}
+
 /** The stored metadata of a token, with its id in place of `{token_id}`. */
 export function publishedTokenMetadata(metadata: TokenMetadata, tokenId: string): TokenMetadata {
-  const filled: TokenMetadata = { ...metadata };
-  if (metadata.name !== undefined) filled.name = metadata.name.replaceAll("{token_id}", tokenId);
-  if (metadata.description !== undefined) filled.description = metadata.description.replaceAll("{token_id}", tokenId);
+  const filled = withoutRules(metadata);
+  for (const field of ["name", "description", ...(metadata.fills_uris === true ? URI_FIELDS : [])] as const) {
+    const text = metadata[field];
+    if (text !== undefined) filled[field] = text.replaceAll(TOKEN_ID_PLACE, tokenId);
+  }
   return filled;
+}
+
+function withoutRules(metadata: TokenMetadata): TokenMetadata {
+  const published = { ...metadata };
+  delete published.fills_uris;
+  return published;
 }
 
 /** The metadata of a hosted collection (ERC-7572). */

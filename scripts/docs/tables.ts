@@ -1,6 +1,7 @@
 import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type ErrorCode, ERRORS } from "../../api/domain/error-codes.ts";
+import { WARNING_CODES, WARNINGS } from "../../api/domain/warnings.ts";
 import { METRICS } from "../../api/metrics/catalog.ts";
 import type { Endpoint } from "../../api/v1/endpoint.ts";
 import { endpointsOf } from "../../api/v1/endpoints.ts";
@@ -36,6 +37,14 @@ function whereOf(code: ErrorCode): string {
   const { status, failsRequest } = ERRORS[code];
   if (status === undefined) return "A failed request";
   return `HTTP ${status.toString()}${failsRequest === true ? ", or a failed request" : ""}`;
+}
+
+/** Every code of a warning. */
+function warningsTable(): string {
+  return markdownTable(
+    ["Code", "What it says"],
+    WARNING_CODES.map((code) => [`\`${code}\``, WARNINGS[code]]),
+  );
 }
 
 /** Every metric of the service. */
@@ -76,6 +85,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/api.md", marker: "endpoints", table: endpointsTable },
   { file: "README.md", marker: "settings", table: firstSettingsTable },
   { file: "docs/errors.md", marker: "errors", table: errorsList },
+  { file: "docs/errors.md", marker: "warnings", table: warningsTable },
   { file: "docs/operations.md", marker: "metrics", table: metricsTable },
   { file: "docs/install.md", marker: "networks", table: networksTable },
   { file: "client/README.md", marker: "sizes", table: sizesTable },

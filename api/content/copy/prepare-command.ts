@@ -1,4 +1,4 @@
-import { type Command, type FreezeMetadata, isMint, MEDIA_FIELDS } from "../../domain/command.ts";
+import { type Command, type FreezeMetadata, isMint, MEDIA_FIELDS, type TokenMetadata } from "../../domain/command.ts";
 import {
   COLLECTION_FILE,
   publishedCollectionMetadata,
@@ -85,7 +85,7 @@ export async function prepareCommand(
   if (command.kind === "freeze-metadata") {
     return { result: { kind: "directory", cid: await makeFrozenDirectory(deps, command, stop) }, media: [] };
   }
-  const metadata = (isMint(command) && command.kind !== "mint-erc1155" ? command.metadata : null) ?? {};
+  const metadata = metadataToCopy(command);
   const media: StoredMedia[] = [];
   const cids: Partial<Record<(typeof MEDIA_FIELDS)[number], string>> = {};
   for (const field of MEDIA_FIELDS) {
@@ -98,6 +98,12 @@ export async function prepareCommand(
     cids[field] = stored.cid;
   }
   return { result: { kind: "files", cids }, media };
+}
+
+/** The metadata with the URIs to copy. Only the id of an ERC1155 token is known before the mint. */
+function metadataToCopy(command: Command): TokenMetadata {
+  if (!isMint(command) || command.kind === "mint-erc1155" || command.metadata === null) return {};
+  return command.kind === "mint-erc721" ? command.metadata : publishedTokenMetadata(command.metadata, command.tokenId);
 }
 
 /** Thrown while mints that were accepted earlier are not final. Try again soon. */

@@ -6,11 +6,13 @@ import {
   createCollection as accept,
   freezeMetadata,
 } from "../../commands/collections.ts";
+import { warningsIn } from "../../commands/accept-request.ts";
 import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { toWireInteger } from "../../domain/token.ts";
 import { publishedTokenMetadata } from "../../domain/metadata-files.ts";
+import { warningsOfCollection } from "../../domain/warnings.ts";
 import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";
@@ -89,12 +91,16 @@ export function createCollection(limits: Limits) {
     response: accepted,
     idempotent: true,
     errors: ["quota_exceeded"],
-    handle: async (deps, call) => new Verbatim(await accept(deps, call, commandOf(call.body), call.body.reference)),
+    handle: async (deps, call) => {
+      const cap = call.body.mint_supply_count ?? call.body.mint_supply_account ?? 0;
+      const command = commandOf(call.body, cap);
+      const warnings = warningsOfCollection(command, cap);
+      return new Verbatim(await accept(deps, call, command, { reference: call.body.reference, warnings }));
+    },
   });
 }
 
-function commandOf(body: CreateCollectionBody): CreateCollection {
-  const cap = body.mint_supply_count ?? body.mint_supply_account ?? 0;
+function commandOf(body: CreateCollectionBody, cap: number): CreateCollection {
   const baseUri = body.base_uri ?? null;
   return {
     kind: "create-collection",
@@ -233,8 +239,13 @@ export function changeCollection(limits: Limits) {
     response: changedCollection,
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
     handle: async (deps, call) => {
-      const { metadata, requestId } = await changeCollectionMetadata(deps, call, call.params.address, call.body);
-      return { metadata, request_id: requestId };
+      const { metadata, requestId, warnings } = await changeCollectionMetadata(
+        deps,
+        call,
+        call.params.address,
+        call.body,
+      );
+      return { metadata, request_id: requestId, ...warningsIn(warnings) };
     },
   });
 }
@@ -246,7 +257,7 @@ export function changeToken(limits: Limits) {
     summary: "Change the metadata of a hosted token",
     name: "changeToken",
     description:
-      "Missing fields keep their values; null removes a field. `{token_id}` in `name` and `description` is replaced by the token id. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.",
+      "Missing fields keep their values; null removes a field. `{token_id}` is replaced by the token id, as in a mint; a change brings this to the URIs of tokens from before 0.4.0, too. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.",
     examples: {
       bodies: { "Another colour": { attributes: [{ trait_type: "fur", value: "blue" }], background_color: null } },
       answer: {
@@ -261,8 +272,10 @@ export function changeToken(limits: Limits) {
     errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
     handle: async (deps, call) => {
       const { address, token_id: id } = call.params;
-      const { metadata, requestId } = await changeTokenMetadata(deps, call, address, id.toString(), call.body);
-      return { metadata: publishedTokenMetadata(metadata, id.toString()), request_id: requestId };
+      const tokenId = id.toString();
+      const { metadata, requestId, warnings } = await changeTokenMetadata(deps, call, address, tokenId, call.body);
+      const published = publishedTokenMetadata(metadata, tokenId);
+      return { metadata: published, request_id: requestId, ...warningsIn(warnings) };
     },
   });
 }

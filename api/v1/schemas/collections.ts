@@ -5,7 +5,7 @@ import type { CollectionMetadata, CollectionType } from "../../domain/command.ts
 import { VERIFIED } from "../../domain/verification.ts";
 import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
 import { tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
-import { address, collectionType, hosting, integer, requestId, time } from "./outputs.ts";
+import { address, collectionType, hosting, integer, requestId, time, warnings } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
@@ -94,11 +94,12 @@ export const changedCollection = z
       })
       .meta({ description: "All metadata after the change." }),
     request_id: announcement,
+    warnings: warnings.optional(),
   })
   .meta({ id: "ChangedCollection" });
 
 export const changedToken = z
-  .object({ metadata: tokenMetadata, request_id: announcement })
+  .object({ metadata: tokenMetadata, request_id: announcement, warnings: warnings.optional() })
   .meta({ id: "ChangedToken" });
 
 export const HOSTED_FIELDS = [

@@ -89,7 +89,8 @@ export function mintBody(limits: Limits) {
           "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
       }),
       name: optional(metadata.name).meta({
-        description: "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id.",
+        description:
+          "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`.",
       }),
       description: optional(metadata.description),
       image: optional(metadata.image),
@@ -104,7 +105,7 @@ export function mintBody(limits: Limits) {
       decimals: optional(metadata.decimals),
       copy_media: optional(z.boolean()).meta({
         description:
-          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them.",
+          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
       }),
       unlockable_content: optional(textUpToBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
 import { ERRORS, REQUEST_FAILURES } from "../../domain/error-codes.ts";
+import { WARNING_CODES, WARNINGS } from "../../domain/warnings.ts";
 
 /* Schemas of answers, for the published document. They change no value. */
 
@@ -44,8 +45,24 @@ export const transactionHash = z
   .regex(/^0x[0-9a-f]{64}$/)
   .meta({ id: "TransactionHash", description: "Hash of a transaction." });
 
+/** Beside the id of an accepted request. */
+export const warnings = z
+  .array(
+    z.object({
+      field: z.string().meta({ description: "Name of the field." }),
+      code: z.enum(WARNING_CODES).meta({
+        description: `${WARNING_CODES.map((code) => `- \`${code}\`: ${WARNINGS[code]}`).join("\n")}\n\nLater versions may have more codes.`,
+      }),
+      message: z.string().meta({ description: "What will happen, and what to send instead." }),
+    }),
+  )
+  .meta({
+    id: "Warnings",
+    description: "The call was accepted, and probably does not do what was meant. Absent when there is nothing to say.",
+  });
+
 /** The answer to every accepted request. */
-export const accepted = z.object({ request_id: requestId }).meta({ id: "Accepted" });
+export const accepted = z.object({ request_id: requestId, warnings: warnings.optional() }).meta({ id: "Accepted" });
 
 export const fieldErrors = z
   .array(

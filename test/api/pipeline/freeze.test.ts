@@ -58,7 +58,12 @@ describe("metadata changes and the freeze on a real node", () => {
     const to = await api.wallet();
     const mints = await Promise.all(
       Array.from({ length: 30 }, () =>
-        api.accept("/v1/nfts", { collection_address: address, to_address: to, name: "Cat {token_id}" }),
+        api.accept("/v1/nfts", {
+          collection_address: address,
+          to_address: to,
+          name: "Cat {token_id}",
+          image: "https://cats.example/{token_id}.png",
+        }),
       ),
     );
     const id = await api.accept(`/v1/collections/${address}/freeze`, {});
@@ -69,7 +74,8 @@ describe("metadata changes and the freeze on a real node", () => {
     for (const token of [1n, 17n, 30n]) {
       const answer = await fetchIpfs(await collection.tokenURI(token));
       expect(answer.headers.get("content-type")).to.equal("application/json");
-      expect(await answer.json()).to.deep.equal({ name: `Cat ${token.toString()}` });
+      const published = { name: `Cat ${token.toString()}`, image: `https://cats.example/${token.toString()}.png` };
+      expect(await answer.json()).to.deep.equal(published);
     }
     const uri = await collection.contractURI();
     expect(uri).to.match(/^ipfs:\/\/bafybei[a-z2-7]+\/collection\.json$/);

@@ -136,6 +136,23 @@ describe("media on a real node", () => {
       .that.matches(/^ipfs:\/\/bafkrei/);
   });
 
+  it("of a new ERC1155 id are at its id in place of {token_id}", async () => {
+    const collection = await api.collection({ type: "ERC1155" });
+    await api.completed("/v1/nfts", {
+      collection_address: collection,
+      initial_owner: await api.wallet(),
+      token_id: 5,
+      initial_supply: 2,
+      image: `${base}/{token_id}.png`,
+      external_url: "https://gems.example/{token_id}",
+      copy_media: true,
+    });
+    expect(asked).to.deep.equal(["/5.png"]);
+    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/5`);
+    expect(metadata.image).to.match(/^ipfs:\/\/bafkrei/);
+    expect(metadata).to.deep.equal({ image: metadata.image, external_url: "https://gems.example/5" });
+  });
+
   it("are fetched once, also with several processes", async () => {
     const other = await startTestService({
       rpcUrl: moneta.node.url,

@@ -1,11 +1,13 @@
 import { expect } from "chai";
 
+import type { TokenMetadata } from "../../../api/domain/command.ts";
 import { findCollection } from "../../../api/store/listings/collections.ts";
 import { mayBeMinted } from "../../../api/store/listings/nfts.ts";
 import { useApi } from "../support/use-api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addMove, confirmUpTo } from "../support/api-rows.ts";
 import { randomAddress } from "../support/rows.ts";
+import { storedRequest } from "../support/stored-request.ts";
 
 const HOLDER = randomAddress();
 
@@ -35,6 +37,52 @@ describe("GET /metadata", () => {
     expect(answer.headers.get("cross-origin-resource-policy")).to.equal("cross-origin");
     expect(answer.headers.get("cache-control")).to.equal("public, max-age=300");
     expect((await get(`${contract.toLowerCase()}/12`)).text).to.equal(answer.text);
+  });
+
+  describe("given URIs with {token_id}", () => {
+    const place = "https://a.example/{token_id}/{token_id}.png";
+    const uris = { image: place, animation_url: place, external_url: place };
+    const filled = { image: fill(1), animation_url: fill(1), external_url: fill(1) };
+    function fill(id: number | bigint) {
+      return place.replaceAll("{token_id}", id.toString());
+    }
+    const patch = (path: string, body: object) => api.call("PATCH", `/v1/collections/${path}`, { body });
+
+    it("replaces it in tokens that this version accepted, everywhere", async () => {
+      const contract = await addCollection(api);
+      const answer = await api.post("/v1/nfts", { collection_address: contract, to_address: HOLDER, ...uris });
+      const { command } = await storedRequest(api, expectAccepted(answer));
+      const { metadata } = command as { metadata: TokenMetadata };
+      const to = (await api.post("/v1/accounts", {})).body["address"] as string;
+      await addMint(api, { contract, to, tokenId: 1, metadata });
+      expect((await get(`${contract}/1`)).body).to.deep.equal(filled);
+      for (const path of [`collections/${contract}/1`, `accounts/${to}/${contract}/1`]) {
+        const { text } = await api.get(`/v1/${path}`);
+        for (const [field, uri] of Object.entries(filled)) expect(text, path).to.contain(`"${field}":"${uri}"`);
+      }
+    });
+
+    it("keeps it in tokens of earlier versions, until a change writes a new document", async () => {
+      const contract = await addCollection(api);
+      await addMint(api, { contract, to: HOLDER, tokenId: 1, metadata: uris });
+      expect((await get(`${contract}/1`)).text).to.equal(JSON.stringify(uris));
+      expect((await patch(`${contract}/1`, { image: place, name: null })).body).to.deep.equal({
+        metadata: uris,
+        request_id: null,
+      });
+      const changed = { ...filled, name: "Cat 1" };
+      expect((await patch(`${contract}/1`, { name: "Cat {token_id}" })).body).to.deep.include({ metadata: changed });
+      expect((await get(`${contract}/1`)).body).to.deep.equal(changed);
+      await patch(`${contract}/1`, { image: "ipfs://cat", animation_url: null, external_url: null, name: null });
+      expect((await get(`${contract}/1`)).text).to.equal(JSON.stringify({ image: "ipfs://cat" }));
+    });
+
+    it("replaces it by a decimal id in ERC1155, too", async () => {
+      const contract = await addCollection(api, { type: "ERC1155" });
+      const tokenId = 2n ** 256n - 1n;
+      await addMint(api, { contract, to: HOLDER, tokenId, type: "ERC1155", metadata: { ...uris, fills_uris: true } });
+      expect((await get(`${contract}/${tokenId.toString()}`)).body).to.include({ image: fill(tokenId) });
+    });
   });
 
   it("has exactly the given fields, unchanged", async () => {

@@ -42,7 +42,8 @@ describe("POST /v1/nfts, ERC721", () => {
         copy_media: false,
       });
       expect(row).to.include({ type: "mint", nft_collection: hosted721, nft_token_id: null, unlockable: null });
-      expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: hosted721, to, metadata });
+      const stored = { ...metadata, fills_uris: true };
+      expect(row.command).to.deep.equal({ kind: "mint-erc721", collection: hosted721, to, metadata: stored });
     });
 
     for (const [given, stored] of [
@@ -170,6 +171,11 @@ describe("POST /v1/nfts, ERC721", () => {
         "with media that cannot be copied",
         { copy_media: true, image: "ar://cat", animation_url: "ar://cat" },
         { image: "invalid_format", animation_url: "invalid_format" },
+      ],
+      [
+        "with the place of an id that is not known when the media are copied",
+        { copy_media: true, image: "https://a.example/{token_id}.png", animation_url: "ipfs://bafy/{token_id}" },
+        { image: "conflict", animation_url: "conflict" },
       ],
       ["with attributes that are no list", { attributes: {} }, { attributes: "wrong_type" }],
       ["with too many attributes", { attributes: Array(201).fill({}) }, { attributes: "too_long" }],
