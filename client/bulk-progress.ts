@@ -51,11 +51,20 @@ export interface BulkProgress {
   most: number;
   /** One for each item that was read, in the order of the items. */
   items: BulkItem[];
+  /** What the service warned of when it accepted items. Absent when there was nothing. */
+  warnings?: BulkWarning[];
 }
+
+/** What accepted items probably do not do as it was meant. */
+export type BulkWarning = Shape<"Warnings">[number] & {
+  /** Positions of the items with this warning. */
+  items: number[];
+};
 
 /** One entry of `results` in the answer to a batch. */
 export interface BulkResult {
   request_id?: string | undefined;
+  warnings?: Shape<"Warnings"> | undefined;
   error_code?: string | undefined;
   message?: string | undefined;
   errors?: FieldErrors | undefined;
@@ -125,6 +134,7 @@ export function advance(progress: BulkProgress, step: BulkStep): void {
       progress.most = Math.min(Number.MAX_SAFE_INTEGER, progress.most * 2);
       close(progress, step.key).forEach((index, place) => {
         set(index, decided(step.results[place]));
+        for (const warning of step.results[place]?.warnings ?? []) warn(progress, index, warning);
       });
       return;
     }
@@ -143,6 +153,14 @@ export function advance(progress: BulkProgress, step: BulkStep): void {
     case "again":
       for (const index of step.items) set(index, { is: "waiting" });
   }
+}
+
+/** Many items have the same warning, so it is kept once. */
+function warn(progress: BulkProgress, index: number, { field, code, message }: Shape<"Warnings">[number]): void {
+  progress.warnings ??= [];
+  const known = progress.warnings.find((one) => one.field === field && one.message === message);
+  if (known === undefined) progress.warnings.push({ field, code, message, items: [index] });
+  else known.items.push(index);
 }
 
 /** Removes an open batch. @returns the positions of its items */

@@ -35,6 +35,12 @@ export interface MintOptions extends WaitOptions {
   idempotencyKey?: string;
 }
 
+/** What the service warned of when it accepted a call. */
+interface Warned {
+  /** The call probably does not do what was meant. Absent when there is nothing to say. */
+  warnings?: Shape<"Warnings">;
+}
+
 /** Options of `getOrCreateWallet`. */
 export interface WalletOptions {
   /** Aborts the call. The wallet may have been created. */
@@ -102,7 +108,7 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
    * Mints, and waits until the token exists. After a timeout or an abort the mint may still complete: call again with the same
    * `idempotencyKey` and body, and the same token is returned.
    * @param body one mint. The type of the collection decides which fields it needs
-   * @returns the completed request, with `nft_collection` and `nft_token_id`
+   * @returns the completed request, with `nft_collection` and `nft_token_id`, and the `warnings` of the call when it had any
    * @throws {ApiRefusal} when the mint is refused
    * @throws {RequestFailed} when it fails later, with the reason
    * @throws {RequestTimeout} when it is not final in time, by default 120,000 ms
@@ -113,7 +119,7 @@ export interface Client extends FetchClient<ClientPaths, "application/json"> {
    * const { nft_token_id } = await client.mintAndWait(body, { idempotencyKey: orderId });
    * ```
    */
-  mintAndWait(body: Shape<"Mint">, options?: MintOptions): Promise<CompletedRequest<"mint">>;
+  mintAndWait(body: Shape<"Mint">, options?: MintOptions): Promise<CompletedRequest<"mint"> & Warned>;
   /**
    * The wallet of the app's user; it is created when the user has none. Calls at the same time get the same wallet. The token
    * needs the scopes `read` and `accounts`.
@@ -232,11 +238,11 @@ async function mintAndWait(
   client: Client,
   body: Shape<"Mint">,
   { idempotencyKey, ...wait }: MintOptions & { signal: AbortSignal },
-): Promise<CompletedRequest<"mint">> {
+): Promise<CompletedRequest<"mint"> & Warned> {
   const header = idempotencyKey === undefined ? {} : { "Idempotency-Key": idempotencyKey };
   const call = { body, params: { header }, signal: wait.signal };
-  const { request_id: id } = await answerOf(client.POST("/v1/nfts", call));
-  return client.waitFor(id, { ...wait, type: "mint" });
+  const { request_id: id, ...warned } = await answerOf(client.POST("/v1/nfts", call));
+  return { ...(await client.waitFor(id, { ...wait, type: "mint" })), ...warned };
 }
 
 /** Finds the wallet of a user, or creates it. */

@@ -3,7 +3,7 @@ import type { Command } from "../domain/command.ts";
 import { secondsOfDayLeft } from "../domain/day.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
-import type { Warning } from "../domain/warnings.ts";
+import type { Warning } from "../../client/rules/warnings.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { orderedId } from "../shared/ids.ts";

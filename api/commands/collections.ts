@@ -4,7 +4,7 @@ import type { AnnounceMetadata, CollectionMetadata, CreateCollection, TokenMetad
 import { ApiError, fieldError } from "../domain/error-codes.ts";
 import { mostCollectionBytes, textBytes } from "../domain/gas-estimate.ts";
 import { storedTokenMetadata } from "../domain/metadata-files.ts";
-import { type Warning, warningsOfCollectionMetadata, warningsOfTokenMetadata } from "../domain/warnings.ts";
+import { type Warning, warningsOfCollectionMetadata, warningsOfToken } from "../../client/rules/warnings.ts";
 import { counterKeys, readCounter } from "../store/db/counters.ts";
 import { lockCollections, type Trx } from "../store/db/sql.ts";
 import { findCollectionOfApp, type StoredCollection } from "../store/listings/collections.ts";
@@ -95,7 +95,7 @@ export async function changeTokenMetadata(
       return grown;
     },
   });
-  return { ...changed, warnings: warningsOfTokenMetadata(collection.type, changes, false) };
+  return { ...changed, warnings: warningsOfToken(collection.type, changes) };
 }
 
 async function hostedCollection(deps: AcceptDeps, caller: Caller, address: string): Promise<StoredCollection> {

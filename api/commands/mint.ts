@@ -1,7 +1,7 @@
 import { MEDIA_FIELDS, METADATA_FIELDS, type MetadataField, type Mint, type TokenMetadata } from "../domain/command.ts";
 import { ApiError, fieldError, requiredField } from "../domain/error-codes.ts";
 import { storedTokenMetadata, TOKEN_ID_PLACE } from "../domain/metadata-files.ts";
-import { warningsOfMint } from "../domain/warnings.ts";
+import { type Warning, warningsOfToken } from "../../client/rules/warnings.ts";
 import { sealedPlace } from "../keys/sealer.ts";
 import { orderedId } from "../shared/ids.ts";
 import type { StoredCollection } from "../store/listings/collections.ts";
@@ -90,9 +90,20 @@ function acceptanceOf(
     tokenId: command.kind === "mint-erc721" ? null : command.tokenId,
     newWallet: newWalletOf(recipients, fields),
     waitsForMedia,
-    warnings: warningsOfMint(command, waitsForMedia),
+    warnings: warningsOf(command, waitsForMedia),
     refusal: (code) => refusalOf(command, code),
   };
+}
+
+function warningsOf(command: Mint, copiesMedia: boolean): Warning[] {
+  switch (command.kind) {
+    case "mint-erc721":
+      return warningsOfToken("ERC721", command.metadata, { copiesMedia });
+    case "create-erc1155":
+      return warningsOfToken("ERC1155", command.metadata, { uri: command.uri, copiesMedia });
+    case "mint-erc1155":
+      return [];
+  }
 }
 
 function refusalOf(command: Mint, code: ReservationRefusal): ApiError {

@@ -7,6 +7,7 @@ import { CopyAs } from "../parts/copy-as.tsx";
 import { Table } from "../parts/table.tsx";
 import { lastWrite } from "../service/recorded-calls.ts";
 import { href } from "../shell/href.ts";
+import { Warnings } from "../write/taken.tsx";
 import { type Run, useRun } from "./use-run.ts";
 import type { Plan } from "./use-dry-run.ts";
 
@@ -96,10 +97,20 @@ function Results({ plan, run, progress }: ResultsProps) {
         )}
         {accepted > 0 && run.doing === null && <Button onClick={run.lookAgain}>Look again</Button>}
       </div>
+      <Warnings of={progress.minting.warnings} place={({ items }) => linesOf(plan, items)} />
       <RowTable plan={plan} progress={progress} />
       <CopyAs call={lastWrite.value} />
     </>
   );
+}
+
+/** Lines that a warning names. */
+const NAMED = 10;
+
+function linesOf({ table }: Plan, rows: readonly number[]): string {
+  const lines = rows.slice(0, NAMED).map((row) => table.rows[row]?.line ?? "");
+  const more = rows.length > NAMED ? ` and ${(rows.length - NAMED).toLocaleString()} more` : "";
+  return `${rows.length === 1 ? "Line" : "Lines"} ${lines.join(", ")}${more}.`;
 }
 
 function RowTable({ plan, progress }: { plan: Plan; progress: Progress }) {

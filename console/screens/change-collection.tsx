@@ -60,7 +60,7 @@ function ChangeForm({ document, collection }: FormProps) {
       }}
       call={(body) => client().PATCH("/v1/collections/{address}", { params: { path: { address } }, body })}
       done={({ data, call }, again) => (
-        <Taken title={titleOfChange(data.request_id)} requestId={data.request_id} call={call}>
+        <Taken title={titleOfChange(data.request_id)} answer={data} call={call}>
           <a class="button" href={href("/collections/:address", { address })}>
             Open the collection
           </a>

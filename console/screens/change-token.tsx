@@ -79,7 +79,7 @@ function ChangeForm({ document, nft, token }: FormProps) {
         />
       )}
       done={({ data, call }, again) => (
-        <Taken title={titleOfChange(data.request_id)} requestId={data.request_id} call={call}>
+        <Taken title={titleOfChange(data.request_id)} answer={data} call={call}>
           <a class="button" href={href("/collections/:address/:token_id", { ...token })}>
             Open the token
           </a>

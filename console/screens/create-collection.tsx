@@ -48,7 +48,7 @@ function CreateForm({ document }: { document: ApiDocument }) {
       done={({ data, call }, again) => (
         <Taken
           title="Your new collection"
-          requestId={data.request_id}
+          answer={data}
           call={call}
           next={(request) => (
             <a

@@ -41,7 +41,7 @@ function FreezeForm({ collection }: { collection: Shape<"Collection"> }) {
   }
   if (state.is === "taken") {
     return (
-      <Taken title="Your freeze of the metadata" requestId={state.data.request_id} call={state.call}>
+      <Taken title="Your freeze of the metadata" answer={state.data} call={state.call}>
         <a class="button" href={href("/collections/:address", { address })}>
           Open the collection
         </a>

@@ -87,7 +87,7 @@ function MintForm({ document, collection, closed }: MintFormProps) {
         done={({ data, call }, again) => (
           <Taken
             title={variant === "new" ? "Your new token" : "Your new copies"}
-            requestId={data.request_id}
+            answer={data}
             call={call}
             next={({ nft_token_id: id }) =>
               id === null ? null : (

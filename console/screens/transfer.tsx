@@ -126,9 +126,7 @@ function TransferForm({ document, holding }: FormProps) {
             headers: { "Idempotency-Key": key },
           })
         }
-        done={({ data, call }) => (
-          <Done title="Your transfer" holding={holding} requestId={data.request_id} call={call} />
-        )}
+        done={({ data, call }) => <Done title="Your transfer" holding={holding} answer={data} call={call} />}
       />
     </>
   );
@@ -153,7 +151,7 @@ function BurnForm({ document, holding }: FormProps) {
       call={(body, key) =>
         client().POST("/v1/burns", { body: body as unknown as Shape<"Burn">, headers: { "Idempotency-Key": key } })
       }
-      done={({ data, call }) => <Done title="Your burn" holding={holding} requestId={data.request_id} call={call} />}
+      done={({ data, call }) => <Done title="Your burn" holding={holding} answer={data} call={call} />}
     >
       <p class="note note-warning">
         <strong>This can never be undone.</strong> {what} destroyed
@@ -167,7 +165,7 @@ function tokenOf({ from, contract, tokenId }: Holding) {
   return { from_address: from, contract_address: contract, token_id: tokenId };
 }
 
-interface DoneProps extends Pick<ComponentProps<typeof Taken>, "title" | "requestId" | "call"> {
+interface DoneProps extends Pick<ComponentProps<typeof Taken>, "title" | "answer" | "call"> {
   holding: Holding;
 }
 

@@ -6,6 +6,7 @@ import { StateBadge } from "../parts/badge.tsx";
 import { CopyAs } from "../parts/copy-as.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
+import { Prose } from "../parts/prose.tsx";
 import type { RecordedCall } from "../service/recorded-calls.ts";
 import { href } from "../shell/href.ts";
 import { useRequest } from "./follow-request.ts";
@@ -13,8 +14,8 @@ import { stateSentence } from "./request-words.ts";
 
 interface TakenProps {
   title: string;
-  /** null: the call is done, and nothing happens on the chain. */
-  requestId: string | null;
+  /** A request that is null: the call is done, and nothing happens on the chain. */
+  answer: { request_id: string | null; warnings?: Shape<"Warnings"> };
   call: RecordedCall | null;
   /** What to do next, when the request has completed. */
   next?: (request: Shape<"Request">) => ComponentChildren;
@@ -23,7 +24,7 @@ interface TakenProps {
 }
 
 /** A call that the service has taken: its request, live until it is final. */
-export function Taken({ title, requestId, call, next, children }: TakenProps) {
+export function Taken({ title, answer, call, next, children }: TakenProps) {
   const heading = useRef<HTMLHeadingElement>(null);
   // The form, which had the focus, is gone.
   useEffect(() => {
@@ -34,10 +35,31 @@ export function Taken({ title, requestId, call, next, children }: TakenProps) {
       <h2 ref={heading} tabIndex={-1}>
         {title}
       </h2>
-      {requestId !== null && <LiveRequest requestId={requestId} next={next} />}
+      <Warnings of={answer.warnings} />
+      {answer.request_id !== null && <LiveRequest requestId={answer.request_id} next={next} />}
       <div class="actions">{children}</div>
       <CopyAs call={call} />
     </section>
+  );
+}
+
+interface WarningsProps<W> {
+  of: readonly W[] | undefined;
+  /** Where a warning belongs to. */
+  place?: (warning: W) => string;
+}
+
+/** What an accepted call probably does not do as it was meant. */
+export function Warnings<W extends Shape<"Warnings">[number]>({ of = [], place }: WarningsProps<W>) {
+  if (of.length === 0) return null;
+  return (
+    <div class="note note-warning" role="status">
+      {of.map((warning) => (
+        <p key={`${warning.field} ${warning.message}`}>
+          <code>{warning.field}</code>: <Prose text={warning.message} /> {place?.(warning)}
+        </p>
+      ))}
+    </div>
   );
 }
 

@@ -1,7 +1,7 @@
 import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type ErrorCode, ERRORS } from "../../api/domain/error-codes.ts";
-import { WARNING_CODES, WARNINGS } from "../../api/domain/warnings.ts";
+import { WARNING_CODES, WARNINGS } from "../../client/rules/warnings.ts";
 import { METRICS } from "../../api/metrics/catalog.ts";
 import type { Endpoint } from "../../api/v1/endpoint.ts";
 import { endpointsOf } from "../../api/v1/endpoints.ts";

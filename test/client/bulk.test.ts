@@ -317,6 +317,18 @@ describe("a bulk mint", () => {
     expect(bulk.progress.items.map(({ is }) => is)).to.deep.equal(["completed", "accepted"]);
   });
 
+  it("keeps each warning of the service once, with its items, as plain JSON", async () => {
+    const cut = { field: "image", code: "unescaped_hash", message: "A # ends it." };
+    const decide = (name: number) => ({ ...accepted(name), ...(name % 2 === 1 && { warnings: [cut] }) });
+    const { client } = fakeService({ decide });
+    const { progress } = new BulkMint(client, { progress: newProgress("run") });
+    await new BulkMint(client, { progress, batchItems: 2 }).send(bodies(5));
+    expect(JSON.parse(JSON.stringify(progress))).to.deep.include({ warnings: [{ ...cut, items: [1, 3] }] });
+    const silent = newProgress("silent");
+    await new BulkMint(fakeService().client, { progress: silent }).send(bodies(2));
+    expect(silent).to.not.have.property("warnings");
+  });
+
   describe("given a service", () => {
     const moneta = useService();
     const mintedNames = async (collection: string) => {

@@ -43,6 +43,13 @@ describe("helpers of the client", () => {
       expect(first?.request_id).to.equal(second?.request_id);
     });
 
+    it("passes the warnings of the call on", async () => {
+      const mint = { collection_address: collection, to_address: alice };
+      const { warnings } = await client.mintAndWait({ ...mint, image: "data:image/svg+xml,<svg fill='#f00'/>" });
+      expect(warnings?.map(({ field, code }) => [field, code])).to.deep.equal([["image", "unescaped_hash"]]);
+      expect(await client.mintAndWait(mint)).to.not.have.property("warnings");
+    });
+
     it("throws ApiRefusal when the service refuses the mint, and RequestFailed with the reason when it fails", async () => {
       const refused = await rejectionOf(client.mintAndWait({ collection_address: collection }));
       expect(refused).to.be.instanceOf(ApiRefusal).and.to.have.property("errorCode", "validation_failed");

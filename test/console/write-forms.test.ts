@@ -40,6 +40,24 @@ describe("forms of the console that write", () => {
     await page.getByRole("link", { name: "Mint the first token" }).waitFor();
   });
 
+  it("show what an accepted call probably does not do as it was meant", async () => {
+    const page = await console.open({ screen: "/collections/new" });
+    await page.getByLabel("Self-hosted").check();
+    await page.getByLabel(/^Name/).fill("Flat");
+    await page.getByLabel(/^Symbol/).fill("FLAT");
+    await page.getByLabel(/^Base URI/).fill("https://cats.example/cats");
+    await page.getByRole("button", { name: "Create the collection" }).click();
+    await page.getByText("The URI of token 1 will be https://cats.example/cats1").waitFor();
+    await expectNoAxeViolations(page);
+    await goTo(page, `/collections/${collection}/import`);
+    const buffer = Buffer.from("name,user_identifier,external_url\nA {id},alice,\nB,bob,ipfs://b/{id}\nC {id},bob,");
+    await page.getByLabel("CSV file").setInputFiles({ name: "flat.csv", mimeType: "text/csv", buffer });
+    await page.getByRole("button", { name: "Mint 3 tokens" }).click();
+    await page.getByText("Nobody replaces {id} here. Write {token_id}. Lines 2, 4.").waitFor();
+    await page.getByText("Nobody replaces {id} here. Write {token_id}. Line 3.").waitFor();
+    await expectNoAxeViolations(page);
+  });
+
   it("create a collection with a royalty in percent, and show it afterwards", async () => {
     const page = await console.open({ screen: "/collections/new" });
     await page.getByLabel(/^Name/).fill("Paid");

@@ -12,7 +12,7 @@ import type { CollectionMetadata, CreateCollection } from "../../domain/command.
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { toWireInteger } from "../../domain/token.ts";
 import { publishedTokenMetadata } from "../../domain/metadata-files.ts";
-import { warningsOfCollection } from "../../domain/warnings.ts";
+import { warningsOfCollection } from "../../../client/rules/warnings.ts";
 import { listCollections as storedCollections, searchCollections } from "../../store/listings/collections.ts";
 import { listTokenHistory as storedHistory } from "../../store/listings/history.ts";
 import { listHolders } from "../../store/listings/holdings.ts";

@@ -1,7 +1,7 @@
 import type { Response } from "express";
 
 import { type ErrorCode, ERRORS } from "../../domain/error-codes.ts";
-import { WARNING_CODES, WARNINGS } from "../../domain/warnings.ts";
+import { WARNING_CODES, WARNINGS } from "../../../client/rules/warnings.ts";
 import { escapeWithCode, sendHtml } from "./html.ts";
 
 const INTRODUCTION =

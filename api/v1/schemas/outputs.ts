@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { ERRORS, REQUEST_FAILURES } from "../../domain/error-codes.ts";
-import { WARNING_CODES, WARNINGS } from "../../domain/warnings.ts";
+import { WARNING_CODES, WARNINGS } from "../../../client/rules/warnings.ts";
 
 /* Schemas of answers, for the published document. They change no value. */
 

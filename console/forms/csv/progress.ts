@@ -1,4 +1,4 @@
-import { type BulkItem, type BulkProgress, newProgress } from "../../../client/bulk-progress.ts";
+import { type BulkItem, type BulkProgress, type BulkWarning, newProgress } from "../../../client/bulk-progress.ts";
 import { columnOf } from "./items.ts";
 import type { TableRow } from "../../../client/drop/table.ts";
 
@@ -39,6 +39,8 @@ interface Stored {
   open: { key: string; rows: number[] } | null;
   most: number;
   rows: StoredRow[];
+  /** Absent when there are none, and in runs of 0.3.0. */
+  warnings?: BulkWarning[];
 }
 
 type StoredRow =
@@ -49,7 +51,7 @@ type StoredRow =
 const VERSION = 1;
 
 function stored({ startedAt, minting }: Progress, table: readonly TableRow[]): Stored {
-  const { name, batches, open, most, items } = minting;
+  const { name, batches, open, most, items, warnings } = minting;
   return {
     version: VERSION,
     id: name.slice("import-".length),
@@ -58,19 +60,21 @@ function stored({ startedAt, minting }: Progress, table: readonly TableRow[]): S
     // One batch at a time is sent. Its bodies follow from the table.
     open: open[0] === undefined ? null : { key: open[0].key, rows: open[0].items },
     most,
+    ...(warnings !== undefined && { warnings }),
     rows: items.map((item, row) =>
       item.is === "failed" ? { is: item.is, requestId: item.requestId, ...problemOf(item, table[row]) } : item,
     ),
   };
 }
 
-function restored({ id, startedAt, batches, open, most, rows }: Stored): Progress {
+function restored({ id, startedAt, batches, open, most, rows, warnings }: Stored): Progress {
   const at = Date.parse(startedAt);
   const minting = {
     name: `import-${id}`,
     batches,
     open: open === null ? [] : [{ key: open.key, items: open.rows, bodies: [], at }],
     most,
+    ...(warnings !== undefined && { warnings }),
     items: rows.map((row): BulkItem => {
       if (row.is !== "failed") return row;
       const { is, requestId, column, message } = row;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { BATCH_ERRORS_LENGTH } from "../../../api/config/limits.ts";
-import { WARNING_CODES } from "../../../api/domain/warnings.ts";
+import { WARNING_CODES } from "../../../client/rules/warnings.ts";
 import type { Answer } from "../support/api.ts";
 import { addCollection, addMint, confirmUpTo } from "../support/api-rows.ts";
 import { expectAccepted } from "../support/expect.ts";

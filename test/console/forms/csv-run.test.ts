@@ -100,6 +100,14 @@ describe("the progress of an import", () => {
     expect(minting.items.map(({ is }) => is)).to.deep.equal(["completed", "failed", "failed", "sent"]);
   });
 
+  it("keeps the warnings of the service", () => {
+    const store = storeOf();
+    const run = someRun();
+    run.minting.warnings = [{ field: "image", code: "unescaped_hash", message: "A # ends it.", items: [0] }];
+    saveProgress(store, "it", { progress: run, table: TABLE.rows });
+    expect(readProgress(store, "it", 4, NOW)?.minting.warnings).to.deep.equal(run.minting.warnings);
+  });
+
   it("is found for the same rows only, within six days", () => {
     expect(readProgress(storeOf({ it: STORED }), "it", 3, NOW)).to.equal(null);
     expect(readProgress(storeOf({ it: STORED }), "it", 4, new Date("2026-11-30T00:00:00Z"))).to.equal(null);

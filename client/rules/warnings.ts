@@ -1,5 +1,4 @@
-import type { CreateCollection, Mint, TokenMetadata } from "./command.ts";
-import { MEDIA_FIELDS, URI_FIELDS } from "./command.ts";
+/* What the service warns of in calls that it accepts. `drop` says the same before it sends anything. */
 
 /** Every code of a warning: the only list. The published document and docs/errors are made from it. */
 export const WARNINGS = {
@@ -21,11 +20,26 @@ export interface Warning {
   message: string;
 }
 
-type Fields = readonly (readonly [field: string, text: string | undefined | null])[];
+type Type = "ERC721" | "ERC1155";
+/** null removes a field. */
+type Text = string | null | undefined;
+type Fields = readonly (readonly [field: string, text: Text])[];
 
-/** @param maxSupply what the caller sent, which the command of an ERC1155 collection does not have. */
-export function warningsOfCollection(command: CreateCollection, maxSupply: number): Warning[] {
-  const { type, baseUri, collectionUri, metadata } = command;
+interface NewCollection {
+  type: Type;
+  baseUri: string | null;
+  collectionUri: string | null;
+  metadata: CollectionPictures;
+}
+interface CollectionPictures {
+  image?: Text;
+  banner_image?: Text;
+  featured_image?: Text;
+}
+
+/** @param maxSupply what the caller sent. An ERC1155 collection ignores it. */
+export function warningsOfCollection(collection: NewCollection, maxSupply: number): Warning[] {
+  const { type, baseUri, collectionUri, metadata } = collection;
   const ignored: Warning[] =
     type === "ERC1155" && maxSupply > 0
       ? [
@@ -46,38 +60,35 @@ export function warningsOfCollection(command: CreateCollection, maxSupply: numbe
   ];
 }
 
-/** @param metadata the fields that a call sends. null removes a field. */
-export function warningsOfCollectionMetadata(metadata: {
-  image?: string | null | undefined;
-  banner_image?: string | null | undefined;
-  featured_image?: string | null | undefined;
-}): Warning[] {
-  const { image, banner_image, featured_image } = metadata;
+/** @param metadata the fields that a call sends. */
+export function warningsOfCollectionMetadata({ image, banner_image, featured_image }: CollectionPictures): Warning[] {
   return unescapedHashes(Object.entries({ image, banner_image, featured_image }));
 }
 
-/** @param copiesMedia whether the media are copied, so that their URIs are not published. */
-export function warningsOfMint(command: Mint, copiesMedia: boolean): Warning[] {
-  if (command.kind === "mint-erc1155") return [];
-  const type = command.kind === "mint-erc721" ? "ERC721" : "ERC1155";
-  const uri: Fields = command.kind === "create-erc1155" ? [["uri", command.uri]] : [];
-  const warnings = [...unknownPlaceholders(uri, ["{id}"]), ...unescapedHashes(uri)];
-  return command.metadata === null
-    ? warnings
-    : [...warnings, ...warningsOfTokenMetadata(type, command.metadata, copiesMedia)];
-}
+const MEDIA = ["image", "animation_url"] as const;
+const TEXTS = ["name", "description", "external_url", ...MEDIA] as const;
+type TokenTexts = Partial<Record<(typeof TEXTS)[number], Text>>;
 
-/** @param metadata the fields that a call sends. null removes a field. */
-export function warningsOfTokenMetadata(
-  type: "ERC721" | "ERC1155",
-  metadata: { [Field in keyof TokenMetadata]?: TokenMetadata[Field] | null | undefined },
-  copiesMedia: boolean,
+/**
+ * @param metadata the fields that a call sends; null: it has no hosted metadata.
+ * @param uri the token's own URI.
+ * @param copiesMedia whether the media are copied, so that their URIs are not published.
+ */
+export function warningsOfToken(
+  type: Type,
+  metadata: TokenTexts | null,
+  { uri = null, copiesMedia = false }: { uri?: string | null; copiesMedia?: boolean } = {},
 ): Warning[] {
-  const texts = (["name", "description", ...URI_FIELDS] as const).map((field) => [field, metadata[field]] as const);
+  const fields = <F extends keyof TokenTexts>(names: readonly F[]) =>
+    names.map((name) => [name, metadata?.[name]] as const);
   // Clients replace `{id}` also in the documents of ERC1155 tokens.
   const known = type === "ERC721" ? ["{token_id}"] : ["{token_id}", "{id}"];
-  const media = MEDIA_FIELDS.map((field) => [field, metadata[field]] as const);
-  return [...unknownPlaceholders(texts, known), ...(copiesMedia ? [] : unescapedHashes(media))];
+  return [
+    ...unknownPlaceholders([["uri", uri]], ["{id}"]),
+    ...unescapedHashes([["uri", uri]]),
+    ...unknownPlaceholders(fields(TEXTS), known),
+    ...(copiesMedia ? [] : unescapedHashes(fields(MEDIA))),
+  ];
 }
 
 function appendedId(baseUri: string | null): Warning[] {
