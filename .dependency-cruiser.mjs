@@ -5,7 +5,7 @@ import { browserRules } from "./scripts/lint/browser-rules.mjs";
 
 const ENTRIES = "^api/((main|pipeline-main)\\.ts$|cli/)";
 const OUTSIDE = "^(scripts|test)/";
-const OF_EXAMPLES = "^(examples/|node_modules/|client/((bulk|drop)-)?entry\\.ts$)";
+const OF_EXAMPLES = "^(examples/|node_modules/|client/((bulk|drop|drop-node)-)?entry\\.ts$)";
 /** Folders outside the data flow. Every stage of the flow may import them. */
 const LEAVES = ["chain", "config", "content", "domain", "keys", "outbound", "shared", "store"];
 /** Folders that have rooms with rules of their own. The name of such a folder means its files outside of these rooms. */

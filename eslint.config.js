@@ -114,7 +114,7 @@ export default tseslint.config(
   },
   // The entries of a package export from its files.
   {
-    files: ["client/entry.ts", "client/bulk-entry.ts", "client/drop-entry.ts"],
+    files: ["client/entry.ts", "client/*-entry.ts"],
     rules: { "no-restricted-syntax": "off" },
   },
   bans(["api/**/*.{ts,tsx}"], {

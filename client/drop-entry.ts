@@ -7,6 +7,7 @@ export {
   type Problem,
   readFolder,
 } from "./drop/folder.ts";
+export { lackOfRoom, makePlan, type Plan, type PlannedToken, plannedTokens, type Target } from "./drop/plan.ts";
 export { FolderProblem, textNames } from "./drop/layout.ts";
 export { checkReceivers, type KnownUsers, type Receivers, usersOf } from "./drop/receivers.ts";
 export { textOfBytes } from "./drop/text.ts";

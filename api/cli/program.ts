@@ -125,7 +125,7 @@ export const NOUNS: readonly Noun[] = [
     "drop",
     "<dir>",
     "Mint a folder of pictures, with metadata or without.",
-    async () => (await import("./drop/drop.ts")).drop,
+    async () => (await import("./drop.ts")).drop,
   ),
   single(
     "usage",

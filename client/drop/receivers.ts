@@ -75,7 +75,8 @@ export function refusalOf(user: string): string | null {
   return /^0x/i.test(user) ? "Must be an address (0x and 40 hex digits) or a user identifier." : null;
 }
 
-function count(number: number, one: string, many: string): string {
+/** `1 token`, `2 tokens`. */
+export function count(number: number, one: string, many: string): string {
   return `${number.toString()} ${number === 1 ? one : many}`;
 }
 

@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
 
 /** Most bytes of the client. `npm run docs:update` writes them into client/README.md. */
-export const SIZE_LIMITS = { packed: 100_000, browser: 10_000 };
+export const SIZE_LIMITS = { packed: 120_000, browser: 10_000 };
 
 export interface ClientSize {
   /** The package as npm downloads it. Half of it are the types of the OpenAPI document, which no program loads. */

@@ -6,6 +6,7 @@ const SOURCES = {
   "@moneta/client": "entry.ts",
   "@moneta/client/bulk": "bulk-entry.ts",
   "@moneta/client/drop": "drop-entry.ts",
+  "@moneta/client/drop-node": "drop-node-entry.ts",
 };
 
 registerHooks({

@@ -4,8 +4,8 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { JOURNAL } from "../../../api/cli/drop/journal.ts";
-import { LOCK } from "../../../api/cli/drop/drop.ts";
+import { JOURNAL } from "../../../client/drop-node/journal.ts";
+import { LOCK } from "../../../client/drop-node/lock.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { randomAddress } from "../support/rows.ts";
 import { useDrop } from "./support/use-drop.ts";
@@ -40,7 +40,7 @@ describe("command line: drop of a folder from others", () => {
     await symlink("/etc/hostname", join(place.path, "json", "3.json"));
     execFileSync("mkfifo", [join(place.path, "json", "4.json")]);
     const { output } = await run();
-    expect(output).to.contain("The file is outside of the folder.").and.to.contain("This is not a file.");
+    expect(output).to.contain("The file is outside of the folder.").and.to.contain("The file is not a regular file.");
     await rm(join(place.path, "json"), { recursive: true });
     await symlink("/etc/hostname", join(place.path, "metadata.csv"));
     expect((await run()).output).to.contain("The file is outside of the folder.");
@@ -53,7 +53,7 @@ describe("command line: drop of a folder from others", () => {
     async function dropped() {
       await run();
       const [start = "", ...lines] = (await readFile(journal(), "utf8")).trim().split("\n");
-      const [batch = ""] = lines.filter((line) => line.includes('"entry":"batch"'));
+      const [batch = ""] = lines.filter((line) => line.includes('"step":"send"'));
       return { start, uploads: lines.filter((line) => line.includes('"entry":"upload"')), batch };
     }
 

@@ -2,14 +2,16 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
+import { getAddress } from "ethers";
 
-import { readDropFolder } from "../../../api/cli/drop/folder.ts";
-import { JOURNAL, readJournal } from "../../../api/cli/drop/journal.ts";
-import { makePlan, type Plan } from "../../../api/cli/drop/plan.ts";
-import { writeReport } from "../../../api/cli/drop/report.ts";
-import { DropState, entryOf } from "../../../api/cli/drop/state.ts";
 import { advance, type BulkStep } from "../../../client/bulk-progress.ts";
 import type { Shape } from "../../../client/client.ts";
+import { makePlan } from "../../../client/drop/plan.ts";
+import { fingerprintsOf } from "../../../client/drop-node/drop.ts";
+import { readDropFolder } from "../../../client/drop-node/files.ts";
+import { Journal, JOURNAL } from "../../../client/drop-node/journal.ts";
+import { writeReport } from "../../../client/drop-node/report.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { picture } from "./support/use-drop.ts";
 
@@ -62,14 +64,14 @@ const REPORT = [
 
 describe("the journal of a drop", () => {
   const place = useFolder();
-  const reportOf = async (state: DropState) => {
-    const tokens = state.minting.items.map((_item, index) => ({ source: `${index.toString()}.json`, tokenId: null }));
-    return readFile(await writeReport(place.path, { tokens } as unknown as Plan, state), "utf8");
+  const reportOf = async ({ minting: { items } }: Journal) => {
+    const tokens = items.map((_item, index) => ({ source: `${index.toString()}.json`, tokenId: null }));
+    return readFile(await writeReport(place.path, tokens, items), "utf8");
   };
 
   it("of 0.3.0 is read, and continued with the next key and the same open batch", async () => {
     await writeFile(join(place.path, JOURNAL), LINES.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    const state = new DropState(7, await readJournal(place.path));
+    const state = await Journal.read(place.path, 7);
     expect(await reportOf(state)).to.equal(REPORT);
     expect(state.minting).to.deep.include({ name: "drop-a1", batches: 5 });
     expect(state.minting.open).to.deep.equal([{ key: "drop-a1-4", items: [5], bodies: [body(5)], at: 6 }]);
@@ -77,7 +79,7 @@ describe("the journal of a drop", () => {
     expect(state.finished).to.equal(false);
   });
 
-  it("has the same entries for the steps of the bulk mint, and reads them as the run had them", async () => {
+  it("has the steps of the bulk mint, and reads them as the run had them", async () => {
     const failure = { code: "payload_too_large", message: "Too large.", errors: [], status: 413 };
     const errors = [{ field: "image", code: "blocked", message: "Blocked." }];
     const media = { code: "media_blocked", message: "The media is blocked.", errors, status: null };
@@ -104,15 +106,36 @@ describe("the journal of a drop", () => {
       },
       send("drop-a1-4", 5),
     ];
-    expect(steps.map(entryOf)).to.deep.equal(LINES.slice(2));
-    const running = new DropState(7);
-    for (const step of steps) advance(running.minting, step);
-    const read = new DropState(7);
-    for (const step of steps) read.apply(entryOf(step));
-    expect(await reportOf(running)).to.equal(await reportOf(read));
-    read.apply(entryOf({ step: "again", items: [3, 4] }));
+    const running = await Journal.read(place.path, 7);
+    await running.open();
+    await running.begin({ fingerprint: "f", url: "http://localhost:3000", to: ADDRESS });
+    for (const step of steps) {
+      await running.write(step);
+      advance(running.minting, step);
+    }
+    await running.again([3, 4]);
+    await running.close();
+    const read = await Journal.read(place.path, 7);
+    expect(read.minting).to.deep.equal(running.minting);
+    expect(await reportOf(read)).to.equal(await reportOf(running));
     expect(read.in("waiting")).to.deep.equal([3, 4, 6]);
   });
+
+  for (const [name, line] of Object.entries({
+    "no JSON": "{",
+    "no object": "null",
+    "a second start": JSON.stringify(LINES[0]),
+    "no known entry": '{"entry":"other"}',
+    "no known step": '{"step":"other"}',
+    "a step without items": '{"step":"send","key":"k","bodies":[],"at":1}',
+    "a token beyond the plan": '{"step":"again","items":[1000000000]}',
+    "an upload without an address": '{"entry":"upload","sha256":"00","at":1}',
+  })) {
+    it(`is refused with its line when the line has ${name}`, async () => {
+      await writeFile(join(place.path, JOURNAL), `${JSON.stringify(LINES[0])}\n${line}\n`);
+      expect((await rejectionOf(Journal.read(place.path, 7))).message).to.match(/^Line 2 of .* is damaged/);
+    });
+  }
 
   describe("given a folder whose drop version 0.3.0 began", () => {
     const write = (name: string, text: string) => writeFile(join(place.path, name), text);
@@ -127,7 +150,9 @@ describe("the journal of a drop", () => {
         similar: new Map<string, string>(),
         unknown: new Set<string>(),
       };
-      return makePlan(await readDropFolder(place.path, "ERC721"), target, users).fingerprints;
+      return fingerprintsOf(
+        makePlan(await readDropFolder(place.path, "ERC721", { readAddress: getAddress }), target, users),
+      );
     };
     beforeEach(async () => {
       await mkdir(join(place.path, "images"));

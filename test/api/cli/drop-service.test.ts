@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 
 import { expect } from "chai";
 
-import { DropService } from "../../../api/cli/drop/service.ts";
+import { DropService } from "../../../client/drop-node/service.ts";
 import { OperatorError } from "../../../api/operate/operator-error.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -52,7 +52,7 @@ describe("command line: drop without a service", () => {
     };
     const port = await freePort();
     const url = `http://127.0.0.1:${port.toString()}`;
-    const service = new DropService({ url, token: "x", signal: new AbortController().signal, remark: () => undefined });
+    const service = new DropService({ url, token: "x" });
     const first = await start(port);
     expect(await service.collection(ADDRESS)).to.equal(null);
     first.close();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { LOCK, locked } from "../../../api/cli/drop/drop.ts";
+import { LOCK, locked } from "../../../client/drop-node/lock.ts";
 import type { Shape } from "../../../client/client.ts";
 import { pause } from "../../../scripts/scene/program.ts";
 import { TestProcess } from "../../support/process.ts";
@@ -255,9 +255,9 @@ describe("command line: drop", () => {
       await table("token_id,name,image", `1,A,http://127.0.0.1:1/a.png`, "7,B,");
       await run("--yes", "--copy-media", "--retry-failed").catch(() => undefined);
       const journal = await readFile(join(place.path, ".moneta-drop.jsonl"), "utf8");
-      const [batch = ""] = journal.split("\n").filter((line) => line.includes('"entry":"batch"'));
-      const { body } = JSON.parse(batch) as { body: { items: { name: string; copy_media?: boolean }[] } };
-      expect(body.items.map(({ name, copy_media: copied }) => [name, copied])).to.deep.equal([
+      const [batch = ""] = journal.split("\n").filter((line) => line.includes('"step":"send"'));
+      const { bodies } = JSON.parse(batch) as { bodies: { name: string; copy_media?: boolean }[] };
+      expect(bodies.map(({ name, copy_media: copied }) => [name, copied])).to.deep.equal([
         ["A", true],
         ["B", undefined],
       ]);

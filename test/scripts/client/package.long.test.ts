@@ -16,12 +16,13 @@ const README = "client/README.md";
 /** What the examples of the docs comments build on. */
 const EXAMPLES_KNOW = `
 import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
-import { checkReceivers, type Folder, type FolderContents, FolderProblem, lookUpUsers, readFolder, textNames, textOfBytes, usersOf } from "@moneta/client/drop";
+import { checkReceivers, type Folder, type FolderContents, FolderProblem, lackOfRoom, lookUpUsers, makePlan, type Plan, plannedTokens, readFolder, type Target, textNames, textOfBytes, usersOf } from "@moneta/client/drop";
+import { checkDrop, type DropOptions, DropStopped, runDrop } from "@moneta/client/drop-node";
 import { advance, type BulkItems, BulkMint, bulkMint, type BulkProgress, type BulkStep, BulkStopped, itemsIn, newProgress } from "@moneta/client/bulk";
 declare const client: import("@moneta/client").Client;
 declare const items: BulkItems, progress: BulkProgress, run: BulkMint, steps: BulkStep[];
 declare const request: Request;
-declare const contents: FolderContents, files: Map<string, Uint8Array>, folder: Folder;
+declare const contents: FolderContents, options: DropOptions, plan: Plan, target: Target, files: Map<string, Uint8Array>, folder: Folder;
 declare const collection: string, orderId: string, requestId: string, secret: string;
 `;
 /** Exports that `openapi-typescript` names: the types of the document. */
@@ -49,7 +50,7 @@ describe("the client as a package", () => {
     const sources = files.filter((path) => !path.startsWith("dist/"));
     expect(sources).to.deep.equal(["LICENSE", "README.md", "package.json"]);
     const built = files.filter((path) => path.startsWith("dist/"));
-    expect(built.every((path) => /^dist\/((drop|rules)\/)?[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
+    expect(built.every((path) => /^dist\/((drop|drop-node|rules)\/)?[a-z-]+(\.d\.ts|\.js)$/.test(path))).to.equal(true);
     expect(built).to.include.members([
       "dist/entry.js",
       "dist/entry.d.ts",
@@ -57,6 +58,8 @@ describe("the client as a package", () => {
       "dist/bulk-entry.d.ts",
       "dist/drop-entry.js",
       "dist/drop-entry.d.ts",
+      "dist/drop-node-entry.js",
+      "dist/drop-node-entry.d.ts",
     ]);
   });
 
@@ -70,7 +73,7 @@ describe("the client as a package", () => {
     let entries: DocumentedExport[];
     before(() => {
       const dist = join(app, "node_modules/@moneta/client/dist");
-      entries = ["entry.d.ts", "bulk-entry.d.ts", "drop-entry.d.ts"].flatMap((entry) =>
+      entries = ["entry.d.ts", "bulk-entry.d.ts", "drop-entry.d.ts", "drop-node-entry.d.ts"].flatMap((entry) =>
         documentedExports(join(dist, entry)),
       );
     });

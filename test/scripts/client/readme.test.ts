@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 
@@ -18,6 +18,7 @@ const SOURCES = new Map(
     ["@moneta/client", "client/entry.ts"],
     ["@moneta/client/bulk", "client/bulk-entry.ts"],
     ["@moneta/client/drop", "client/drop-entry.ts"],
+    ["@moneta/client/drop-node", "client/drop-node-entry.ts"],
   ].map(([name, file]) => [`"${name!}"`, `"${pathToFileURL(join(ROOT, file!)).href}"`]),
 );
 const SECRET = `whsec_${Buffer.from("a secret of the webhook").toString("base64")}`;
@@ -77,7 +78,7 @@ describe("the snippets of the client's README", () => {
   async function run(mark: string, page = "client/README.md"): Promise<object> {
     const block = (await snippetsOf(page, "ts")).find((text) => text.includes(mark))!;
     const source = block
-      .replaceAll(/"@moneta\/client(\/bulk)?"/g, (name) => SOURCES.get(name)!)
+      .replaceAll(/"@moneta\/client(\/[a-z-]+)?"/g, (name) => SOURCES.get(name)!)
       .replace("http://localhost:3000", fixture.baseUrl)
       .replace("moneta_...", fixture.app.token)
       .replace("process.env.MONETA_URL!", JSON.stringify(fixture.baseUrl))
@@ -134,6 +135,24 @@ describe("the snippets of the client's README", () => {
     const { result, output } = await printedBy(() => mintAll(client, "readme", items, store));
     expect(result.map(({ is }) => is)).to.deep.equal(["completed", "completed", "failed"]);
     expect(output).to.match(/^Item 2 was not minted: /);
+  });
+
+  it("mint a folder, and do nothing when they are run again", async () => {
+    const { mintFolder } = (await run("mintFolder")) as { mintFolder: (options: object) => Promise<{ is: string }[]> };
+    const drop = await mkdtemp(join(folder.path, "drop-"));
+    for (const name of ["1.svg", "2.svg"])
+      await writeFile(join(drop, name), `<svg xmlns="http://www.w3.org/2000/svg"><desc>${name}</desc></svg>`);
+    const options = {
+      ...{ folder: drop, url: fixture.baseUrl, token: fixture.app.token, to: { user: "dora" } },
+      collection: await fixture.api.collection({ type: "ERC721" }),
+    };
+    for (const _time of [1, 2]) {
+      const { result, output } = await printedBy(() => mintFolder(options));
+      expect(result.map(({ is }) => is)).to.deep.equal(["completed", "completed"]);
+      expect(output).to.contain("2 tokens are minted.");
+    }
+    const { total } = await fixture.api.ok<{ total: number }>("GET", `/v1/collections/${options.collection}`);
+    expect(total).to.equal(2);
   });
 
   it("accept a genuine webhook and refuse another", async () => {

@@ -1,13 +1,14 @@
-import { createHash } from "node:crypto";
+import type { BulkItem } from "../bulk-progress.ts";
+import type { Shape } from "../client.ts";
+import { elsewhere, type FolderContents, type FolderToken, type Owner, type Problem } from "./folder.ts";
+import { checkReceivers, type KnownUsers } from "./receivers.ts";
 
-import type { Shape } from "../../../client/client.ts";
-import { elsewhere, type Owner, type Problem } from "../../../client/drop/folder.ts";
-import { checkReceivers, type KnownUsers } from "../../../client/drop/receivers.ts";
-import { NEW_METADATA } from "../../../client/drop/values.ts";
-import type { DropContents, DropToken, MediaFile } from "./folder.ts";
-
-interface Target {
-  collection: Shape<"Collection">;
+/** What a folder is minted into, and for whom. */
+export interface Target {
+  collection: Pick<
+    Shape<"Collection">,
+    "address" | "name" | "type" | "hosting" | "minted" | "mint_supply_count" | "metadata_frozen"
+  >;
   /** Who gets the tokens without an owner. null: every token must have an owner. */
   to: Owner | null;
   /** ERC1155: copies of each token whose row does not say another number. */
@@ -16,8 +17,9 @@ interface Target {
   copyMedia: boolean;
 }
 
-export interface Plan extends Target {
-  tokens: DropToken[];
+/** What a folder becomes in a collection, before anything is sent. */
+export interface Plan<Token extends FolderToken = FolderToken> extends Target {
+  tokens: Token[];
   problems: Problem[];
   ignored: string[];
   /** What the reader should know before the tokens are minted. */
@@ -26,18 +28,24 @@ export interface Plan extends Target {
   receivers: string;
   /** Whether the folder has pictures without metadata. */
   pictures: boolean;
-  /** The files to upload, each once. */
-  files: MediaFile[];
-  /** Checksums of everything that the drop depends on: the one of this version first, then that of version 0.3.0. */
-  fingerprints: readonly [string, string];
 }
 
-/** Checks what the folder holds against the collection, and against the users of the app. */
-export function makePlan(contents: DropContents, target: Target, users: KnownUsers): Plan {
+/**
+ * Checks what the folder holds against the collection, and against the users of the app.
+ * @example
+ * const users = { wallets: new Map(), similar: new Map(), unknown: new Set<string>() };
+ * const { problems, notes } = makePlan(contents, { ...target, to: { user: "alice" } }, users);
+ */
+export function makePlan<Token extends FolderToken>(
+  contents: FolderContents & { tokens: Token[] },
+  target: Target,
+  users: KnownUsers,
+): Plan<Token> {
   const { collection, supply, to } = target;
   const multiple = collection.type === "ERC1155";
+  const copies = supply ?? (contents.pictures ? "1" : null);
   const tokens = multiple
-    ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? supply ?? (contents.pictures ? "1" : null) }))
+    ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? copies }) as Token)
     : contents.tokens;
   const receivers = checkReceivers(tokens, to, users);
   const problems = [
@@ -55,9 +63,6 @@ export function makePlan(contents: DropContents, target: Target, users: KnownUse
   if (type === "ERC721" && cap !== null && collection.minted > cap) {
     problems.push({ source: "collection", message: "More tokens are minted than its cap allows." });
   }
-  const files = new Map(
-    tokens.flatMap(({ media }) => Object.values<MediaFile>(media).map((file) => [file.sha256, file])),
-  );
   return {
     ...target,
     tokens,
@@ -72,17 +77,42 @@ export function makePlan(contents: DropContents, target: Target, users: KnownUse
     ],
     receivers: receivers.summary,
     pictures: contents.pictures,
-    files: [...files.values()],
-    fingerprints: fingerprintsOf(target, tokens),
   };
 }
 
+/** What becomes of a file: file -> token id -> receiver. */
+export interface PlannedToken {
+  source: string;
+  token_id: string;
+  receiver: string;
+}
+
+/**
+ * What becomes of each file.
+ * @param begun the items of a drop that has begun: after that, `minted` of the collection counts tokens of this drop
+ * @example
+ * for (const { source, token_id: id, receiver } of plannedTokens(plan)) console.log(`${source} -> token ${id} -> ${receiver}`);
+ */
+export function plannedTokens({ tokens, to, collection }: Plan, begun?: readonly BulkItem[]): PlannedToken[] {
+  return tokens.map(({ source, files, tokenId, owner }, index) => {
+    const item = begun?.[index];
+    const minted = item?.is === "completed" ? item.tokenId : null;
+    const next = collection.type === "ERC1155" ? tokenId : begun === undefined ? nextId(collection, index) : null;
+    const isPart = /, (line|entry) \d+$/.test(source) && files.image !== undefined;
+    return {
+      source: isPart ? `${source} (${files.image ?? ""})` : source,
+      token_id: minted ?? next ?? "?",
+      receiver: wordsOf(owner ?? to) ?? "",
+    };
+  });
+}
+
 /** The id that an ERC721 token gets when no other caller mints and no token fails. */
-export function nextId({ minted }: Shape<"Collection">, index: number): string {
+function nextId({ minted }: Target["collection"], index: number): string {
   return (minted + index + 1).toString();
 }
 
-function idNotes(collection: Plan["collection"], tokens: readonly DropToken[]): string[] {
+function idNotes(collection: Plan["collection"], tokens: readonly FolderToken[]): string[] {
   const index = tokens.findIndex(({ tokenId }, place) => tokenId !== null && tokenId !== nextId(collection, place));
   const first = tokens[index];
   if (first === undefined) return [];
@@ -92,7 +122,7 @@ function idNotes(collection: Plan["collection"], tokens: readonly DropToken[]): 
 }
 
 /** Where media stay that the folder does not have. */
-function elsewhereNotes(tokens: readonly DropToken[], copyMedia: boolean): string[] {
+function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean): string[] {
   const places = new Map<string, number>();
   const uris = tokens.flatMap(elsewhere);
   for (const uri of uris) places.set(hostOf(uri), (places.get(hostOf(uri)) ?? 0) + 1);
@@ -107,12 +137,12 @@ function elsewhereNotes(tokens: readonly DropToken[], copyMedia: boolean): strin
 }
 
 function hostOf(uri: string): string {
-  const url = URL.parse(uri);
-  return url === null || !/^https?:$/.test(url.protocol) ? uri.slice(0, uri.indexOf(":")).toLowerCase() : url.host;
+  const [, host] = /^https?:\/\/(?:[^/?#]*@)?([^/?#]+)/i.exec(uri) ?? [];
+  return (host ?? uri.slice(0, uri.indexOf(":"))).toLowerCase();
 }
 
 /** The service copies all media of a token, or none. */
-function checkCopies(tokens: readonly DropToken[]): Problem[] {
+function checkCopies(tokens: readonly FolderToken[]): Problem[] {
   return tokens
     .filter((token) => elsewhere(token).some((uri) => /^ar:/i.test(uri)))
     .map(({ source }) => ({
@@ -121,9 +151,14 @@ function checkCopies(tokens: readonly DropToken[]): Problem[] {
     }));
 }
 
-/** A message when the collection cannot take these tokens, or null. @param count tokens that are still to be minted. */
+/**
+ * A message when the collection cannot take these tokens, or null.
+ * @param count tokens that are still to be minted
+ * @example
+ * const message = lackOfRoom(plan.collection, plan.tokens.length);
+ */
 export function lackOfRoom(
-  { type, mint_supply_count: cap, minted, metadata_frozen: frozen }: Shape<"Collection">,
+  { type, mint_supply_count: cap, minted, metadata_frozen: frozen }: Target["collection"],
   count: number,
 ): string | null {
   if (frozen !== "no") {
@@ -134,13 +169,13 @@ export function lackOfRoom(
   return `The collection has room for ${Math.max(0, cap - minted).toString()} more tokens (mint_supply_count ${cap.toString()}), but ${count.toString()} are to be minted.`;
 }
 
-function checkErc721(tokens: readonly DropToken[]): Problem[] {
+function checkErc721(tokens: readonly FolderToken[]): Problem[] {
   return tokens
     .filter(({ supply }) => supply !== null)
     .map(({ source }) => ({ source, message: "supply: Only ERC1155 collections take it. Remove the value." }));
 }
 
-function checkErc1155(tokens: readonly DropToken[]): Problem[] {
+function checkErc1155(tokens: readonly FolderToken[]): Problem[] {
   const problems: Problem[] = [];
   const first = new Map<string, string>();
   for (const { source, tokenId, supply } of tokens) {
@@ -160,35 +195,4 @@ function checkErc1155(tokens: readonly DropToken[]): Problem[] {
 export function wordsOf(to: Owner | null): string | null {
   if (to === null) return null;
   return "address" in to ? `wallet ${to.address}` : `user ${to.user}`;
-}
-
-/** Do not depend on the order of the keys of a JSON file, only on what is minted. */
-function fingerprintsOf(target: Target, tokens: readonly DropToken[]): [string, string] {
-  const earlier = tokens.map((token) => ({
-    ...token,
-    metadata: Object.fromEntries(Object.entries(token.metadata).filter(([field]) => !NEW_METADATA.includes(field))),
-  }));
-  // Version 0.3.0 left these fields out, and rounded large numbers.
-  return [checksum(wordsOfDrop(target, tokens)), checksum(JSON.stringify(JSON.parse(wordsOfDrop(target, earlier))))];
-}
-
-function wordsOfDrop({ collection, to, copyMedia }: Target, tokens: readonly DropToken[]): string {
-  const parts = tokens.map(
-    ({ source, earlierSource, tokenId, supply, metadata, media, owner, reference, unlockable }) => [
-      earlierSource ?? source,
-      tokenId,
-      supply,
-      Object.entries(metadata).sort(([a], [b]) => (a < b ? -1 : 1)),
-      media.image?.sha256 ?? null,
-      media.animation_url?.sha256 ?? null,
-      // Left out otherwise, so that a drop of a version without them can be continued.
-      ...(owner === null && reference === null && unlockable === null ? [] : [owner, reference]),
-      ...(unlockable === null ? [] : [unlockable]),
-    ],
-  );
-  return JSON.stringify([collection.address, wordsOf(to), parts, ...(copyMedia ? ["copy media"] : [])]);
-}
-
-function checksum(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

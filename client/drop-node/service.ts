@@ -1,15 +1,14 @@
 import { openAsBlob } from "node:fs";
 
-import { type BulkCall, BulkMint, type BulkOptions } from "../../../client/bulk.ts";
-import { type Client, createClient, type Shape } from "../../../client/client.ts";
-import type { KnownUsers } from "../../../client/drop/receivers.ts";
-import { lookUpUsers } from "../../../client/drop/users.ts";
-import { ApiRefusal, ConnectionFailed } from "../../../client/errors.ts";
-import { isBusy } from "../../../client/retries.ts";
-import { type Answer, untilAnswered } from "../../../client/until-answered.ts";
-import { OperatorError } from "../../operate/operator-error.ts";
-import { sha256Of } from "./media-files.ts";
-import type { MediaFile } from "./folder.ts";
+import { type BulkCall, BulkMint, type BulkOptions } from "../bulk.ts";
+import { type Client, createClient, type Shape } from "../client.ts";
+import type { KnownUsers } from "../drop/receivers.ts";
+import { lookUpUsers } from "../drop/users.ts";
+import { ApiRefusal, ConnectionFailed } from "../errors.ts";
+import { isBusy } from "../retries.ts";
+import { type Answer, untilAnswered } from "../until-answered.ts";
+import { type MediaFile, sha256Of } from "./files.ts";
+import { DropStopped } from "./stopped.ts";
 
 /** The drop stops after this many milliseconds without a useful answer. It can be continued. */
 const PATIENCE = 600_000;
@@ -22,21 +21,23 @@ const NOBODY_THERE: readonly (string | null)[] = ["ECONNREFUSED", "ENOTFOUND", "
 interface Connection {
   url: string;
   token: string;
-  signal: AbortSignal;
-  /** Gets a sentence when the drop waits. */
-  remark: (text: string) => void;
+  signal?: AbortSignal;
+  remark?: (sentence: string) => void;
 }
 
-/** The service, over its public API. Waits as long as a busy service asks. @throws OperatorError when it refuses. */
+/** The service, over its public API. Waits as long as a busy service asks. @throws DropStopped when it refuses. */
 export class DropService {
   readonly #client: Client;
-  readonly #connection: Connection;
+  readonly #url: string;
+  readonly #signal: AbortSignal;
+  readonly #remark: (sentence: string) => void;
   /** Whether the service has answered a call. Before, a failed connection means that its URL is wrong. */
   #answered = false;
 
-  constructor(connection: Connection) {
-    const { url, token, signal } = connection;
-    this.#connection = connection;
+  constructor({ url, token, signal = new AbortController().signal, remark = () => undefined }: Connection) {
+    this.#url = url;
+    this.#signal = signal;
+    this.#remark = remark;
     this.#client = createClient({ baseUrl: url, token, signal, maxRetries: 0, timeout: TIMEOUT });
   }
 
@@ -88,74 +89,62 @@ export class DropService {
   }
 
   /** Stores a file. Repeating it changes nothing. @returns its URI. */
-  async upload(path: string, { file, type, sha256 }: MediaFile): Promise<string> {
-    const { url, token, signal } = this.#connection;
+  async upload(path: string, { file, sha256 }: MediaFile): Promise<string> {
     const blob = await openAsBlob(path);
     if ((await sha256Of(blob)) !== sha256) {
-      throw new OperatorError(`${file} has changed since this run began. Run the command again.`);
+      throw new DropStopped(`${file} has changed since this run began. Run the command again.`);
     }
-    const { uri } = await this.#call(`upload ${file}`, async () => {
-      const response = await fetch(`${url.replace(/\/+$/, "")}/v1/media`, {
-        method: "POST",
-        headers: { Authorization: `Bearer ${token}`, "Content-Type": type },
-        body: blob,
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT)]),
-      }).catch((error: unknown) => {
-        throw new ConnectionFailed(1, error);
-      });
-      const body: unknown = await response.json().catch(() => null);
-      return response.ok ? { data: body as { uri: string }, response } : { error: body, response };
-    });
-    return uri;
+    const headers = { "Content-Type": "application/octet-stream" };
+    const call = { headers, body: "", bodySerializer: () => blob };
+    return (await this.#call(`upload ${file}`, () => this.#client.POST("/v1/media", call))).uri;
   }
 
   /** A bulk mint whose calls wait and fail like the other calls of the drop. */
   bulkMint(options: Pick<BulkOptions, "progress" | "keep">): BulkMint {
-    const { signal } = this.#connection;
+    const signal = this.#signal;
     const call: BulkCall = (what, send) => this.#call(what, send);
     // The drop has asked about old batches before its uploads.
     return new BulkMint(this.#client, { ...options, signal, patience: PATIENCE, sendOld: true, call });
   }
 
   async #call<T>(what: string, send: () => Promise<Answer<T>>): Promise<T> {
-    const { signal, remark } = this.#connection;
     const onWait = (wait: number, reason: string) => {
-      if (wait > 5_000) remark(`Waiting ${Math.ceil(wait / 1000).toString()} s to ${what}: ${reason}`);
+      if (wait > 5_000) this.#remark(`Waiting ${Math.ceil(wait / 1000).toString()} s to ${what}: ${reason}`);
     };
     try {
-      return await untilAnswered(() => this.#tried(send), { patience: PATIENCE, signal, onWait });
+      return await untilAnswered(() => this.#tried(send), { patience: PATIENCE, signal: this.#signal, onWait });
     } catch (error) {
       if (error instanceof ApiRefusal && !isBusy(error)) {
-        throw new OperatorError(`Could not ${what}. The service answered ${error.message}`, { cause: error });
+        throw new DropStopped(`Could not ${what}. The service answered ${error.message}`, { cause: error });
       }
       if (!(error instanceof ApiRefusal || error instanceof ConnectionFailed)) throw error;
-      throw new OperatorError(`Could not ${what}: ${error.message} Run the same command again later to continue.`, {
+      throw new DropStopped(`Could not ${what}: ${error.message} Run the same command again later to continue.`, {
         cause: error,
       });
     }
   }
 
-  /** One try. @throws OperatorError when the URL seems to be wrong */
+  /** One try. @throws DropStopped when the URL seems to be wrong */
   async #tried<T>(send: () => Promise<Answer<T>>): Promise<Answer<T>> {
     try {
       const answer = await send();
       this.#answered = true;
       return answer;
     } catch (error) {
-      this.#connection.signal.throwIfAborted();
+      this.#signal.throwIfAborted();
       const wrong = error instanceof ConnectionFailed && !this.#answered && NOBODY_THERE.includes(error.code);
       throw wrong ? this.#notFound(error) : error;
     }
   }
 
-  #notFound(error: ConnectionFailed): OperatorError {
-    return new OperatorError(
-      `No service answers at ${this.#connection.url} (${error.code ?? error.message}). Start it, or name its URL with --url.`,
+  #notFound(error: ConnectionFailed): DropStopped {
+    return new DropStopped(
+      `No service answers at ${this.#url} (${error.code ?? error.message}). Start it, or name its URL with --url.`,
       { cause: error },
     );
   }
 }
 
 function refusalIn(error: unknown): ApiRefusal | null {
-  return error instanceof OperatorError && error.cause instanceof ApiRefusal ? error.cause : null;
+  return error instanceof DropStopped && error.cause instanceof ApiRefusal ? error.cause : null;
 }

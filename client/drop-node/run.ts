@@ -1,55 +1,46 @@
-import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 
-import { BulkStopped, oldBatches } from "../../../client/bulk.ts";
-import type { BulkBatch } from "../../../client/bulk-progress.ts";
-import type { Shape } from "../../../client/client.ts";
-import { ApiRefusal } from "../../../client/errors.ts";
-import { elsewhere } from "../../../client/drop/folder.ts";
-import { MEDIA, METADATA, type Metadata } from "../../../client/drop/values.ts";
-import { OperatorError } from "../../operate/operator-error.ts";
-import { plural } from "../../shared/text.ts";
-import type { DropToken, MediaFile } from "./folder.ts";
-import { type Journal, JOURNAL, type Start } from "./journal.ts";
-import type { Plan } from "./plan.ts";
+import { BulkStopped, oldBatches } from "../bulk.ts";
+import type { BulkBatch } from "../bulk-progress.ts";
+import type { Shape } from "../client.ts";
+import { elsewhere } from "../drop/folder.ts";
+import { count } from "../drop/receivers.ts";
+import { MEDIA, METADATA, type Metadata } from "../drop/values.ts";
+import { ApiRefusal } from "../errors.ts";
+import type { DropPlan, RunOptions } from "./drop.ts";
+import type { DropToken, MediaFile } from "./files.ts";
+import { type Journal, JOURNAL } from "./journal.ts";
 import type { DropService } from "./service.ts";
-import { type DropState, entryOf } from "./state.ts";
+import { DropStopped } from "./stopped.ts";
 
-export interface Run {
-  folder: string;
-  url: string;
-  plan: Plan;
-  state: DropState;
+interface Run extends RunOptions {
+  plan: DropPlan;
+  fingerprint: string;
   journal: Journal;
   service: DropService;
-  /** Shows how far a step is. */
-  show: (step: string, done: number, all: number) => void;
-  now: () => number;
-  /** Send an old batch again although the service may have forgotten its key. */
-  sendOld: boolean;
 }
 
 /** Does what is left of the drop, until every request is final. */
-export async function runDrop(run: Run, resolveTo: () => Promise<string>): Promise<void> {
-  const { state, plan, service, sendOld } = run;
-  const { to } = await begin(run, resolveTo);
-  const [old] = sendOld ? [] : oldBatches(state.minting, run.now());
+export async function mintAll(run: Run): Promise<void> {
+  const { journal, plan, service } = run;
+  const to = await receiverOfAll(run);
+  if (journal.start === null) await journal.begin({ fingerprint: run.fingerprint, url: run.url, to });
+  else refuseForeignJournal(run, to);
+  const [old] = run.sendOldBatches === true ? [] : oldBatches(journal.minting, Date.now());
   if (old !== undefined) throw tooOld(run, old);
   await uploadAll(run);
-  const show = (step: string, done: number) => {
-    run.show(step, done, plan.tokens.length);
-  };
-  const sent = () => plan.tokens.length - state.in("waiting").length;
-  const final = () => state.in("completed", "failed", "unknown").length;
+  const show = (step: string, done: number) => run.show?.(step, done, plan.tokens.length);
+  const sent = () => plan.tokens.length - journal.in("waiting").length;
+  const final = () => journal.in("completed", "failed", "unknown").length;
   const minting = service.bulkMint({
-    progress: state.minting,
+    progress: journal.minting,
     keep: async (_progress, step) => {
-      await run.journal.append(entryOf(step));
+      await journal.write(step);
       if (step.step === "send") show("sent", sent() - step.items.length);
       if (step.step === "settle") show("final", final());
     },
   });
-  await explained(run, async () => {
+  await explained(async () => {
     await minting.send(bodiesOf(run, to));
     show("sent", sent());
     show("final", final());
@@ -57,66 +48,53 @@ export async function runDrop(run: Run, resolveTo: () => Promise<string>): Promi
   });
 }
 
+/** The address for tokens without an owner. A user without a wallet gets one. @returns "" when every token has an owner */
+async function receiverOfAll({ to = null, service }: Run): Promise<string> {
+  if (to === null) return "";
+  return "address" in to ? to.address : service.createWallet(to.user);
+}
+
 /** Says what to do when the bulk mint stops before its end. */
-async function explained(run: Run, work: () => Promise<void>): Promise<void> {
+async function explained(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
     if (!(error instanceof BulkStopped)) throw error;
     if (error.reason === "no_room") {
-      throw new OperatorError(
-        `The service has no room for more tokens: a quota is used up, or too many requests wait. Run the same command again after ${new Date(run.now() + error.wait).toISOString()} to continue.`,
+      throw new DropStopped(
+        `The service has no room for more tokens: a quota is used up, or too many requests wait. Run the same command again after ${new Date(Date.now() + error.wait).toISOString()} to continue.`,
         { cause: error },
       );
     }
     const refusal = error.cause instanceof ApiRefusal ? error.cause.message : error.message;
-    throw new OperatorError(
+    throw new DropStopped(
       `A batch was sent, its answer was lost, and now it is refused: ${refusal}. It may have been accepted before, so its tokens stay as they are. Let the service and its proxies accept a body of this size again, then run the same command again.`,
       { cause: error },
     );
   }
 }
 
-async function begin(run: Run, resolveTo: () => Promise<string>): Promise<Start> {
-  const to = await resolveTo();
-  if (run.state.start !== null) {
-    refuseForeignJournal(run.folder, { plan: run.plan, state: run.state, to });
-    return run.state.start;
-  }
-  const start: Start = {
-    entry: "start",
-    version: 1,
-    id: randomBytes(16).toString("hex"),
-    fingerprint: run.plan.fingerprints[0],
-    url: run.url,
-    to,
-  };
-  await run.journal.append(start);
-  run.state.apply(start);
-  return start;
-}
-
-function tooOld({ plan }: Run, { items, at }: BulkBatch): OperatorError {
-  return new OperatorError(
-    `${plural(items.length, "token")} (from ${plan.tokens[items[0] ?? 0]?.source ?? ""} on) were sent on ${new Date(at).toISOString()}, and the answer was lost. If the service prunes idempotency keys (RETAIN_IDEMPOTENCY_KEYS_DAYS), it may have forgotten that call, and sending it again would mint twice. Look whether the collection has these tokens. If keys are kept longer, or the tokens are missing, run again with --send-old-batches.`,
+function tooOld({ plan }: Run, { items, at }: BulkBatch): DropStopped {
+  return new DropStopped(
+    `${count(items.length, "token", "tokens")} (from ${plan.tokens[items[0] ?? 0]?.source ?? ""} on) were sent on ${new Date(at).toISOString()}, and the answer was lost. If the service prunes idempotency keys (RETAIN_IDEMPOTENCY_KEYS_DAYS), it may have forgotten that call, and sending it again would mint twice. Look whether the collection has these tokens. If keys are kept longer, or the tokens are missing, run again with --send-old-batches.`,
   );
 }
 
 /** The bodies of the tokens that wait. The others are not needed again. */
-function* bodiesOf({ plan, state }: Run, to: string): Generator<Shape<"Mint"> | null> {
+function* bodiesOf({ plan, journal }: Run, to: string): Generator<Shape<"Mint"> | null> {
   for (const [index, token] of plan.tokens.entries()) {
-    yield state.minting.items[index]?.is === "waiting" ? bodyOf(token, plan, to, state) : null;
+    yield journal.minting.items[index]?.is === "waiting" ? bodyOf(token, plan, to, journal.uploads) : null;
   }
 }
 
 /** The body of a mint. */
-function bodyOf(token: DropToken, plan: Plan, to: string, state: DropState): Shape<"Mint"> {
+function bodyOf(token: DropToken, plan: DropPlan, to: string, uploads: Journal["uploads"]): Shape<"Mint"> {
   const { address: collection_address, type } = plan.collection;
   const metadata: Metadata = { ...token.metadata };
   for (const field of MEDIA) {
     const file = token.media[field];
     if (file === undefined) continue;
-    const upload = state.uploads.get(file.sha256);
+    const upload = uploads.get(file.sha256);
     if (upload === undefined) throw new Error(`${file.file} is uploaded before it is named`);
     metadata[field] = upload.uri;
   }
@@ -138,7 +116,7 @@ function bodyOf(token: DropToken, plan: Plan, to: string, state: DropState): Sha
 }
 
 /** The field of a mint that says who gets the token. */
-function receiverOf({ owner }: DropToken, type: Plan["collection"]["type"], to: string): Record<string, string> {
+function receiverOf({ owner }: DropToken, type: DropPlan["collection"]["type"], to: string): Record<string, string> {
   if (owner !== null && "user" in owner) return { to_user: owner.user };
   return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
 }
@@ -154,17 +132,15 @@ const UPLOAD_LASTS = 86_400_000;
 
 /** Uploads the files of the tokens whose batch was not answered, or not sent. */
 async function uploadAll(run: Run): Promise<void> {
-  const { plan, state, service } = run;
-  const needed = new Set(state.in("waiting", "sent").flatMap((token) => filesOf(plan.tokens[token])));
-  const files = plan.files.filter(({ sha256 }) => needed.has(sha256));
-  const left = files.filter(({ sha256 }) => run.now() - (state.uploads.get(sha256)?.at ?? 0) > UPLOAD_LASTS);
+  const { plan, journal, service } = run;
+  const needed = new Set(journal.in("waiting", "sent").flatMap((token) => filesOf(plan.tokens[token])));
+  const files = plan.uploads.filter(({ sha256 }) => needed.has(sha256));
+  const left = files.filter(({ sha256 }) => Date.now() - (journal.uploads.get(sha256)?.at ?? 0) > UPLOAD_LASTS);
   let done = files.length - left.length;
   await bounded(left, async (file) => {
     const uri = await service.upload(join(run.folder, file.file), file);
-    const entry = { entry: "upload" as const, sha256: file.sha256, uri, at: run.now() };
-    await run.journal.append(entry);
-    state.apply(entry);
-    run.show("uploaded", ++done, files.length);
+    await journal.uploaded({ sha256: file.sha256, uri, at: Date.now() });
+    run.show?.("uploaded", ++done, files.length);
   });
 }
 
@@ -215,19 +191,19 @@ const FIELDS: readonly string[] = [
 
 /**
  * A folder from others may come with a journal. Its batches are sent as they are, so they must be those of this drop.
- * @param to who gets the tokens now. @throws OperatorError
+ * @param to who gets the tokens now. @throws DropStopped
  */
-function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan; state: DropState; to: string }) {
+function refuseForeignJournal({ folder, plan, journal }: Run, to: string): void {
   const own =
-    state.start?.to === to &&
-    state.minting.open.every(
+    journal.start?.to === to &&
+    journal.minting.open.every(
       ({ items, bodies }) =>
         items.length === bodies.length &&
         bodies.every((body, place) => isOwn({ ...body }, plan.tokens[items[place] ?? -1], { plan, to })),
     );
   if (own) return;
-  throw new OperatorError(
-    `The file ${JOURNAL} in ${folder} is of a drop to another receiver (${state.start?.to ?? "none"}, now ${to}) or collection. If the folder comes from someone else, delete that file. If it is yours, look what was minted before you go on.`,
+  throw new DropStopped(
+    `The file ${JOURNAL} in ${folder} is of a drop to another receiver (${journal.start?.to ?? "none"}, now ${to}) or collection. If the folder comes from someone else, delete that file. If it is yours, look what was minted before you go on.`,
   );
 }
 
@@ -235,7 +211,7 @@ function refuseForeignJournal(folder: string, { plan, state, to }: { plan: Plan;
 function isOwn(
   item: Record<string, unknown>,
   token: DropToken | undefined,
-  { plan: { collection }, to }: { plan: Plan; to: string },
+  { plan: { collection }, to }: { plan: DropPlan; to: string },
 ): boolean {
   if (token === undefined) return false;
   const own = receiverOf(token, collection.type, to);
