@@ -3,7 +3,7 @@ import { z } from "zod";
 
 import type { CallAnswer } from "./call-results.ts";
 import { AMBIGUOUS, ChainUnavailable, ranAndReverted, revertOf, RpcError } from "./errors.ts";
-import { hash, hex, hexQuantity, small } from "./values.ts";
+import { hash, hex, hexQuantity, small, stateAt } from "./values.ts";
 import { askForLogs, createLogLimits, LOG_QUERY_SIZES, type LogLimits, type LogQuerySizes } from "./limits.ts";
 import { parseLogs, type RawLog } from "./query-logs.ts";
 import { readTransaction, type Receipt, receipt } from "./transaction.ts";
@@ -177,8 +177,9 @@ export class ChainClient {
     return answers.map((answer, index) => readTransaction(answer, hashes[index]));
   }
 
-  async code(addresses: string[], abort?: AbortSignal): Promise<string[]> {
-    const calls = addresses.map((address) => ({ method: "eth_getCode", params: [address, "latest"] }));
+  /** @param block its number or its hash; absent: the newest. */
+  async code(addresses: string[], abort?: AbortSignal, block?: number | string): Promise<string[]> {
+    const calls = addresses.map((address) => ({ method: "eth_getCode", params: [address, stateAt(block)] }));
     const answers = await this.#rpc.all(calls, { abort });
     return answers.map((answer) => parse(hex, answer));
   }
@@ -234,7 +235,7 @@ export class ChainClient {
   }
 
   async #tryCalls(calls: ContractCall[], blockNumber: number | undefined, bounds: RpcBounds): Promise<CallAnswer[]> {
-    const at = blockNumber === undefined ? "latest" : toQuantity(blockNumber);
+    const at = stateAt(blockNumber);
     const run = (some: ContractCall[]) =>
       this.#rpc.batch(
         some.map((call) => ({ method: "eth_call", params: [call, at] })),
@@ -260,7 +261,7 @@ export class ChainClient {
 
   /**
    * Runs calls with a gas limit each, within bounds for the answers.
-   * @param block its number or its hash; undefined: the newest. @throws ChainUnavailable, AnswerTooLarge
+   * @param block see `code`. @param gas of calls that name none. @throws ChainUnavailable, AnswerTooLarge
    */
   callsWithin(
     calls: ContractCall[],
@@ -268,9 +269,8 @@ export class ChainClient {
     gas: number,
     bounds: RpcBounds,
   ): Promise<RpcResult[]> {
-    // A hash as in EIP-1898.
-    const at = typeof block === "string" ? { blockHash: block } : block === undefined ? "latest" : toQuantity(block);
-    const limited = calls.map((call) => ({ method: "eth_call", params: [{ ...call, gas: toQuantity(gas) }, at] }));
+    const at = stateAt(block);
+    const limited = calls.map((call) => ({ method: "eth_call", params: [{ gas: toQuantity(gas), ...call }, at] }));
     return this.#rpc.batch(limited, bounds);
   }
 

@@ -1,6 +1,6 @@
 import { dataLength, toQuantity } from "ethers";
 
-import { type Command, isOfWallet } from "../domain/command.ts";
+import { type Command, isDelegated, isOfWallet } from "../domain/command.ts";
 import { REPORTED_REASON } from "./call-results.ts";
 import {
   type CallResult,
@@ -9,9 +9,10 @@ import {
   MAX_SIMULATION_ANSWER,
   type SenderCall,
 } from "./client.ts";
-import { type CallFailure, decodeRevert, failureOf } from "./codec/decode.ts";
+import { type CallFailure, decodeRevert, failureOf, saysNothing } from "./codec/decode.ts";
 import { type EncodedCall, encodeForeignCall, uintWord } from "./codec/encode.ts";
 import { AnswerTooLarge, CallAborted, ChainUnavailable } from "./errors.ts";
+import { type CalledContracts, findRefusals, receiverIn, refusedBy } from "./refusals.ts";
 
 /** A call of a batch, as the relay would run it. */
 export interface PlannedCall extends EncodedCall {
@@ -47,13 +48,15 @@ export type SimulatedCall = { gas: bigint | null } | SimulatedFailure | null;
  */
 export async function simulatePlannedCalls(
   client: ChainClient,
-  relay: string,
+  contracts: CalledContracts,
   calls: PlannedCall[],
   conditions: Conditions,
 ): Promise<SimulatedCall[] | "unanswered"> {
+  const { relay } = contracts;
   const { block, abort } = conditions;
   try {
     const results = await simulateOnNode(client, relay, calls, conditions);
+    const failures = await nameReceivers(client, contracts, calls, results, conditions);
     const failed = calls.filter((_, index) => isFailure(results[index]));
     const again = failed.length === 0 ? [] : await bySecond(client, relay, failed, conditions);
     return calls.map((call, index) => {
@@ -62,7 +65,7 @@ export async function simulatePlannedCalls(
       const other = again?.[failed.indexOf(call)] ?? null;
       // Another node says that the call succeeds: the chain decides.
       if (other !== null && !isFailure(other)) return null;
-      return { failure: result.failure, confirmed: other !== null, block };
+      return { failure: failures.get(index) ?? result.failure, confirmed: other !== null, block };
     });
   } catch (error) {
     if (abort.aborted || error instanceof AnswerTooLarge) return "unanswered";
@@ -70,6 +73,32 @@ export async function simulatePlannedCalls(
     if (error instanceof ChainUnavailable && !client.nodes.canMoveOn(error)) return calls.map(() => null);
     throw error;
   }
+}
+
+/** The failures whose cause is a receiver that answers nothing, or an account that has delegated, by the place of the call. */
+async function nameReceivers(
+  client: ChainClient,
+  contracts: CalledContracts,
+  calls: readonly PlannedCall[],
+  results: readonly NodeResult[],
+  { block, itemGas: gas, abort }: Conditions,
+): Promise<Map<number, CallFailure>> {
+  const open = calls.flatMap(({ command }, index) => {
+    const result = results[index];
+    if (!isFailure(result) || receiverIn(command) === null) return [];
+    const { isSilent, failure } = result;
+    return isSilent || failure.errorCode === "receiver_rejected" ? [{ index, command, failure, isSilent }] : [];
+  });
+  if (open.length === 0) return new Map();
+  const commands = open.map(({ command }) => command);
+  const refusals = await findRefusals(client, contracts, commands, { block, gas, abort });
+  return new Map(
+    open.flatMap(({ index, isSilent, failure }, position) => {
+      const refusal = refusals[position] ?? null;
+      if (refusal === null || (!isSilent && refusal.delegate === null)) return [];
+      return [[index, refusedBy(refusal, isSilent ? null : (failure.errors[0]?.message ?? null))] as const];
+    }),
+  );
 }
 
 /** What another node says about the same block. Null: no other node answered in time. */
@@ -100,13 +129,22 @@ interface Conditions {
 }
 
 /** What one node says. */
-type NodeResult = { gas: bigint | null } | { failure: CallFailure } | null;
+type NodeResult = { gas: bigint | null } | NodeFailure | null;
 
-function isFailure(result: NodeResult | undefined): result is { failure: CallFailure } {
+interface NodeFailure {
+  failure: CallFailure;
+  /** Whether it gave no reason. */
+  isSilent: boolean;
+}
+
+function isFailure(result: NodeResult | undefined): result is NodeFailure {
   return result != null && "failure" in result;
 }
 
-/** An estimate above what a call may use decides nothing: the call is run with that limit. */
+/**
+ * An estimate above what a call may use decides nothing: the call is run with that limit. So is a call whose estimate failed with an
+ * error that the node uses for calls without a reason, and for others.
+ */
 async function simulateOnNode(
   client: ChainClient,
   relay: string,
@@ -116,50 +154,60 @@ async function simulateOnNode(
   const runs = calls.map((call) => (call.needsDelegation ? fromWallet(call) : fromRelay(call, relay)));
   const estimates = await client.simulateCalls(runs, block, GAS_MULTIPLE * itemGas, abort);
   const results = calls.map((call, index) => read(call, estimates[index] ?? null));
-  const large = results.flatMap((result, index) =>
-    result !== null && "gas" in result && Number(result.gas ?? 0) > itemGas
-      ? [{ index, gas: result.gas ?? 0n, run: withLimit(runs[index], itemGas) }]
-      : [],
-  );
-  if (large.length === 0) return results;
+  const open = runs.flatMap((run, index) => {
+    const result = results[index] ?? null;
+    const gas = result !== null && "gas" in result ? result.gas : null;
+    return result === null || Number(gas ?? 0) > itemGas ? [{ index, gas, run: withLimit(run, itemGas) }] : [];
+  });
+  if (open.length === 0) return results;
   const bounds = { answerBytes: MAX_SIMULATION_ANSWER, abort };
   const answers = await client.tryCalls(
-    large.map(({ run }) => run),
+    open.map(({ run }) => run),
     block,
     bounds,
   );
-  for (const [position, { index, gas }] of large.entries()) {
-    const answer = answers[position];
-    results[index] = answer === undefined ? null : answer === null ? needsMore(gas, itemGas) : { gas: BigInt(itemGas) };
+  for (const [position, { index, gas }] of open.entries()) {
+    const [answer, call] = [answers[position], calls[index]];
+    if (call === undefined || answer === undefined || (answer !== null && gas === null)) results[index] = null;
+    else if (answer !== null) results[index] = { gas: BigInt(itemGas) };
+    else results[index] = gas === null ? failed(call, "0x") : needsMore(gas, itemGas);
   }
   return results;
 }
 
-function withLimit(run: SenderCall | undefined, itemGas: number): ContractCall {
-  if (run === undefined) throw new Error("each call has a run");
+function withLimit(run: SenderCall, itemGas: number): ContractCall {
   return { ...run, gas: toQuantity(itemGas + TRANSACTION.base + TRANSACTION.byte * dataLength(run.data)) };
 }
 
 /** Code that needs more gas than a call may use fails on chain, after it burnt all of it. */
-function needsMore(estimate: bigint, itemGas: number): { failure: CallFailure } {
+function needsMore(estimate: bigint, itemGas: number): NodeFailure {
   const message = `The request needs about ${estimate.toString()} gas. One request may use ${itemGas.toString()} (MAX_ITEM_GAS).`;
-  return { failure: failureOf("out_of_gas", message) };
+  return { failure: failureOf("out_of_gas", message), isSilent: false };
 }
 
-function read({ command, needsDelegation }: PlannedCall, result: CallResult): NodeResult {
+function read(call: PlannedCall, result: CallResult): NodeResult {
   if (result === null) return null;
-  if ("reverted" in result) return { failure: decodeRevert(result.reverted.slice(0, REPORTED_REASON), command) };
+  if ("reverted" in result) return failed(call, result.reverted.slice(0, REPORTED_REASON));
   // The real call also runs the wallet's code, so this gas would be too low.
-  return { gas: needsDelegation ? null : result.gas };
+  return { gas: call.needsDelegation ? null : result.gas };
+}
+
+function failed({ command }: PlannedCall, reason: string): NodeFailure {
+  return { failure: decodeRevert(reason, command), isSilent: saysNothing(reason) };
+}
+
+/** The call of a command on a state in which its wallet may not have delegated yet. */
+export function runOf(call: Omit<PlannedCall, "needsDelegation">, relay: string): SenderCall {
+  return isDelegated(call.command) ? fromWallet(call) : fromRelay(call, relay);
 }
 
 /** The relay appends the request number to the data of each call. */
-function fromRelay({ target, data, number }: PlannedCall, relay: string): SenderCall {
+function fromRelay({ target, data, number }: Omit<PlannedCall, "needsDelegation">, relay: string): SenderCall {
   return { from: relay, to: target, data: data + uintWord(number) };
 }
 
 /** A wallet without the delegate's code cannot be called, so its own call to the foreign contract is simulated. */
-function fromWallet({ command, target }: PlannedCall): SenderCall {
+function fromWallet({ command, target }: Pick<PlannedCall, "command" | "target">): SenderCall {
   if (!isOfWallet(command)) throw new Error("only a transfer or a burn calls a wallet");
   return { from: target, to: command.contract, data: encodeForeignCall(command) };
 }

@@ -1,4 +1,4 @@
-import { getAddress, toUtf8String, Utf8ErrorFuncs } from "ethers";
+import { getAddress, toQuantity, toUtf8String, Utf8ErrorFuncs } from "ethers";
 import { z } from "zod";
 
 import { remember } from "../shared/bounded-map.ts";
@@ -15,6 +15,12 @@ export const hexQuantity = z
 export const small = hexQuantity.refine((value) => value <= BigInt(Number.MAX_SAFE_INTEGER)).transform(Number);
 /** In checksum form (EIP-55). */
 export const address = hex.length(42).transform((text) => checksumAddress(text));
+
+/** A block as a call names the state that it reads. A hash as in EIP-1898. */
+export function stateAt(block: number | string | undefined): string | { blockHash: string } {
+  if (block === undefined) return "latest";
+  return typeof block === "string" ? { blockHash: block } : toQuantity(block);
+}
 
 /** Text from a foreign contract in a form that every database can store: well-formed Unicode without NUL. */
 export function cleanText(text: string): string {

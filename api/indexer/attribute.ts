@@ -1,4 +1,4 @@
-import { type CallFailure, decodeRevert, failureOf, ranOutOfGas, type RelayEvent } from "../chain/codec/decode.ts";
+import { decodeRevert, type RelayEvent } from "../chain/codec/decode.ts";
 import { isDelegated, isMint, receiverOf } from "../domain/command.ts";
 import type { ChainOutcome } from "../domain/request.ts";
 import type { TokenMove } from "../domain/token.ts";
@@ -21,7 +21,6 @@ export class AttributionError extends Error {
  * only the relay can mint in a collection while a batch runs. So the k-th mint log of a collection belongs to the k-th
  * successful mint of the batch in it.
  * @param requests of the batch, in the order of its calls.
- * @param gasLimits of the calls, by request number. Only calls that ran out of gas need theirs.
  * @returns `outcomes`: of the requests whose number this transaction consumed. `untouched`: the requests that the batch did not
  *   reach before its gas ran low. `owners`: the request that each move belongs to.
  * @throws AttributionError when the logs do not fit this batch.
@@ -29,7 +28,6 @@ export class AttributionError extends Error {
 export function attribute(
   requests: readonly NumberedRequest[],
   logs: TransactionLogs,
-  gasLimits: ReadonlyMap<bigint, number> = new Map(),
 ): {
   outcomes: DecidedRequest<NumberedRequest>[];
   untouched: NumberedRequest[];
@@ -51,10 +49,7 @@ export function attribute(
   for (const request of requests.slice(0, closing.executed)) {
     const reason = failed.get(request.number);
     if (reason !== undefined) {
-      const failure = ranOutOfGas(reason)
-        ? usedUp(gasLimits.get(request.number))
-        : decodeRevert(reason, request.command);
-      outcomes.push({ request, outcome: { ok: false, ...failure } });
+      outcomes.push({ request, outcome: { ok: false, ...decodeRevert(reason, request.command) } });
     } else if (skipped.has(request.number)) {
       // The number was consumed earlier: by an earlier batch, whose outcome stays, or by another sender.
       if (request.outcome === null && (request.status === "pending" || request.status === "processing")) {
@@ -71,14 +66,6 @@ export function attribute(
 function firstOf(moves: Iterable<TokenMove>, belongs: (move: TokenMove) => boolean): TokenMove | undefined {
   for (const move of moves) if (belongs(move)) return move;
   return undefined;
-}
-
-function usedUp(limit: number | undefined): CallFailure {
-  const figure = limit === undefined ? "" : ` of ${limit.toString()}`;
-  return failureOf(
-    "out_of_gas",
-    `The call ran out of gas: it used up its limit${figure}. The costs are measured again: send a new request.`,
-  );
 }
 
 function succeeded(

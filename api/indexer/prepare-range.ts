@@ -2,12 +2,10 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { decodeCommand, decodeExecute, type ExecutedCall } from "../chain/codec/decode-call.ts";
-import { type CollectionEvent, ranOutOfGas, type RelayEvent } from "../chain/codec/decode.ts";
-import { gasLimitsOf } from "../chain/codec/encode.ts";
+import type { CollectionEvent, RelayEvent } from "../chain/codec/decode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import type { Held, HoldingQuery } from "../chain/foreign.ts";
-import type { NodeChoice } from "../chain/node-choice.ts";
 import type { Receipt } from "../chain/transaction.ts";
 import { type CollectionType, isDelegated } from "../domain/command.ts";
 import { frozenUris } from "../domain/metadata-files.ts";
@@ -22,10 +20,11 @@ import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
-import { batchesByHash, batchRequestsAsStored, signedBytes, type UnreadableRequest } from "../store/sending/batches.ts";
+import { batchesByHash, batchRequestsAsStored, type UnreadableRequest } from "../store/sending/batches.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { costIn } from "./costs.ts";
+import { explainFailures, type FailureDeps } from "./explain-failures.ts";
 import {
   type ForeignReads,
   movesOfWallets,
@@ -60,13 +59,11 @@ export async function unknownOfLanes(
   return null;
 }
 
-interface PrepareDeps {
+interface PrepareDeps extends FailureDeps {
   database: Database;
-  nodes: Pick<NodeChoice, "second">;
   contracts: ContractAddresses;
   logger: Logger;
   receipts(hashes: string[]): Promise<(Receipt | null)[]>;
-  transactions: ChainClient["transactions"];
   /** The first of these transactions that one of this database's lanes sent. The database knows none of them. */
   ofLanes(hashes: string[]): Promise<string | null>;
   /** Reads what wallets hold of foreign contracts, at the end of the range. Null: that is left to the background. */
@@ -95,7 +92,8 @@ export async function prepareRange(
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
   const { batches: ran, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
-  const batches = await withoutUnmoved({ ...deps, read, watched }, ran, owners);
+  const moved = await withoutUnmoved({ ...deps, read, watched }, ran, owners);
+  const batches = await explainFailures(deps, read, moved);
   const types = new Map<string, CollectionType>(watched.collections);
   let needsRelayOwner = false;
   for (const { outcomes } of batches) {
@@ -186,7 +184,7 @@ async function ourBatches(
       ),
     };
     try {
-      const { outcomes, untouched, owners: own } = attribute(requests, logs, await gasLimits(deps.database, relay));
+      const { outcomes, untouched, owners: own } = attribute(requests, logs);
       for (const [move, request] of own) owners.set(move, request);
       const timestamp = (read.headers.get(blockNumber)?.timestamp ?? 0) * 1000;
       batches.push({ batchId, transactionHash, blockNumber, timestamp, outcomes, untouched });
@@ -337,13 +335,6 @@ function changeOf(event: CollectionEvent, contracts: ContractAddresses): ChainEd
     case "token-uri-changed":
       return [{ contract, tokenId: event.tokenId, blockNumber, column: "token_uri", value: event.uri }];
   }
-}
-
-/** The gas limits of a batch's calls. They are read only if one of them ran out of gas. */
-async function gasLimits(database: Database, relay: RelayEvent[]): Promise<Map<bigint, number>> {
-  const short = relay.find((event) => event.kind === "call-failed" && ranOutOfGas(event.reason));
-  const raw = short === undefined ? null : await signedBytes(database.read, short.transactionHash);
-  return raw === null ? new Map() : gasLimitsOf(raw);
 }
 
 /** Requests whose number an operator or the owner of the relay has cancelled: no batch can run them any more. */

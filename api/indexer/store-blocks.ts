@@ -2,6 +2,8 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
+import { findCauses } from "../chain/failed-calls.ts";
+import { answersInTime } from "../shared/answers-in-time.ts";
 import { moveCountOf } from "../chain/codec/decode.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
 import { type HoldingQuery, readHoldings } from "../chain/foreign.ts";
@@ -173,6 +175,7 @@ export class BlockWriter {
     const readAt = (queries: HoldingQuery[], block: number | string, abort: AbortSignal) =>
       readHoldings(client, queries, { gas: foreignCallGas, block, abort });
     let together: AbortSignal | null = null;
+    let deadline: number | null = null;
     return prepareRange(
       {
         ...this.#deps,
@@ -184,6 +187,11 @@ export class BlockWriter {
         holdings: to === head ? (queries) => readAt(queries, to, AbortSignal.timeout(FOREIGN_DEADLINE)) : null,
         // All of them together have one deadline.
         holdingsAt: (queries, hash) => readAt(queries, hash, (together ??= AbortSignal.timeout(FOREIGN_DEADLINE))),
+        causesAt: (calls, block) => {
+          deadline ??= performance.now() + FOREIGN_DEADLINE;
+          const left = Math.max(0, Math.round(deadline - performance.now()));
+          return answersInTime(calls, left, (part, abort) => findCauses(client, contracts, part, { block, abort }));
+        },
       },
       watched,
       read,

@@ -2,7 +2,9 @@ import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
 import { describeError } from "../chain/errors.ts";
+import type { CalledContracts } from "../chain/refusals.ts";
 import { type PlannedCall, type SimulatedCall, simulatePlannedCalls } from "../chain/simulate-calls.ts";
+import { answersInTime } from "../shared/answers-in-time.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
 import { pause } from "../shared/pause.ts";
 import { Signal } from "../shared/signal.ts";
@@ -13,7 +15,7 @@ import type { Db } from "../store/db/sql.ts";
 interface SimulationDeps {
   client: ChainClient;
   read: Db;
-  relay: string;
+  contracts: CalledContracts;
   maxItemGas: number;
   /** Time for the simulations of one batch, and for one that runs alone, in milliseconds. */
   budget: number;
@@ -76,7 +78,7 @@ export class ForeignSimulations {
       if (result !== undefined) known.set(call, result);
     }
     const open = calls.filter((call) => !known.has(call));
-    const results = await simulateInTime(open, budget, (part, abort) => this.#simulate(part, block, abort));
+    const results = await answersInTime(open, budget, (part, abort) => this.#simulate(part, block, abort));
     for (const [index, call] of open.entries()) {
       const result = results[index];
       known.set(call, result === undefined ? this.#defer(call) : result);
@@ -150,8 +152,8 @@ export class ForeignSimulations {
   }
 
   #simulate(calls: ForeignCall[], block: number, abort: AbortSignal): Promise<SimulatedCall[] | "unanswered"> {
-    const { client, relay, maxItemGas } = this.#deps;
-    return simulatePlannedCalls(client, relay, calls, { block, itemGas: maxItemGas, abort });
+    const { client, contracts, maxItemGas } = this.#deps;
+    return simulatePlannedCalls(client, contracts, calls, { block, itemGas: maxItemGas, abort });
   }
 }
 
@@ -244,50 +246,4 @@ export class DeferredCalls {
   hasApp(appId: string): boolean {
     return this.#waiting.has(appId) || this.#current?.appId === appId;
   }
-}
-
-/** Calls in the first part of an app. If they are answered quickly, each further part is larger by `GROWTH`. */
-const FIRST_PART = 1;
-const GROWTH = 4;
-/** Most calls in a part. */
-const LARGEST_PART = 100;
-
-/** Simulates some calls of one app. "unanswered": the node did not answer before the signal. */
-type RunPart<Call> = (calls: Call[], abort: AbortSignal) => Promise<SimulatedCall[] | "unanswered">;
-
-/**
- * Simulates calls of several apps within one time budget. The calls of each app are sent in parts that grow while the node
- * answers quickly, so that slow calls of one app neither hide the answers of the others nor keep the node busy for long.
- * @param budget in milliseconds, for all calls together.
- * @param now a monotonic clock.
- * @returns a result for each call; undefined: not answered in time.
- */
-export async function simulateInTime<Call extends { appId: string }>(
-  calls: readonly Call[],
-  budget: number,
-  run: RunPart<Call>,
-  now = () => performance.now(),
-): Promise<(SimulatedCall | undefined)[]> {
-  const results = new Map<Call, SimulatedCall>();
-  if (calls.length === 0) return [];
-  const deadline = now() + budget;
-  const abort = AbortSignal.timeout(budget);
-  const simulateApp = async (ofApp: readonly Call[]) => {
-    let size = FIRST_PART;
-    for (let start = 0; start < ofApp.length && size > 0;) {
-      const part = ofApp.slice(start, start + size);
-      const started = now();
-      const answers = await run(part, abort);
-      if (answers === "unanswered") return;
-      for (const [index, call] of part.entries()) results.set(call, answers[index] ?? null);
-      start += part.length;
-      const answered = now();
-      // A part that the rest of the budget cannot cover is not begun.
-      const affordable = Math.floor((deadline - answered) / ((answered - started) / part.length));
-      size = Math.min(size * GROWTH, LARGEST_PART, affordable);
-    }
-  };
-  const apps = Map.groupBy(calls, ({ appId }) => appId);
-  await Promise.all([...apps.values()].map(simulateApp));
-  return calls.map((call) => results.get(call));
 }

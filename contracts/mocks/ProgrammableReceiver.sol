@@ -17,7 +17,9 @@ contract ProgrammableReceiver {
         BurnAllGas,
         CallAndAccept,
         AcceptSimulated,
-        UseTwoMillionGas
+        UseTwoMillionGas,
+        AnswerNothing,
+        AnswerNothingOnChain
     }
 
     error Refused(address operator, address from);
@@ -92,6 +94,8 @@ contract ProgrammableReceiver {
             uint256 rounds;
             while (gasleft() > end) ++rounds;
         }
+        // solhint-disable-next-line avoid-tx-origin
+        if (mode == Mode.AnswerNothingOnChain && tx.origin.code.length == 0) mode = Mode.AnswerNothing;
         assembly ("memory-safe") {
             switch mode
             case 3 {
@@ -106,6 +110,9 @@ contract ProgrammableReceiver {
             }
             case 6 {
                 invalid()
+            }
+            case 10 {
+                return(0, 0)
             }
         }
         return magic;

@@ -11,4 +11,7 @@ export const Mode = {
   /** Accepts the token in a simulation and rejects it on chain. */
   acceptSimulated: 8,
   useTwoMillionGas: 9,
+  nothing: 10,
+  /** Accepts the token in a simulation and answers nothing on chain. */
+  nothingOnChain: 11,
 } as const;

@@ -13,12 +13,20 @@ export interface ExecutedCall {
   data: string;
 }
 
+/** A call as its transaction has it. */
+export interface SentCall extends ExecutedCall {
+  gasLimit: number;
+}
+
 /** The calls of a `Relay.execute`; null when the transaction calls something else. */
-export function decodeExecute(input: string): ExecutedCall[] | null {
+export function decodeExecute(input: string): SentCall[] | null {
   const parsed = parse(abi.relay, input);
   if (parsed?.name !== "execute") return null;
-  const [calls] = parsed.args as unknown as [{ number: bigint; target: string; data: string }[]];
-  return calls.map(({ number, target, data }) => ({ number, target: getAddress(target), data }));
+  const [calls] = parsed.args as unknown as [{ number: bigint; target: string; data: string; gasLimit: bigint }[]];
+  return calls.map(({ number, target, data, gasLimit }) => ({
+    ...{ number, target: getAddress(target), data },
+    gasLimit: Number(gasLimit),
+  }));
 }
 
 /**

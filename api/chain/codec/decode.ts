@@ -280,12 +280,14 @@ export function failureOf(errorCode: RequestFailureCode, message: string): CallF
 }
 
 /**
- * Whether a call that failed on chain ran out of gas. The service's contracts give a reason for every failure of their own,
- * so they fail without one only when their gas is used up. A creation passes nearly all of its gas on to the new contract.
+ * Whether a call failed without a reason: it ran out of gas, or it called code that said nothing. A creation passes nearly all of
+ * its gas on to the new contract, a wallet's delegate to a contract of others.
  */
-export function ranOutOfGas(reason: string): boolean {
-  return reason === "0x" || parseError(reason)?.name === "FailedDeployment";
+export function saysNothing(reason: string): boolean {
+  return reason === "0x" || SILENT.has(parseError(reason)?.name ?? "");
 }
+
+const SILENT = new Set(["FailedDeployment", "FailedCall"]);
 
 /** The failure of a mint in a collection that no longer lets the relay mint. */
 export function minterRemoved(relay: string, command: Command): CallFailure {

@@ -2,7 +2,6 @@ import {
   concat,
   keccak256,
   type SigningKey,
-  Transaction,
   type TypedDataDomain,
   TypedDataEncoder,
   type TypedDataField,
@@ -227,14 +226,6 @@ export function encodeBatch(calls: readonly BatchCall[]): string {
     return own;
   });
   return [EXECUTE, uintWord(32n), uintWord(BigInt(calls.length)), ...offsets, ...tuples].join("");
-}
-
-/** The gas limit of each call of a signed batch, by request number. */
-export function gasLimitsOf(raw: string): Map<bigint, number> {
-  const [calls] = abi.relay.decodeFunctionData("execute", Transaction.from(raw).data) as unknown as [
-    { number: bigint; gasLimit: bigint }[],
-  ];
-  return new Map(calls.map(({ number, gasLimit }) => [number, Number(gasLimit)]));
 }
 
 /** A wallet's authorization of one burn in one of the service's collections. */

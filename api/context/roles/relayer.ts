@@ -65,7 +65,7 @@ function createSimulations(settings: Settings, deps: WorkerDeps): ForeignSimulat
   return new ForeignSimulations({
     client,
     read: database.read,
-    relay: identity.contracts.relay,
+    contracts: identity.contracts,
     maxItemGas: itemGas,
     budget: simulationSeconds * 1000,
     logger,

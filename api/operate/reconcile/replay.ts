@@ -121,6 +121,7 @@ export class Replay {
           holdings: null,
           // Outcomes of requests are not compared.
           holdingsAt: null,
+          causesAt: null,
         },
         watched,
         read,

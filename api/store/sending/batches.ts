@@ -235,9 +235,3 @@ export async function batchesByHash(db: Db, hashes: string[]): Promise<Map<strin
     select hash, batch_id from attempts where hash in ${textSet(db, hashes)}`.execute(db);
   return new Map(rows.map((row) => [row.hash, row.batch_id]));
 }
-
-/** The signed bytes of one version of a batch. */
-export async function signedBytes(db: Db, hash: string): Promise<string | null> {
-  const row = await db.selectFrom("attempts").select("raw").where("hash", "=", hash).executeTakeFirst();
-  return row?.raw ?? null;
-}

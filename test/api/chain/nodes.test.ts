@@ -200,9 +200,9 @@ describe("Nodes", () => {
       const command: Command = { kind: "transfer", ...token, from: address, to: address };
       const call = { command, number: 1n, needsDelegation: false, target: address, data: "0x" };
       const conditions = { block: CHECKPOINT, itemGas: 100_000, abort: AbortSignal.timeout(1_000) };
-      const [result] = await simulatePlannedCalls(client, address, [call], conditions);
+      const [result] = await simulatePlannedCalls(client, { relay: address, delegate: address }, [call], conditions);
       expect(result).to.deep.include({ confirmed: false, block: CHECKPOINT });
-      expect(result).to.have.nested.property("failure.errorCode", "execution_reverted");
+      expect(result).to.have.nested.property("failure.errorCode", "receiver_rejected");
     });
   });
 

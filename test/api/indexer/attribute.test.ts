@@ -88,7 +88,7 @@ describe("attribute", () => {
           if (fate === "failed") relay.push(failure(index));
           if (fate === "skipped") relay.push(skip(index));
           if (fate === "succeeded") moves.push(move({ tokenId: (moves.length + 1).toString() }));
-          const [failed, skipped] = ["out_of_gas", "number_taken"];
+          const [failed, skipped] = ["execution_reverted", "number_taken"];
           return [
             `r${index.toString()}`,
             fate === "failed" ? failed : fate === "skipped" ? skipped : moves.length.toString(),
@@ -103,18 +103,6 @@ describe("attribute", () => {
       }),
       { numRuns: 100 },
     );
-  });
-
-  it("says how much gas a call could use that failed without a reason", () => {
-    const failedLogs = { relay: [failure(0), closing(1)], moves: [], created: new Map() };
-    const { outcomes } = attribute([mint(0)], failedLogs, new Map([[0n, 160_000]]));
-    const message =
-      "The call ran out of gas: it used up its limit of 160000. The costs are measured again: send a new request.";
-    expect(outcomes[0]?.outcome).to.deep.equal({
-      ok: false,
-      errorCode: "out_of_gas",
-      errors: [{ field: "transaction", code: "out_of_gas", message }],
-    });
   });
 
   it("ignores a skipped number whose outcome is already known", () => {

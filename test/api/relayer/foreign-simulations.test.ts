@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import type { SimulatedCall } from "../../../api/chain/simulate-calls.ts";
-import { DeferredCalls, type ForeignCall, simulateInTime } from "../../../api/relayer/foreign-simulations.ts";
+import { DeferredCalls, type ForeignCall } from "../../../api/relayer/foreign-simulations.ts";
 
 const NOW = 5_000;
 
@@ -71,68 +70,5 @@ describe("DeferredCalls", () => {
     expect(queue.isSlow("receiver", NOW + 599_999)).to.equal(true);
     expect(queue.isSlow("receiver", NOW + 600_000)).to.equal(false);
     expect(queue.isSlow("another", NOW)).to.equal(false);
-  });
-});
-
-interface Call {
-  appId: string;
-  gas: bigint;
-}
-
-function callsOf(appId: string, count: number): Call[] {
-  return Array.from({ length: count }, (_, index) => ({ appId, gas: BigInt(index) }));
-}
-
-function answer(part: Call[]): SimulatedCall[] {
-  return part.map(({ gas }) => ({ gas }));
-}
-
-describe("simulateInTime", () => {
-  it("returns the result of each call, and asks in parts that grow", async () => {
-    const parts: number[] = [];
-    const calls = callsOf("a", 250);
-    const results = await simulateInTime(calls, 60_000, (part) => {
-      parts.push(part.length);
-      return Promise.resolve(answer(part));
-    });
-    expect(results).to.deep.equal(answer(calls));
-    expect(parts).to.deep.equal([1, 4, 16, 64, 100, 65]);
-  });
-
-  it("keeps the results of the other apps when the calls of one are not answered", async () => {
-    const calls = [callsOf("slow", 5), callsOf("quick", 5)].flat();
-    const results = await simulateInTime(calls, 60_000, (part) =>
-      Promise.resolve(part[0]?.appId === "slow" ? "unanswered" : answer(part)),
-    );
-    expect(results.slice(0, 5)).to.deep.equal(Array(5).fill(undefined));
-    expect(results.slice(5)).to.deep.equal(answer(callsOf("quick", 5)));
-  });
-
-  it("keeps the answered part of an app, and asks no more after an unanswered one", async () => {
-    let asked = 0;
-    const results = await simulateInTime(callsOf("a", 30), 60_000, (part) => {
-      asked += 1;
-      return Promise.resolve(asked === 2 ? "unanswered" : answer(part));
-    });
-    expect(asked).to.equal(2);
-    expect(results.map((result) => result !== undefined)).to.deep.equal([true, ...Array<boolean>(29).fill(false)]);
-  });
-
-  it("begins no part that the rest of the budget cannot cover", async () => {
-    const budget = 60_000;
-    const parts: number[] = [];
-    let now = 0;
-    const run = (part: Call[]) => {
-      parts.push(part.length);
-      // Each call takes more than a third of the budget.
-      now += part.length * (budget / 2.9);
-      return Promise.resolve(answer(part));
-    };
-    await simulateInTime(callsOf("a", 60), budget, run, () => now);
-    expect(parts).to.deep.equal([1, 1]);
-  });
-
-  it("asks nothing for no calls", async () => {
-    expect(await simulateInTime([], 1, () => Promise.reject(new Error("asked")))).to.deep.equal([]);
   });
 });

@@ -1,10 +1,4 @@
-import {
-  recordAttempt,
-  signedBytes,
-  batchesByHash,
-  batchRequests,
-  openBatches,
-} from "../../../../api/store/sending/batches.ts";
+import { recordAttempt, batchesByHash, batchRequests, openBatches } from "../../../../api/store/sending/batches.ts";
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
 import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
@@ -41,7 +35,6 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await batchesWithoutCost(read, 50);
   await batchesByHash(read, [sent.hash, "hash-1"]);
   await batchRequests(read, sent.batchId);
-  await signedBytes(read, sent.hash);
   await allLanes(read);
   await firstNonces(read);
   await hasBegun(read, LANE);
