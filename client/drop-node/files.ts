@@ -62,7 +62,7 @@ export async function readDropFolder(
 }
 
 /** Folders in folders that are looked into. */
-const DEPTH = 3;
+const DEPTH = 6;
 
 /** Names of all files, relative to the folder. Folders behind links are looked into: what is outside is refused when it is read. */
 async function namesIn(folder: string, below: string, depth: number): Promise<string[]> {

@@ -171,10 +171,17 @@ class Reader {
     const read = text === null ? null : this.#jsonOf(source, text);
     if (text === null || read === null || !Array.isArray(read.value)) return;
     const entries = read.value as unknown[];
-    const byOrder = this.#picturesByOrder(entries.map(imageOf));
+    const stems = entries.map((entry, index) => stemOfEntry(entry) ?? (index + 1).toString());
+    const isNamed = stems.some((stem) => this.#ownPictures(stem).length > 0);
+    const byOrder = isNamed ? null : this.#picturesByOrder(entries.map(imageOf));
     for (const [index, entry] of entries.entries()) {
       const place = `${source}, entry ${(index + 1).toString()}`;
-      const stem = stemOfEntry(entry) ?? (index + 1).toString();
+      const stem = stems[index] ?? "";
+      const id = idOfEntry(entry);
+      if (id !== null && this.#folder.type === "ERC1155" && readTokenId(id) === null) {
+        this.#failAt(place)(faultOfInteger(id, "from 0 to 2^256-1"), TOKEN_ID);
+        continue;
+      }
       const token = this.#readToken(entry, {
         source: place,
         text: null,
@@ -321,7 +328,10 @@ class Reader {
     const { image, image_data: data, animation_url: animation } = metadata;
     const own = picture === undefined ? this.#ownPictures(stem ?? "") : [picture];
     const { places } = this.#layout;
-    if (image !== undefined && !isUri(image)) link("image", image, places);
+    // Tables of thirdweb may name the number of a picture.
+    const numbered = image !== undefined && /^[0-9]+$/.test(image) ? this.#ownPictures(image) : [];
+    if (numbered.length === 1 && numbered[0] !== undefined) link("image", numbered[0], [""]);
+    else if (image !== undefined && !isUri(image)) link("image", image, places);
     else if (own.length === 1 && own[0] !== undefined) link("image", own[0], [""]);
     else if (own.length > 1) fail(`more than one file fits: ${own.join(", ")}. Name one of them in image.`, "image");
     else if (image === undefined && data === undefined)
@@ -361,8 +371,20 @@ class Reader {
   }
 
   #jsonOf(source: string, text: string): { value: unknown } | null {
+    if (text.trim() === "") {
+      this.#failAt(source)("The file is empty.");
+      return null;
+    }
     const fault = faultOfJson(text);
-    if (fault === null) return { value: parseExact(text) };
+    if (fault === null) {
+      try {
+        return { value: parseExact(text) };
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        this.#failAt(source)(error.message);
+        return null;
+      }
+    }
     const { line, column, reason } = fault;
     this.#failAt(`${source}, line ${line.toString()}, column ${column.toString()}`)(
       `The file is not valid JSON: ${reason}.`,
@@ -401,6 +423,13 @@ function emptyToken(source: string): FolderToken {
 function imageOf(entry: unknown): string {
   const image = (entry as { image?: unknown } | null)?.image;
   return typeof image === "string" ? image : "";
+}
+
+/** The token id that an entry of a list says. */
+function idOfEntry(entry: unknown): string | null {
+  const { token_id, tokenId } = (entry ?? {}) as Record<string, unknown>;
+  const id = token_id ?? tokenId ?? null;
+  return typeof id === "string" || typeof id === "number" ? id.toString() : null;
 }
 
 /** The name that an entry of a list has: its number, or that of its picture. */

@@ -102,7 +102,9 @@ export function layoutOf(all: readonly string[], textOf: TextOf): Layout {
       left: lists.slice(1),
     };
   }
-  return layoutOfTop(top, root, textOf);
+  // Sugar has JSON files and pictures in `assets/`.
+  const pairs = top.length === 0 && pictures.some((name) => /\.json$/i.test(name));
+  return pairs ? layoutOfTop(pictures, pictureFolder ?? root, textOf) : layoutOfTop(top, root, textOf);
 }
 
 /** JSON files and pictures in one folder, or pictures only. */
@@ -127,15 +129,14 @@ function layoutOfTop(top: readonly string[], root: string, textOf: TextOf): Layo
   return { kind: "pictures", format: null, files: [], pictures: top, places: [root], left: [] };
 }
 
-/** Tools write into a folder of their own, such as `build/`. @returns "" or its name with "/" */
-function rootOf(names: readonly string[]): string {
-  const known = [...JSON_FOLDERS, ...PICTURE_FOLDERS];
-  if (names.some((name) => name !== REPORT && (folderOf(name) === "" || known.includes(folderOf(name))))) return "";
-  const folders = [
-    ...new Set(names.filter((name) => name.includes("/")).map((name) => `${name.split("/")[0] ?? ""}/`)),
-  ];
-  const [only] = folders.includes("build/") ? ["build/"] : folders;
-  return only === undefined || (folders.length > 1 && only !== "build/") ? "" : only;
+/** Tools write into folders of their own, such as `build/`. @returns "" or its name with "/" */
+function rootOf(names: readonly string[], above = ""): string {
+  const below = names.filter((name) => name.startsWith(above) && name !== REPORT);
+  const known = ["", ...JSON_FOLDERS, ...PICTURE_FOLDERS].map((folder) => above + folder);
+  if (below.some((name) => known.includes(folderOf(name)))) return above;
+  const folders = [...new Set(below.map((name) => `${above}${name.slice(above.length).split("/")[0] ?? ""}/`))];
+  const only = folders.length === 1 ? folders[0] : folders.find((folder) => folder === "build/");
+  return only === undefined ? above : rootOf(names, only);
 }
 
 function media(names: readonly string[]): string[] {

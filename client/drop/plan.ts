@@ -1,7 +1,7 @@
 import type { BulkItem } from "../bulk-progress.ts";
 import type { Shape } from "../client.ts";
 import { elsewhere, type FolderContents, type FolderToken, type Owner, type Problem } from "./folder.ts";
-import { checkReceivers, type KnownUsers } from "./receivers.ts";
+import { checkReceivers, count, type KnownUsers } from "./receivers.ts";
 
 /** What a folder is minted into, and for whom. */
 export interface Target {
@@ -72,6 +72,7 @@ export function makePlan<Token extends FolderToken>(
       ...contents.notes,
       ...(contents.pictures ? ["The folder has no metadata: the tokens get the names of their files."] : []),
       ...(multiple || !contents.hasIds ? [] : idNotes(collection, tokens)),
+      ...nameNotes(tokens),
       ...elsewhereNotes(tokens, target.copyMedia),
       ...receivers.warnings.map((warning) => `Warning: ${warning}`),
     ],
@@ -121,6 +122,13 @@ function idNotes(collection: Plan["collection"], tokens: readonly FolderToken[])
   ];
 }
 
+function nameNotes(tokens: readonly FolderToken[]): string[] {
+  const nameless = tokens.filter(({ metadata }) => (metadata.name ?? "").trim() === "");
+  if (nameless.length === 0) return [];
+  const have = count(nameless.length, "token has", "tokens have");
+  return [`${have} no name, such as ${nameless[0]?.source ?? ""}.`];
+}
+
 /** Where media stay that the folder does not have. */
 function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean): string[] {
   const places = new Map<string, number>();
@@ -133,7 +141,9 @@ function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean): str
   const files = uris.length === 1 ? "1 picture or other file" : `${uris.length.toString()} pictures and other files`;
   return copyMedia
     ? [`The service copies ${files}: ${where}.`]
-    : [`${files} stay elsewhere: ${where}. With --copy-media, the service copies what is at http, https and ipfs.`];
+    : [
+        `${files} ${uris.length === 1 ? "stays" : "stay"} elsewhere: ${where}. With --copy-media, the service copies what is at http, https and ipfs.`,
+      ];
 }
 
 function hostOf(uri: string): string {

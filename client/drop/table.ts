@@ -102,7 +102,9 @@ function formatOf(columns: readonly string[], isThirdweb: boolean): string | nul
   if (names.includes("tokenid") && columns.some((column) => plain(column) === "filename"))
     return "OpenSea Studio (a table)";
   if (isThirdweb) return "thirdweb (a table)";
-  return names.includes(plain(ADDRESS)) || names.includes(plain(USER)) ? "the template of Moneta's console" : null;
+  return names.includes(plain(ADDRESS)) || names.includes(plain(USER))
+    ? "Moneta's console (the template of its import)"
+    : null;
 }
 
 function wrongLength(line: number, cells: number, columns: number): TableProblem {

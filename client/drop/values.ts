@@ -169,8 +169,10 @@ function readInteger(value: string, least: bigint, most: bigint): string | null 
   return integer >= least && integer <= most ? integer.toString() : null;
 }
 
-/** Spreadsheets write `1.2E+77`, `1,000` and `3.0`. @param range what the integer must be */
+/** Spreadsheets write `1.2E+77`, `1,000` and `3.0`; contracts show hex digits. @param range what the integer must be */
 export function faultOfInteger(value: string, range: string): string {
+  if (/^0x[0-9a-f]{1,64}$/i.test(value))
+    return `Must be an integer ${range}, in decimal digits: write ${BigInt(value).toString()} for ${value}.`;
   const isChanged = /^[+-]?[0-9][0-9.,'\s]*(?:e[+-]?[0-9]+)?$/i.test(value) && !/^[+-]?[0-9]+$/.test(value);
   const why = ` "${shortened(value)}" is how a spreadsheet shows a number: there, give the column the format "text", and write all digits.`;
   return `Must be an integer ${range}.${isChanged ? why : ""}`;

@@ -13,7 +13,11 @@ interface ExactJson {
   rawJSON(text: string): RawNumber;
   isRawJSON(value: unknown): value is RawNumber;
 }
-const exact = JSON as unknown as ExactJson;
+/** Node 20 and older browsers do not have it: there, a number that would be rounded is an error. */
+const exact = JSON as unknown as Partial<ExactJson>;
+/** What is wrong with a number that would be rounded. */
+export const CANNOT_KEEP =
+  "This version of Node or of the browser would round a number with so many digits. Use Node 22 or a newer browser, or write the number as a text.";
 
 /** A shorter number is always safe: 2^53 has 16 digits, and a number overflows only with a three-digit exponent. */
 const MAY_BE_UNSAFE = /\d{16}|[eE]\+?\d{3}/;
@@ -26,6 +30,7 @@ const [QUOTE, BACKSLASH, MINUS, ZERO, NINE] = [0x22, 0x5c, 0x2d, 0x30, 0x39];
  * A reviver would be called for every value, which takes many times as long as the parser. So only the numbers that would be
  * rounded are replaced: by strings with a random mark in the text, and by raw values in what was parsed.
  * @throws SyntaxError
+ * @throws RangeError when a number would be rounded here
  */
 export function parseExact(text: string): unknown {
   // First as it is: the replacement relies on correct JSON.
@@ -33,7 +38,9 @@ export function parseExact(text: string): unknown {
   if (!MAY_BE_UNSAFE.test(text)) return value;
   const mark = crypto.randomUUID();
   const marked = markLossy(text, mark);
-  return marked === null ? value : unmark(JSON.parse(marked), mark);
+  if (marked === null) return value;
+  if (exact.rawJSON === undefined) throw new RangeError(CANNOT_KEEP);
+  return unmark(JSON.parse(marked), mark, exact.rawJSON);
 }
 
 /** Replaces the numbers that would be rounded. @returns null when there is none. */
@@ -65,16 +72,16 @@ function endOfString(text: string, start: number): number {
 }
 
 /** Puts raw values in the place of the marked strings. */
-function unmark(value: unknown, mark: string): unknown {
-  if (typeof value === "string") return value.startsWith(mark) ? exact.rawJSON(value.slice(mark.length)) : value;
+function unmark(value: unknown, mark: string, raw: ExactJson["rawJSON"]): unknown {
+  if (typeof value === "string") return value.startsWith(mark) ? raw(value.slice(mark.length)) : value;
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) value[index] = unmark(value[index], mark);
+    for (let index = 0; index < value.length; index++) value[index] = unmark(value[index], mark, raw);
     return value;
   }
   for (const key of Object.keys(value)) {
     const child = (value as Record<string, unknown>)[key];
-    const unmarked = unmark(child, mark);
+    const unmarked = unmark(child, mark, raw);
     // Not an assignment: the key may be `__proto__`.
     if (unmarked !== child) {
       Object.defineProperty(value, key, { value: unmarked, enumerable: true, configurable: true, writable: true });
@@ -95,5 +102,5 @@ export function digitsOf(source: string): number {
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {
-  return exact.isRawJSON(value);
+  return exact.isRawJSON?.(value) === true;
 }

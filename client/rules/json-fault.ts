@@ -75,8 +75,19 @@ export function faultOfJson(text: string): JsonFault | null {
   }
   return at === text.length && place === "end"
     ? null
-    : faultAt(text, at, `expected ${EXPECTED[place]}, found ${foundAt(text, at)}`);
+    : faultAt(text, at, `expected ${EXPECTED[place]}, found ${foundAt(text, at)}${hintAt(text, at)}`);
 }
+
+/** What people write who do not know that JSON forbids it. */
+function hintAt(text: string, at: number): string {
+  if (/^\/[/*]/.test(text.slice(at, at + 2))) return ": JSON has no comments";
+  const isEnd = text[at] === "}" || text[at] === "]";
+  const before = text.slice(Math.max(0, at - LONGEST_INDENT), at).trimEnd();
+  return isEnd && before.endsWith(",") ? ": remove the comma before it" : "";
+}
+
+/** White space before a bracket that is looked at. */
+const LONGEST_INDENT = 100;
 
 function afterValue(open: readonly ("[" | "{")[]): Next {
   const inner = open.at(-1);

@@ -82,6 +82,39 @@ describe("the folder of a drop", () => {
       expect(contents.notes.join()).to.contain("Sugar").and.to.contain("collection.json, collection.png");
     });
 
+    it("reads folders in folders, and Sugar's pairs in assets/", () => {
+      for (const place of ["out/mainnet/", "build/", "assets/", "my cats/assets/"]) {
+        const files = { "0.json": json("A", { image: "0.png" }), "0.png": null };
+        const collection = { "collection.json": json("All"), "collection.png": null };
+        const inside = Object.entries({ ...files, ...collection }).map(([name, text]) => [place + name, text]);
+        const contents = read(Object.fromEntries(inside) as Record<string, string | null>);
+        expect(contents.problems).to.deep.equal([]);
+        expect(tokens(contents)).to.deep.equal([[`${place}0.json`, "A", `${place}0.png`]]);
+      }
+    });
+
+    it("gives pictures to the entries of a list by their ids, whatever their order", () => {
+      const list = JSON.stringify([
+        { name: "Two", token_id: 2 },
+        { name: "One", token_id: "1" },
+      ]);
+      const contents = read({ "metadata.json": list, ...pictures }, "ERC1155");
+      expect(contents.tokens.map(({ tokenId, files }) => [tokenId, files.image])).to.deep.equal([
+        ["2", "images/2.png"],
+        ["1", "images/1.png"],
+      ]);
+      const hex = JSON.stringify([{ name: "Hex", token_id: "0x10", image: "1.png" }]);
+      expect(problems({ "metadata.json": hex, ...pictures }, "ERC1155")).to.deep.equal([
+        "metadata.json, entry 1: token_id: Must be an integer from 0 to 2^256-1, in decimal digits: write 16 for 0x10.",
+      ]);
+    });
+
+    it("reads thirdweb's table with the numbers of pictures", () => {
+      const contents = read({ "nfts.csv": "name,description,image\nA,first,2\nB,second,1\n", ...pictures });
+      expect(contents.problems).to.deep.equal([]);
+      expect(contents.tokens.map(({ files }) => files.image)).to.deep.equal(["images/2.png", "images/1.png"]);
+    });
+
     it("reads names without extension", () => {
       const contents = read({ "json/1": json("A"), "json/2": json("B"), ...pictures });
       expect(contents.problems).to.deep.equal([]);
@@ -239,6 +272,24 @@ describe("the folder of a drop", () => {
           );
       });
     }
+
+    it("reads UTF-16 with its mark, as spreadsheets write it", () => {
+      const text = "file\tname\r\n1.png\t\u00c4";
+      const little = Buffer.concat([Buffer.of(0xff, 0xfe), Buffer.from(text, "utf16le")]);
+      const big = Buffer.concat([Buffer.of(0xfe, 0xff), Buffer.from(text, "utf16le").swap16()]);
+      for (const bytes of [little, big]) {
+        const found = textOfBytes(bytes);
+        expect(found).to.deep.equal({ text: `\ufeff${text}` });
+        const contents = read({ "metadata.csv": `\ufeff${text}`, ...pictures });
+        expect(tokens(contents)).to.deep.equal([["metadata.csv, line 2", "\u00c4", "images/1.png"]]);
+      }
+    });
+
+    it("says that a file is empty", () => {
+      expect(problems({ "json/1.json": " \n", "images/1.png": null })).to.deep.equal([
+        "json/1.json: The file is empty.",
+      ]);
+    });
 
     it("says where a text is not UTF-8", () => {
       const bytes = new Uint8Array([...new TextEncoder().encode('{\n"name":"caf'), 0xe9, 0x22, 0x7d]);

@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { createContext, runInContext } from "node:vm";
 
@@ -113,6 +113,46 @@ describe("the client as a package", () => {
   });
 
   // What the other snippets do is tested with the sources, in `readme.test.ts`: the package has the same code without types.
+  it("reads a folder on the machine's Node, and says what that Node cannot do", async () => {
+    const collection = await fixture.api.collection({ type: "ERC721" });
+    await mkdir(join(app, "cats/json"), { recursive: true });
+    await writeFile(join(app, "cats/1.svg"), "<svg xmlns='http://www.w3.org/2000/svg'/>");
+    await writeFile(
+      join(app, "drop.js"),
+      `import { readFolder } from "@moneta/client/drop";
+       import { checkDrop, DropStopped, runDrop } from "@moneta/client/drop-node";
+       const text = '{"name":"A","attributes":[{"trait_type":"n","value":12345678901234567891}]}';
+       const names = ["json/1.json", "images/1.png"];
+       const { tokens, problems } = readFolder({ names, textOf: () => ({ text }), type: "ERC721" });
+       console.log(tokens.length === 1 ? JSON.stringify(tokens[0].metadata.attributes[0].value) : problems[0].message);
+       const options = { folder: "cats", url: "${fixture.baseUrl}", token: "${fixture.app.token}", collection: "${collection}", to: { user: "cats" } };
+       const { plan } = await checkDrop(options);
+       console.log(plan.tokens.length, plan.problems.length);
+       const { items } = await runDrop(options).catch((error) => {
+         if (!(error instanceof DropStopped)) throw error;
+         return { items: [{ is: error.message }] };
+       });
+       console.log(items[0].is);`,
+    );
+    const lines = async (env: NodeJS.ProcessEnv) =>
+      (await runProgram("node", ["drop.js"], { cwd: app, env })).output.trim().split("\n");
+    const [major = 0] = (await runProgram("node", ["--version"], { cwd: app, env: machineEnvironment() })).output
+      .slice(1)
+      .split(".")
+      .map(Number);
+    expect(await lines(machineEnvironment())).to.deep.equal(
+      major < 22
+        ? [
+            "This version of Node or of the browser would round a number with so many digits. Use Node 22 or a newer browser, or write the number as a text.",
+            "1 0",
+            "A drop needs Node 22.13 or newer: it locks its folder with node:sqlite.",
+          ]
+        : ["12345678901234567891", "1 0", "completed"],
+    );
+    const own = { PATH: `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}` };
+    expect(await lines(own)).to.deep.equal(["12345678901234567891", "1 0", "completed"]);
+  });
+
   describe("the snippets of its README", () => {
     for (const [title, options] of [
       ["with the module resolution of Node, without the types of a browser", { module: "nodenext", types: ["node"] }],
