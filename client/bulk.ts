@@ -14,6 +14,7 @@ import { type Client, type Shape, singleTries } from "./client.ts";
 import { type ApiRefusal, refusalOf } from "./errors.ts";
 import { pause } from "./pause.ts";
 import { retryAfterOf } from "./retries.ts";
+import { bodyText } from "./rules/exact-json.ts";
 import { type Answer, untilAnswered } from "./until-answered.ts";
 
 type Mint = Shape<"Mint">;
@@ -249,7 +250,7 @@ export class BulkMint {
       // The number follows from the progress: two processes that continue the same progress send the same key.
       key: `${this.progress.name}-${this.progress.batches.toString()}`,
       items: taken.map(({ index }) => index),
-      bodies: taken.map(({ body }) => body),
+      bodies: taken.map(({ body }) => storable(body)),
       at: Date.now(),
     };
     await this.#record({ step: "send", ...batch });
@@ -372,6 +373,15 @@ function tooOld({ items, at }: BulkBatch): BulkStopped {
   );
 }
 
+/** The progress is plain JSON. The service takes decimal strings in the fields that are integers. */
+function storable(body: Mint): Mint {
+  const fields = Object.entries(body).map(([name, value]: [string, unknown]) => [
+    name,
+    typeof value === "bigint" ? value.toString() : value,
+  ]);
+  return Object.fromEntries(fields) as Mint;
+}
+
 interface QueuedItem {
   index: number;
   body: Mint;
@@ -395,7 +405,7 @@ class Queue {
     for (; count < most; count++) {
       const item = this.#waiting[count] ?? (await this.#read());
       if (item === null) break;
-      bytes += new TextEncoder().encode(JSON.stringify(item.body)).length + 1;
+      bytes += new TextEncoder().encode(bodyText(item.body)).length + 1;
       values += valuesOf(item.body);
       if (count > 0 && (bytes > BATCH_BYTES || values > BATCH_VALUES)) break;
     }

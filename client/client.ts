@@ -3,6 +3,7 @@ import createFetchClient, { type Client as FetchClient } from "openapi-fetch";
 import type { components, paths as documentedPaths } from "./document.ts";
 import { type EventsOptions, streamEvents, type StreamedEvent } from "./events.ts";
 import { ApiRefusal, refusalOf } from "./errors.ts";
+import { bodyText } from "./rules/exact-json.ts";
 import { type MediaBody, upload, type UploadedMedia, type UploadOptions } from "./media.ts";
 import { withRetries } from "./retries.ts";
 import { completedAs, type CompletedRequest, finalRequest, type RequestType, type WaitOptions } from "./wait.ts";
@@ -196,7 +197,7 @@ export function createClient(options: ClientOptions): Client {
     fetch: withRetries(send, { maxRetries, timeout }),
     bodySerializer: (body: unknown) => {
       checkUser(body);
-      return JSON.stringify(body);
+      return bodyText(body);
     },
     ...(signal === undefined ? {} : { signal }),
   });

@@ -530,9 +530,9 @@ export interface components {
       /** @description Usually three or more capital letters. */
       symbol: string;
       /** @description The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here. */
-      mint_supply_count?: (number | string) | null;
+      mint_supply_count?: (number | bigint | string) | null;
       /** @description Another name for mint_supply_count. */
-      mint_supply_account?: (number | string) | null;
+      mint_supply_account?: (number | bigint | string) | null;
       /** @description Owner of the contract. You must control this address. By default the service is the owner. */
       new_owner?: string | null;
       /** @description If true, tokens can never be transferred; their holders can only burn them. This cannot be changed later. ERC721 collections announce it by ERC-5192. */
@@ -543,7 +543,7 @@ export interface components {
       banner_image?: string | null;
       featured_image?: string | null;
       collaborators?: string[] | null;
-      seller_fee_basis_points?: (number | string) | null;
+      seller_fee_basis_points?: (number | bigint | string) | null;
       fee_recipient?: string | null;
       base_uri?: string | null;
       collection_uri?: string | null;
@@ -559,7 +559,7 @@ export interface components {
       banner_image?: string | null;
       featured_image?: string | null;
       collaborators?: string[] | null;
-      seller_fee_basis_points?: (number | string) | null;
+      seller_fee_basis_points?: (number | bigint | string) | null;
       fee_recipient?: string | null;
       /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
@@ -580,7 +580,7 @@ export interface components {
       youtube_url?: string | null;
       properties?: { [key: string]: unknown } | null;
       localization?: { [key: string]: unknown } | null;
-      decimals?: (number | string) | null;
+      decimals?: (number | bigint | string) | null;
       /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
@@ -594,11 +594,11 @@ export interface components {
       /** @description In place of `to_address` or `initial_owner`: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in `.eth` or has control characters: then it is refused. Needs the scope `accounts`, too. */
       to_user?: string | null;
       /** @description ERC1155 only. */
-      token_id?: (number | string) | null;
+      token_id?: (number | bigint | string) | null;
       /** @description Number of copies of a new ERC1155 id. */
-      initial_supply?: (number | string) | null;
+      initial_supply?: (number | bigint | string) | null;
       /** @description Number of further copies of an existing ERC1155 id. */
-      quantity?: (number | string) | null;
+      quantity?: (number | bigint | string) | null;
       /** @description Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:. */
       uri?: string | null;
       /** @description Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`. */
@@ -613,7 +613,7 @@ export interface components {
       youtube_url?: string | null;
       properties?: { [key: string]: unknown } | null;
       localization?: { [key: string]: unknown } | null;
-      decimals?: (number | string) | null;
+      decimals?: (number | bigint | string) | null;
       /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. For ERC721 these may not have `{token_id}` then: the id is not known yet. */
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
@@ -627,9 +627,9 @@ export interface components {
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
-      token_id: number | string;
+      token_id: number | bigint | string;
       /** @description Number of copies. ERC721: blank or 1. */
-      amount?: number | string | null;
+      amount?: number | bigint | string | null;
       /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
       /** @description Who gets the token: any address that can hold it. */
@@ -643,9 +643,9 @@ export interface components {
       /** @description The contract of the token. */
       contract_address: string;
       /** @description The token. */
-      token_id: number | string;
+      token_id: number | bigint | string;
       /** @description Number of copies. ERC721: blank or 1. */
-      amount?: number | string | null;
+      amount?: number | bigint | string | null;
       /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
     };
@@ -663,9 +663,9 @@ export interface components {
       /** @description What the token may do. The session must have these scopes itself. */
       scopes: ("read" | "accounts" | "collections" | "mint" | "transfer" | "webhooks" | "contracts" | "media")[];
       /** @description The token expires after so many days. By default it never expires. */
-      expires_in_days?: (number | string) | null;
+      expires_in_days?: (number | bigint | string) | null;
       /** @description Most calls per minute with this token. They also count for the app, whose limit applies as well. By default only the app is limited. */
-      rate_limit_per_minute?: (number | string) | null;
+      rate_limit_per_minute?: (number | bigint | string) | null;
       /** @description For your own reference. By default `console`. */
       name?: string | null;
     };
@@ -1678,9 +1678,9 @@ export interface components {
      */
     LastEventId: string;
     /** @description Most items on the page. The default is the maximum. */
-    Limit: number;
+    Limit: number | bigint;
     /** @description Items to skip. The default is 0. Use `cursor` to go further than the maximum. */
-    Offset: number;
+    Offset: number | bigint;
     /** @description `next` of the previous page. Cannot be combined with `offset`. */
     Cursor: string;
     /** @description Which come first, by their creation. The default is `oldest`. */
@@ -1692,7 +1692,7 @@ export interface components {
     /** @description Address of the contract, in any case. */
     ContractAddress: string;
     /** @description Token id, as decimal digits. */
-    TokenId: number | string;
+    TokenId: number | bigint | string;
     /** @description The `id` of the delivery. */
     DeliveryId: string;
   };
@@ -2503,7 +2503,7 @@ export interface operations {
     parameters: Inputs<{
       query?: {
         /** @description How many hours back. The default is 24. */
-        hours?: number;
+        hours?: number | bigint;
       };
     }>;
     responses: AnyCall & {

@@ -1,6 +1,7 @@
 import { IDEMPOTENT_CALLS } from "./document.ts";
 import { ConnectionFailed } from "./errors.ts";
 import { orAborted, pause } from "./pause.ts";
+import { randomKey } from "./rules/random-key.ts";
 
 /** @param init has the signal again: `fetch` follows this one, but that of the request only until a garbage collection. */
 export type Send = (request: Request, init: { signal: AbortSignal }) => Promise<Response>;
@@ -35,11 +36,6 @@ const idempotentPaths = IDEMPOTENT_CALLS.map((call) => {
 function takesKey(request: Request): boolean {
   const { pathname } = new URL(request.url);
   return idempotentPaths.some(({ method, path }) => method === request.method && path.test(pathname));
-}
-
-/** 128 random bits. `crypto.randomUUID` does not exist on pages without TLS. */
-export function randomKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 /** Gives a call that creates something a key, and repeats what can be repeated safely. */

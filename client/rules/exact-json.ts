@@ -1,3 +1,5 @@
+import { randomKey } from "./random-key.ts";
+
 /*
  * JSON without rounding. A number that JavaScript cannot represent exactly, such as an integer above 2^53-1, is parsed
  * into a raw value: an object that keeps the digits. `JSON.stringify` writes them back unchanged.
@@ -36,7 +38,7 @@ export function parseExact(text: string): unknown {
   // First as it is: the replacement relies on correct JSON.
   const value: unknown = JSON.parse(text);
   if (!MAY_BE_UNSAFE.test(text)) return value;
-  const mark = crypto.randomUUID();
+  const mark = randomKey();
   const marked = markLossy(text, mark);
   if (marked === null) return value;
   if (exact.rawJSON === undefined) throw new RangeError(CANNOT_KEEP);
@@ -99,6 +101,17 @@ function isLossy(value: number, source: string): boolean {
 /** How many digits a number is written with. */
 export function digitsOf(source: string): number {
   return source.replace(/\D/g, "").length;
+}
+
+/** The text of a body, with all digits of each bigint as a number. `JSON.rawJSON` does not exist in Node 20. */
+export function bodyText(body: unknown): string {
+  const mark = randomKey();
+  const text = JSON.stringify(body, function (this: Record<string, unknown>, key, value: unknown) {
+    // Not `value`: programs that give BigInt a `toJSON` make a text of it.
+    const own = this[key];
+    return typeof own === "bigint" ? `${mark}${own.toString()}` : value;
+  });
+  return text.includes(mark) ? text.replaceAll(new RegExp(`"${mark}(-?\\d+)"`, "g"), "$1") : text;
 }
 
 export function isRawNumber(value: unknown): value is RawNumber {

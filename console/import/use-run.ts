@@ -6,7 +6,7 @@ import { type Item, itemsOf } from "../forms/csv/items.ts";
 import { newRun, type Progress, readProgress, saveProgress } from "../forms/csv/progress.ts";
 import { rememberRows } from "../forms/csv/sent-rows.ts";
 import { client, uploadFile } from "../service/client.ts";
-import { randomKey } from "../../client/retries.ts";
+import { randomKey } from "../../client/rules/random-key.ts";
 import { sentenceOf } from "../parts/sentence.ts";
 import { sayProblem } from "../parts/toasts.tsx";
 import type { Plan } from "./use-dry-run.ts";

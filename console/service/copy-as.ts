@@ -1,5 +1,5 @@
 import { IDEMPOTENT_CALLS } from "../../client/document.ts";
-import { randomKey } from "../../client/retries.ts";
+import { randomKey } from "../../client/rules/random-key.ts";
 import type { RecordedCall } from "./recorded-calls.ts";
 
 /* A call as a command or as code. Whoever runs it uses an API token instead of the session of the page. */

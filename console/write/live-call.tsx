@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 
-import { randomKey } from "../../client/retries.ts";
+import { randomKey } from "../../client/rules/random-key.ts";
 import { problemsOf, REQUIRED } from "../forms/model/check.ts";
 import type { Field } from "../forms/model/fields.ts";
 import type { Values } from "../forms/model/values.ts";

@@ -1,4 +1,4 @@
-import { randomKey } from "../../../client/retries.ts";
+import { randomKey } from "../../../client/rules/random-key.ts";
 
 /** A call that writes, with the key under which the service does it at most once. */
 export interface Attempt {
