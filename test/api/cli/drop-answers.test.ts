@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
+import { JOURNAL } from "../../../client/drop-node/journal.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { type ApiProxy, startApiProxy } from "./support/api-proxy.ts";
 import { picture, useDrop } from "./support/use-drop.ts";
@@ -10,6 +11,14 @@ import { picture, useDrop } from "./support/use-drop.ts";
 const BATCH = "POST /v1/nfts/batch";
 const MEDIA = "POST /v1/media";
 const REFUSED = { error_code: "validation_failed", message: "Not these items.", errors: null };
+
+/** A line of the journal as version 0.3.0 wrote it. */
+function asEarlier(line: string): string {
+  const { step, items, bodies, ...rest } = (line === "" ? {} : JSON.parse(line)) as Record<string, unknown>;
+  if (step === undefined) return line;
+  expect(step).to.equal("send");
+  return JSON.stringify({ entry: "batch", key: rest["key"], tokens: items, body: { items: bodies }, at: rest["at"] });
+}
 
 describe("command line: answers to a drop", () => {
   const drop = useDrop();
@@ -64,6 +73,24 @@ describe("command line: answers to a drop", () => {
     await run();
     const order = proxy.calls.map(({ name }) => name).filter((name) => [BATCH, MEDIA].includes(name));
     expect(order).to.deep.equal([MEDIA, MEDIA, MEDIA, BATCH]);
+  });
+
+  it("continues a drop that version 0.3.0 began, with its keys and bodies", async () => {
+    proxy.intercept = ({ name, body }) => {
+      if (name !== BATCH) return undefined;
+      return body.includes('"Cat 1"') && named(BATCH).length === 1 ? "lost" : { status: 413 };
+    };
+    await rejectionOf(run());
+    const journal = join(place.path, JOURNAL);
+    await writeFile(journal, (await readFile(journal, "utf8")).split("\n").map(asEarlier).join("\n"));
+    proxy.intercept = () => undefined;
+    proxy.calls = [];
+    expect(await run()).to.include({ completed: 3, failed: 0, exit: 0 });
+    expect(proxy.calls.filter(({ name }) => name === MEDIA)).to.have.length(0);
+    // The service had taken the first batch.
+    expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
+    expect(await run("--retry-failed")).to.include({ completed: 3 });
+    expect(await drop.minted()).to.have.length(3);
   });
 
   it("reports a request that the service does not know any more, and does not mint its token again", async () => {

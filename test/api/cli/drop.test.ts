@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -249,18 +249,6 @@ describe("command line: drop", () => {
         .to.match(/metadata.csv, line 14 \(images\/7.svg\) +-> {2}token 13/)
         .and.not.to.contain("--all shows them");
       expect((await run("--copy-media")).output).to.contain("The service copies 12 pictures and other files");
-    });
-
-    it("has pictures copied with --copy-media", async () => {
-      await table("token_id,name,image", `1,A,http://127.0.0.1:1/a.png`, "7,B,");
-      await run("--yes", "--copy-media", "--retry-failed").catch(() => undefined);
-      const journal = await readFile(join(place.path, ".moneta-drop.jsonl"), "utf8");
-      const [batch = ""] = journal.split("\n").filter((line) => line.includes('"step":"send"'));
-      const { bodies } = JSON.parse(batch) as { bodies: { name: string; copy_media?: boolean }[] };
-      expect(bodies.map(({ name, copy_media: copied }) => [name, copied])).to.deep.equal([
-        ["A", true],
-        ["B", undefined],
-      ]);
     });
 
     it("needs --to or --user only for tokens without an owner", async () => {
