@@ -218,6 +218,15 @@ export interface paths {
      */
     post: operations["burnNfts"];
   }>;
+  "/v1/receivers/check": Path<{
+    /**
+     * Check who would get tokens, and whether the tokens can arrive
+     * @description Says what each receiver is, and whether it accepts a token of the contract: the node runs the receiver's code as a mint would. Nothing is created or sent. A receiver can change its mind, so a mint is simulated again before it is sent. A name that `to_user` refuses is reported in its place.
+     *
+     *     Each entry counts as an item of a batch for the rate limit (the policy `items` in the headers). An app has one check at a time; further calls wait.
+     */
+    post: operations["checkReceivers"];
+  }>;
   "/v1/contracts": Path<{
     /**
      * List the contracts of others that the app follows
@@ -648,6 +657,14 @@ export interface components {
       amount?: number | bigint | string | null;
       /** @description The app's own text for the request, such as the number of an order. No control characters but tabs and line breaks. The request and its events show it, and `GET /v1/requests?reference=` finds it. It need not be unique. */
       reference?: string | null;
+    };
+    CheckReceivers: {
+      /** @description A collection of the app, or a contract of others that the app follows. */
+      contract_address: string;
+      /** @description 1 to 100 addresses. Send these or `users`, not both. */
+      addresses?: string[] | null;
+      /** @description 1 to 100 of the app's own names for users, as in `to_user`. */
+      users?: string[] | null;
     };
     SetWebhook: {
       /** @description http(s) URL that resolves to public addresses. */
@@ -1081,6 +1098,33 @@ export interface components {
           message: string;
         }[]
       | null;
+    CheckedReceivers: {
+      /** @description One for each entry, in the order of the entries. */
+      receivers: components["schemas"]["CheckedReceiver"][];
+    };
+    CheckedReceiver: {
+      /**
+       * @description - `wallet`: a wallet of the app.
+       *     - `new_user`: a user without a wallet. The service creates the wallet with the token.
+       *     - `account`: an account without code.
+       *     - `contract`: a contract.
+       *     - `delegated_account`: an account that runs the code of a delegate (EIP-7702).
+       *     - `refused`: the service sends nothing there. `message` says why.
+       *     - `unknown`: the node could not tell.
+       *     Further words may come.
+       */
+      kind: "wallet" | "new_user" | "account" | "contract" | "delegated_account" | "refused" | "unknown";
+      /** @description null for a new user, and for a name that is refused. */
+      address: components["schemas"]["Address"] | null;
+      /** @description The app's name for the user. null when there is none. */
+      user_identifier: string | null;
+      /** @description The contract whose code the account runs. null: none. */
+      delegate: components["schemas"]["Address"] | null;
+      /** @description Whether a token can arrive. null: nothing is known, so do not read it as true. */
+      accepts: boolean | null;
+      /** @description Why the token cannot arrive, or why nothing is known. null when `accepts` is true. */
+      message: string | null;
+    };
     ContractsPage: PageOfList & {
       /** @description The items of this page. */
       contracts: components["schemas"]["FollowedContract"][];
@@ -2182,6 +2226,18 @@ export interface operations {
       400: components["responses"]["MalformedJson"];
       409: components["responses"]["IdempotencyKeyReused"];
       410: components["responses"]["AnswerExpired"];
+      415: components["responses"]["UnsupportedMediaType"];
+      422: components["responses"]["ValidationFailed"];
+      429: components["responses"]["RateLimited"];
+    };
+  };
+  checkReceivers: {
+    parameters: Inputs<{}>;
+    requestBody: { content: { "application/json": components["schemas"]["CheckReceivers"] } };
+    responses: AnyCall & {
+      200: Answer<"X-Request-Id" | "RateLimit" | "RateLimit-Policy", components["schemas"]["CheckedReceivers"]>;
+      400: components["responses"]["MalformedJson"];
+      404: components["responses"]["NotFound"];
       415: components["responses"]["UnsupportedMediaType"];
       422: components["responses"]["ValidationFailed"];
       429: components["responses"]["RateLimited"];

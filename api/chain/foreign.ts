@@ -257,7 +257,7 @@ function nameOf(answer: CallAnswer): string | null {
  * How a call of a foreign contract ended. `failed`: it ran, but used more than the limits allow, or broke in a way that
  * tells nothing. `unknown`: the node could not run it, so nothing is known about the contract.
  */
-type BoundedAnswer = { returned: string } | { reverted: string } | "failed" | "unknown";
+export type BoundedAnswer = { returned: string } | { reverted: string } | "failed" | "unknown";
 
 interface CallBounds {
   /** Gas limit of one call. */
@@ -270,8 +270,8 @@ interface CallBounds {
   readAll?: boolean;
 }
 
-/** Calls in one HTTP request, all of the same contract. An answer that is too large loses only these. */
-const CALLS_AT_ONCE = 10;
+/** Calls in one HTTP request. An answer that is too large loses only these. */
+export const CALLS_AT_ONCE = 10;
 /** Largest answer to one such HTTP request, in bytes. */
 const ANSWER_BYTES = 1_048_576;
 /** Contracts that are read at the same time. */
@@ -310,8 +310,12 @@ async function boundedCalls(
   return answers;
 }
 
-/** Calls of one contract, in one HTTP request. */
-async function readPart(client: ChainClient, calls: ContractCall[], bounds: CallBounds): Promise<BoundedAnswer[]> {
+/** At most `CALLS_AT_ONCE` calls, in one HTTP request. */
+export async function readPart(
+  client: ChainClient,
+  calls: ContractCall[],
+  bounds: CallBounds,
+): Promise<BoundedAnswer[]> {
   const found: BoundedAnswer[][] = [];
   try {
     const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };

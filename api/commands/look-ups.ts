@@ -107,6 +107,12 @@ export class LookUps {
     return this.#wallets.add({ appId, address });
   }
 
+  /** The app's wallets at these addresses, in their order; undefined as in `wallet`. One statement, however many there are. */
+  wallets(appId: string, addresses: readonly string[]): Promise<(WalletRow | undefined)[]> {
+    const calls = addresses.map((address) => ({ appId, address }));
+    return together(this.#wallets, (all) => findWallets(this.#db, all), calls);
+  }
+
   /** The wallets of users, in their order; undefined for a user without one. One statement, however many there are. */
   walletsOfUsers(users: readonly AppUser[]): Promise<(WalletRow | undefined)[]> {
     return together(this.#walletsOfUsers, (all) => findWalletsOfUsers(this.#db, all), users);

@@ -33,13 +33,19 @@ export async function recipientsOf(
   const recipients = users.map(async (userIdentifier, index): Promise<[string, Recipient | ApiError]> => {
     const wallet = stored[index];
     if (wallet !== undefined) return [userIdentifier, { address: wallet.address, newWallet: undefined }];
-    if (hasControls(userIdentifier)) return [userIdentifier, refusal("invalid_format", NO_CONTROLS)];
-    const message = refusalOfNewUser(userIdentifier, "as the address, in place of `to_user`");
-    if (message !== null) return [userIdentifier, refusal("not_a_user", message)];
+    const refused = refusalOfUser(userIdentifier);
+    if (refused !== null) return [userIdentifier, refused];
     const { address, path } = await creatingWallets.derive({ appId, userIdentifier });
     return [userIdentifier, { address, newWallet: { address, appId, userIdentifier, path } }];
   });
   return new Map(await Promise.all(recipients));
+}
+
+/** Why a name that has no wallet does not become a user without being asked for. Null: it does. */
+export function refusalOfUser(name: string): ApiError | null {
+  if (hasControls(name)) return refusal("invalid_format", NO_CONTROLS);
+  const message = refusalOfNewUser(name, "as the address, in place of `to_user`");
+  return message === null ? null : refusal("not_a_user", message);
 }
 
 function refusal(code: string, message: string): ApiError {

@@ -238,6 +238,15 @@ export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
 export const READS_AT_ONCE = { shared: 16, ofApp: 4, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
+/** Most receivers that one call checks. */
+export const MAX_CHECKED_RECEIVERS = 100;
+/**
+ * How many checks of receivers a process handles at a time. The node runs code that strangers wrote for them, and an app pays
+ * nothing: so it has one after the other.
+ */
+export const CHECKS_AT_ONCE = { shared: 4, ofApp: 1, most: 8 };
+/** How many such calls wait in a process. Further ones are refused. */
+export const WAITING_CHECKS = { shared: 60, ofApp: 10, most: 120 };
 /** Most items on a page, and the default. */
 export const MAX_PAGE = 30;
 /** Most bytes of a page in JSON. A page with more ends early, after at least one item. */

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign.ts";
+import type { ReceiverReads } from "../chain/receivers.ts";
 import type { AcceptQueue } from "../commands/accept-queue.ts";
 import type { UploadSlots } from "../commands/upload-media.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
@@ -29,6 +30,7 @@ export interface AppDeps {
   deriver: WalletDeriver;
   sealer: Sealer;
   foreign: ForeignContracts;
+  receivers: ReceiverReads;
   /** Notified after a commit: a request can be claimed, a delivery is due, media must be fetched, a contract must be read. */
   signals: Record<"requests" | "media" | "contracts", { notify(): void }> & {
     /** Raised by the indexer, too, when it has stored blocks. */

@@ -33,6 +33,7 @@ import {
   testWebhook,
 } from "./endpoints/webhook.ts";
 import { getRequest, listRequests } from "./endpoints/requests.ts";
+import { checkReceivers } from "./endpoints/receivers.ts";
 import { getSummary } from "./endpoints/summary.ts";
 import { getUsage } from "./endpoints/usage.ts";
 import { deleteContract, listContracts } from "./endpoints/contracts.ts";
@@ -74,6 +75,7 @@ export function endpointsOf(limits: Limits): Endpoint[] {
     transferNfts(limits),
     burnNft,
     burnNfts,
+    checkReceivers(limits),
     listContracts,
     deleteContract,
     listRequests(limits),

@@ -2,7 +2,15 @@ import { type Request, type RequestHandler, type Response, Router } from "expres
 
 import type { IdempotentCall } from "../commands/idempotency.ts";
 import { databaseFor } from "../commands/credential.ts";
-import { BATCHES_AT_ONCE, PUBLIC_BODY_BYTES, READS_AT_ONCE, WAITING_BATCHES, WAITING_READS } from "../config/limits.ts";
+import {
+  BATCHES_AT_ONCE,
+  CHECKS_AT_ONCE,
+  PUBLIC_BODY_BYTES,
+  READS_AT_ONCE,
+  WAITING_BATCHES,
+  WAITING_CHECKS,
+  WAITING_READS,
+} from "../config/limits.ts";
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
 import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
@@ -35,6 +43,13 @@ const READS: CallKind = {
   waiting: WAITING_READS,
   hint: "Try again after the number of seconds in `Retry-After`.",
 };
+/** Limited because the node runs the code of strangers for them. */
+const CHECKS: CallKind = {
+  name: "checks of receivers",
+  running: CHECKS_AT_ONCE,
+  waiting: WAITING_CHECKS,
+  hint: "Try again after the number of seconds in `Retry-After`.",
+};
 /** Handlers of endpoints without an app do not see it: their calls have no `appId` (`ServiceCall`). */
 const NO_APP = "";
 
@@ -51,6 +66,7 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
     batch,
     batches: new CallSlots(BATCHES, waitSeconds),
     reads: new CallSlots(READS, waitSeconds),
+    checks: new CallSlots(CHECKS, waitSeconds),
   };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
@@ -73,7 +89,7 @@ export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): Req
   const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
   const router = Router();
   for (const endpoint of open) {
-    const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null });
+    const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null, checks: null });
     router[endpoint.method](endpoint.path, async (request, response, next) => {
       await deps.rates.countPublic(request, response);
       try {
@@ -105,6 +121,7 @@ interface Reading {
   /** Null: the endpoints have no batches, and concern no app. */
   batches: CallSlots | null;
   reads: CallSlots | null;
+  checks: CallSlots | null;
 }
 
 function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading): Router {
@@ -164,6 +181,7 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
 /** Waits until the call may be handled. Null: it needs no slot. */
 async function slotFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<CallSlot | null> {
   if (endpoint.batch === true) return (await read.batches?.take(appId, response)) ?? null;
+  if (endpoint.runsForeignCode === true) return (await read.checks?.take(appId, response)) ?? null;
   if (endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true) return null;
   return (await read.reads?.take(appId, response)) ?? null;
 }

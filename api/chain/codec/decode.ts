@@ -294,6 +294,11 @@ export function minterRemoved(relay: string, command: Command): CallFailure {
   return decodeRevert(abi.erc721.encodeErrorResult("CollectionUnauthorizedMinter", [relay]), command);
 }
 
+/** What revert data say, cut at 256 bytes like a reason that the relay reports. */
+export function revertText(reason: string): string {
+  return describe(parseError(reason), reason);
+}
+
 function describe(error: ErrorDescription | null, reason: string): string {
   if (error !== null) return cleanText(`${error.name}(${error.args.map(String).join(", ")})`);
   if (reason === "0x") return "The contract call reverted without a reason.";

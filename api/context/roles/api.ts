@@ -6,6 +6,7 @@ import { WrongChain } from "../../chain/chain-guard.ts";
 import type { ChainClient } from "../../chain/client.ts";
 import { describeError, RateLimited } from "../../chain/errors.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
+import { createReceiverReads } from "../../chain/receivers.ts";
 import type { NodeState } from "../../chain/node-choice.ts";
 import type { Nodes } from "../../chain/nodes.ts";
 import { localCommandLine } from "../../config/command-line.ts";
@@ -77,6 +78,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
       sealer: needed(keys.sealer),
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
+      receivers: createReceiverReads(client, { relay: parts.relay, gas: settings.limits.itemGas }),
       readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
       operator: createOperatorReads(settings, {
         ...parts,

@@ -27,6 +27,7 @@ import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { FakeForeign } from "./fake-foreign.ts";
+import { FakeReceivers } from "./fake-receivers.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
 
 export const PUBLIC_URL = "https://nft.example";
@@ -99,6 +100,7 @@ export class TestApi {
   readonly blocksFolder: string;
   readonly stored: TestBlocks;
   readonly foreign: FakeForeign;
+  readonly receivers = new FakeReceivers();
   readonly sealer: Sealer;
   readonly databaseUrl: string;
   readonly log: string[];
@@ -222,6 +224,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     deriver: createWalletDeriver(createKeyring(newSeedPhrase()).walletsPublicKey),
     sealer,
     foreign,
+    receivers: { read: (...call) => state.api!.receivers.read(...call) },
     signals: signalsOf(state, blocksStored),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     streams: streaming.streams,

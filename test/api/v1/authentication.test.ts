@@ -65,6 +65,7 @@ describe("authentication", () => {
     ["read", "GET", `/v1/collections/${randomAddress()}`],
     ["read", "GET", "/v1/requests"],
     ["read", "GET", `/v1/requests/${"0".repeat(64)}`],
+    ["read", "POST", "/v1/receivers/check"],
     ["accounts", "POST", "/v1/accounts"],
     ["collections", "POST", "/v1/collections"],
     ["mint", "POST", "/v1/nfts"],

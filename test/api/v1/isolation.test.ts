@@ -57,6 +57,10 @@ function transferOf(things: Things) {
   };
 }
 
+function checkOf(things: Things) {
+  return { contract_address: things.collection, addresses: [things.wallet] };
+}
+
 function burnOf(things: Things) {
   return { from_address: things.wallet, contract_address: things.collection, token_id: 1 };
 }
@@ -83,6 +87,7 @@ const NAMING: Record<string, Naming> = {
   mintNfts: { body: (things) => ({ items: [mintOf(things)] }), batch: true },
   transferNft: { body: transferOf },
   transferNfts: { body: (things) => ({ items: [transferOf(things)] }), batch: true },
+  checkReceivers: { body: checkOf },
   burnNft: { body: burnOf },
   burnNfts: { body: (things) => ({ items: [burnOf(things)] }), batch: true },
 };
