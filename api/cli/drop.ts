@@ -2,7 +2,7 @@ import { getAddress } from "ethers";
 import { type Command, InvalidArgumentError, Option } from "commander";
 
 import { REPORT } from "../../client/drop/layout.ts";
-import { plannedTokens } from "../../client/drop/plan.ts";
+import { plannedTokens, warningNote } from "../../client/drop/plan.ts";
 import { readSupply } from "../../client/drop/values.ts";
 import { checkDrop, type Drop, runDrop } from "../../client/drop-node/drop.ts";
 import { DropStopped } from "../../client/drop-node/stopped.ts";
@@ -32,7 +32,7 @@ export function drop(terminal: Terminal): Command {
       "drop my-cats --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --user alice --yes",
       "drop gems --collection 0x5FbDB2315678afecb367f032d93F642f64180aa3 --to 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --supply 10 --yes",
     ],
-    json: "{tokens, files, bytes, problems: [{source, message}], notes, receivers, plan: [{source, token_id, receiver}], ignored_fields, state, completed, failed, unknown, open, report}",
+    json: "{tokens, files, bytes, problems: [{source, message}], notes, warnings: [{field, code, message, sources}], receivers, plan: [{source, token_id, receiver}], ignored_fields, state, completed, failed, unknown, open, report}",
     notes: `The folder has pictures only (the names of the files become the names of the tokens), or json/1.json with images/1.png, or metadata.csv, or what other tools write: see docs/drops.md. Without --yes, the command checks everything and sends nothing. An interrupted drop is continued by the same command; nothing is minted twice. The token needs the scopes read, media and mint (accounts, too, when --user has no wallet, or the table names owners by user).`,
   })
     .argument("<dir>", "the folder")
@@ -147,12 +147,21 @@ function nextStep(drop: Drop): string {
   return `The drop has begun: ${plural(done, "token is", "tokens are")} done. Run again with --yes to continue.`;
 }
 
+/** What the service warned of, each with the files. */
+function warned({ warnings, plan }: Drop) {
+  return warnings.map(({ items, ...warning }) => ({
+    ...warning,
+    sources: items.map((index) => plan.tokens[index]?.source ?? ""),
+  }));
+}
+
 function endText(drop: Drop): string {
   const [failed, unknown] = [countOf(drop, "failed"), countOf(drop, "unknown")];
   const all = drop.plan.tokens.length;
   return [
     drop.finishedBefore ? "The drop was finished before. Nothing was sent." : "The drop is finished.",
     `${(all - failed - unknown).toString()} of ${plural(all, "token")} minted. Report: ${drop.report ?? ""}`,
+    ...warned(drop).map(({ sources, ...warning }) => warningNote(warning, sources)),
     ...(failed > 0 ? [`${failed.toString()} failed. ${REPORT} says why. Try them again with --retry-failed.`] : []),
     ...(unknown > 0
       ? [
@@ -172,6 +181,7 @@ function resultOf(drop: Drop, state: "problems" | "checked" | "finished") {
     bytes: bytesOf(drop),
     problems: plan.problems,
     notes: plan.notes,
+    warnings: warned(drop),
     receivers: plan.receivers,
     plan: plannedTokens(plan, begun ? items : undefined),
     ignored_fields: plan.ignored,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 
-import type { BulkItem } from "../bulk-progress.ts";
+import type { BulkItem, BulkWarning } from "../bulk-progress.ts";
 import { usersOf } from "../drop/receivers.ts";
 import type { Owner } from "../drop/folder.ts";
 import { REPORT } from "../drop/layout.ts";
@@ -52,6 +52,8 @@ export interface Drop {
   plan: DropPlan;
   /** What became of each token of the plan. */
   items: readonly BulkItem[];
+  /** What the service warned of when it accepted tokens. The items are those of the plan. */
+  warnings: readonly BulkWarning[];
   /** Whether this run or an earlier one has sent something. */
   begun: boolean;
   /** Whether an earlier run has ended it, so that this one sent nothing. */
@@ -113,13 +115,15 @@ export async function runDrop(options: RunOptions): Promise<Drop> {
       await journal.close();
       await writeReport(folder, plan.tokens, items);
     }
-    return { plan, items, begun: true, finishedBefore, report: join(folder, REPORT) };
+    const { warnings = [] } = journal.minting;
+    return { plan, items, warnings, begun: true, finishedBefore, report: join(folder, REPORT) };
   });
 }
 
 function checked(plan: DropPlan, journal: Journal): Drop {
   const begun = journal.start !== null;
-  return { plan, items: journal.minting.items, begun, finishedBefore: false, report: null };
+  const { items, warnings = [] } = journal.minting;
+  return { plan, items, warnings, begun, finishedBefore: false, report: null };
 }
 
 async function planOf(options: DropOptions, service: DropService): Promise<DropPlan> {

@@ -1,5 +1,6 @@
 import type { BulkItem } from "../bulk-progress.ts";
 import type { Shape } from "../client.ts";
+import { type Warning, warningsOfToken } from "../rules/warnings.ts";
 import { elsewhere, type FolderContents, type FolderToken, type Owner, type Problem } from "./folder.ts";
 import { checkReceivers, count, type KnownUsers } from "./receivers.ts";
 
@@ -52,7 +53,7 @@ export function makePlan<Token extends FolderToken>(
     ...contents.problems,
     ...(multiple ? checkErc1155(tokens) : checkErc721(tokens)),
     ...receivers.problems,
-    ...(target.copyMedia ? checkCopies(tokens) : []),
+    ...(target.copyMedia ? checkCopies(tokens, collection.type) : []),
   ];
   if (to === null) {
     const message = "Say who gets the token: in the column owner, or by --to ADDRESS or --user IDENTIFIER.";
@@ -75,6 +76,7 @@ export function makePlan<Token extends FolderToken>(
       ...nameNotes(tokens),
       ...elsewhereNotes(tokens, target.copyMedia),
       ...receivers.warnings.map((warning) => `Warning: ${warning}`),
+      ...warningNotes(tokens, target),
     ],
     receivers: receivers.summary,
     pictures: contents.pictures,
@@ -152,13 +154,45 @@ function hostOf(uri: string): string {
 }
 
 /** The service copies all media of a token, or none. */
-function checkCopies(tokens: readonly FolderToken[]): Problem[] {
-  return tokens
-    .filter((token) => elsewhere(token).some((uri) => /^ar:/i.test(uri)))
-    .map(({ source }) => ({
-      source,
-      message: "ar: URIs are not copied. Put the file into the folder, or leave out --copy-media.",
-    }));
+function checkCopies(tokens: readonly FolderToken[], type: Target["collection"]["type"]): Problem[] {
+  return tokens.flatMap((token) => {
+    const { source } = token;
+    const uris = elsewhere(token);
+    const arweave = "ar: URIs are not copied. Put the file into the folder, or leave out --copy-media.";
+    const unknown =
+      "{token_id} cannot be replaced where --copy-media copies: the files are copied before the contract gives the token its id.";
+    return [
+      ...(uris.some((uri) => /^ar:/i.test(uri)) ? [{ source, message: arweave }] : []),
+      ...(type === "ERC721" && uris.some((uri) => uri.includes("{token_id}")) ? [{ source, message: unknown }] : []),
+    ];
+  });
+}
+
+/** What the service would warn of. */
+function warningNotes(tokens: readonly FolderToken[], { collection: { type }, copyMedia }: Target): string[] {
+  const found = new Map<string, { warning: Warning; sources: string[] }>();
+  for (const token of tokens) {
+    const copiesMedia = copyMedia && elsewhere(token).length > 0;
+    for (const warning of warningsOfToken(type, token.metadata, { copiesMedia })) {
+      const key = `${warning.field} ${warning.message}`;
+      const same = found.get(key) ?? { warning, sources: [] };
+      found.set(key, same);
+      same.sources.push(token.source);
+    }
+  }
+  return [...found.values()].map(({ warning, sources }) => warningNote(warning, sources));
+}
+
+/** Sources that a warning names. */
+const NAMED = 3;
+
+/** A warning of the service as a sentence. @param sources of the tokens that it is about */
+export function warningNote(
+  { field, message }: Pick<Warning, "field" | "message">,
+  sources: readonly string[],
+): string {
+  const more = sources.length > NAMED ? ` and ${(sources.length - NAMED).toString()} more` : "";
+  return `Warning: ${sources.slice(0, NAMED).join(", ")}${more}: ${field}: ${message}`;
 }
 
 /**

@@ -62,6 +62,41 @@ describe("command line: drop", () => {
       expect(await minted()).to.have.length(3);
     });
 
+    it("says in the dry run what the service would warn of, and afterwards what it has warned of", async () => {
+      for (const number of [1, 3]) {
+        const text = JSON.stringify({
+          name: `Cat {id}`,
+          image: `${number.toString()}.svg`,
+          description: number === 3 ? "{id}" : "",
+        });
+        await writeFile(join(place.path, "json", `${number.toString()}.json`), text);
+      }
+      const [name, description] = ["name", "description"].map(
+        (field) => `${field}: Nobody replaces \`{id}\` here. Write \`{token_id}\`.`,
+      );
+      const expected = [`Warning: json/1.json, json/3.json: ${name!}`, `Warning: json/3.json: ${description!}`];
+      for (const line of expected) expect((await run()).output).to.contain(`\n${line}\n`);
+      for (const line of expected) expect((await run("--yes")).output).to.contain(`\n${line}`);
+      const message = "Nobody replaces `{id}` here. Write `{token_id}`.";
+      const code = "unknown_placeholder";
+      expect(await json("--yes")).to.deep.include({
+        warnings: [
+          { field: "name", code, message, sources: ["json/1.json", "json/3.json"] },
+          { field: "description", code, message, sources: ["json/3.json"] },
+        ],
+      });
+    });
+
+    it("refuses {token_id} where --copy-media would copy", async () => {
+      const text = JSON.stringify({ name: "Cat", image: "https://cats.example/{token_id}.png" });
+      await writeFile(join(place.path, "json", "1.json"), text);
+      await rm(join(place.path, "images", "1.svg"));
+      expect(await problems("--copy-media")).to.deep.equal([
+        "json/1.json: {token_id} cannot be replaced where --copy-media copies: the files are copied before the contract gives the token its id.",
+      ]);
+      expect(await json()).to.include({ state: "checked" });
+    });
+
     it("refuses a folder, a receiver or a collection that changed after the start", async () => {
       await run("--yes");
       const other = await moneta.api.wallet();
