@@ -1,8 +1,10 @@
 import type { Command } from "commander";
 
+import { overriddenVariables, settingsFileOf } from "../config/settings-file.ts";
+import type { Environment } from "../config/settings.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
 import type { Workplace } from "../context/workplace.ts";
-import type { DoctorContext, Result } from "../operate/doctor/check.ts";
+import { type Check, type DoctorContext, ok, type Result, warning } from "../operate/doctor/check.ts";
 import { CHECKS, examine, type Examination } from "../operate/doctor/examine.ts";
 import { plural } from "../shared/text.ts";
 import { withServiceState } from "./database.ts";
@@ -35,11 +37,26 @@ export function doctor(terminal: Terminal): Command {
           diskCheck(dataDir),
           storeCheck(blocks),
           checks(blocks),
+          settingsCheck(terminal.env),
         ]).finally(close);
       });
       printResult(terminal, json, examination, describe(examination));
       if (examination.result === "problem") terminal.fail?.();
     });
+}
+
+/** Says where settings come from that two places set. Their values are not printed: some of them are secret. */
+function settingsCheck(env: Environment): Check {
+  const file = settingsFileOf(env);
+  const overridden = overriddenVariables(env);
+  const finding =
+    overridden.length === 0
+      ? ok(`the settings are in the environment${file === null ? "" : ` and in ${file}`}`)
+      : warning(
+          `${overridden.join(", ")}: the environment has another value than ${file ?? ""}, and takes precedence. Unset it in the shell, or ` +
+            `correct the file.`,
+        );
+  return { name: "settings", asksChain: false, run: async () => [finding] };
 }
 
 /** What the checks of the doctor read. */

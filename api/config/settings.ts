@@ -9,6 +9,7 @@ import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { plural } from "../shared/text.ts";
 import { readAppQuotas } from "./app-quotas.ts";
 import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
+import { settingsFileOf } from "./settings-file.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
 import { PUBLIC_BOOTSTRAP, readRetention, type Value, type Variable, VARIABLES } from "./variables.ts";
@@ -32,9 +33,10 @@ export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly problems: readonly string[];
 
-  constructor(problems: readonly string[]) {
+  /** @param file that has settings beside the environment. */
+  constructor(problems: readonly string[], file = ".env") {
     super(
-      `Invalid settings. Correct them in the environment or in .env:\n${problems.map((problem) => `- ${problem}`).join("\n")}`,
+      `Invalid settings. Correct them in the environment or in ${file}:\n${problems.map((problem) => `- ${problem}`).join("\n")}`,
     );
     this.problems = problems;
   }
@@ -307,7 +309,7 @@ class Reader {
   }
 
   check(): void {
-    if (this.#problems.length > 0) throw new SettingsError(this.#problems);
+    if (this.#problems.length > 0) throw new SettingsError(this.#problems, settingsFileOf(this.#env) ?? undefined);
   }
 
   /** A blank variable counts as unset: `.env` files contain blank ones. */

@@ -5,13 +5,12 @@
 // service and its scripts use contracts/generated.
 // Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
 // Only the entry writes to stdout; everything said here goes to stderr, so that output of the entry can be piped.
-import { existsSync } from "node:fs";
-
 import { buildContracts, contractsAreBuilt } from "./contracts.mjs";
 import { installPackages, packagesAreInstalled, projectNode } from "./packages.mjs";
 import { withSetupLock } from "./lock.mjs";
 import { replaceThisProcess, runAlone } from "./child.mjs";
-import { inProject, root, say } from "./project.mjs";
+import { root, say } from "./project.mjs";
+import { settingsFile } from "./settings-file.mjs";
 
 const option = ["--no-dev", "--build"].find((known) => known === process.argv[2]);
 const level = option === "--no-dev" ? "run" : "all";
@@ -22,7 +21,10 @@ function isReady() {
   return packagesAreInstalled(level) && (!needsBuild || contractsAreBuilt());
 }
 
+let file = null;
 try {
+  // Tests and the demonstration of `npm start` must not pick up the settings of an installation.
+  if (entry?.replaceAll("\\", "/").startsWith("api/")) file = settingsFile(process.env);
   if (!isReady()) {
     // Asked again under the lock: another process may have done the work in the meantime.
     await withSetupLock(async () => {
@@ -36,9 +38,10 @@ try {
 }
 if (entry === undefined) process.exit(0);
 
-// Tests and the demonstration of `npm start` must not pick up the settings of an installation.
-const isService = entry.replaceAll("\\", "/").startsWith("api/");
-const settings = isService && existsSync(inProject(".env")) ? ["--env-file=.env"] : [];
+// Errors of the service name the file that has its settings.
+if (file === null) delete process.env.MONETA_SETTINGS_FILE;
+else process.env.MONETA_SETTINGS_FILE = file;
+const settings = file === null ? [] : [`--env-file=${file}`];
 function preloads(...files) {
   return files.flatMap((file) => ["--import", new URL(file, import.meta.url).href]);
 }

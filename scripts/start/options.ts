@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-import { assignments, localCommandLine } from "../../api/config/command-line.ts";
+import { assignments } from "../../api/config/command-line.ts";
 import { wholeNumber } from "../../api/config/parsers.ts";
 import {
   defaultDatabase,
@@ -9,6 +9,8 @@ import {
   type Settings,
   SettingsError,
 } from "../../api/config/settings.ts";
+import { settingsLine, startFile } from "../../api/config/settings-file.ts";
+import { replaceFile } from "../../api/shared/write-new-file.ts";
 import { Problem } from "./problem.ts";
 
 /** What the variables and the arguments of `npm start` decide. */
@@ -68,13 +70,32 @@ export function readOptions(env: Environment, args: readonly string[]): StartOpt
 
 /** The settings of the service: the defaults, with the local chain and its own contracts. */
 export function serviceSettings(options: StartOptions, rpcUrl: string): Settings {
-  return parseSettings({
+  return parseSettings(serviceEnvironment(options, rpcUrl));
+}
+
+function serviceEnvironment(options: StartOptions, rpcUrl: string): Record<string, string> {
+  return {
     PORT: options.port.toString(),
     ...(options.metricsPort === null ? {} : { METRICS_PORT: options.metricsPort.toString() }),
     DATA_DIR: options.dataDir,
     DEPLOYMENTS_DIR: join(options.dataDir, "deployments"),
+    DATABASE_URL: defaultDatabase(options.dataDir),
     RPC_URL: rpcUrl,
+  };
+}
+
+const HEAD = `# Settings of the local chain and service of \`npm start\`, which writes this file at each start.
+# With DATA_DIR=<this folder> before them, \`npm run cli\` and \`npm run api\` use this file in place of .env.
+`;
+
+/** Writes the settings for the commands that use this service. */
+export async function writeServiceSettings(options: StartOptions, rpcUrl: string): Promise<void> {
+  const lines = Object.entries(serviceEnvironment(options, rpcUrl)).map(([name, value]) => {
+    const line = settingsLine(name, value);
+    if (line === null) throw new Problem(`${name} has characters that a file with settings cannot hold.`);
+    return `${line}\n`;
   });
+  await replaceFile(startFile(options.dataDir), HEAD + lines.join(""), 0o600);
 }
 
 /** The command that starts with these options. Defaults are left out. */
@@ -91,10 +112,7 @@ export function commandLine({ port, rpcPort, metricsPort, dataDir, tour, fresh, 
   return [...assignments(variables, { ...DEFAULTS, METRICS_PORT: "" }), ...command].join(" ");
 }
 
-/** A CLI command that uses the database and the chain of this start. */
-export function cliCommandLine({ port, rpcPort, dataDir }: StartOptions, command: string): string {
-  const publicUrl = `http://localhost:${port.toString()}`;
-  const rpcUrl = `http://127.0.0.1:${rpcPort.toString()}`;
-  const databaseUrl = defaultDatabase(dataDir);
-  return `${localCommandLine({ port, publicUrl, rpcUrl, dataDir, databaseUrl })} ${command}`;
+/** A CLI command that uses the database and the chain of this start: its settings are in the folder. */
+export function cliCommandLine({ dataDir }: Pick<StartOptions, "dataDir">, command: string): string {
+  return [...assignments({ DATA_DIR: dataDir }, {}), "npm run cli --", command].join(" ");
 }

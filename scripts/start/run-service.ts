@@ -9,7 +9,7 @@ import { type Service, startService } from "../../api/context/service.ts";
 import { SeedFileError } from "../../api/keys/seed-file.ts";
 import { keptToken } from "../../api/operate/kept-token.ts";
 import type { LocalChain } from "./chain.ts";
-import { cliCommandLine, serviceSettings, type StartOptions } from "./options.ts";
+import { cliCommandLine, serviceSettings, type StartOptions, writeServiceSettings } from "./options.ts";
 import { Problem } from "./problem.ts";
 import { TourError } from "./tour/check.ts";
 import { runTour } from "./tour/main.ts";
@@ -50,6 +50,7 @@ async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): 
       name: "npm start",
       quotas: settings.appQuotas,
     });
+    await writeServiceSettings(options, chain.rpcUrl);
     sayWhatRuns(options, ground, service);
     if (options.tour && !continued)
       await runTour({

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { existsSync } from "node:fs";
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -13,7 +14,8 @@ import { Rpc } from "../../chain/rpc.ts";
 import { createConsoleLink, LINK_MINUTES } from "../../commands/console-session.ts";
 import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
-import { type Environment, parseSettings, type Settings } from "../../config/settings.ts";
+import { startFile } from "../../config/settings-file.ts";
+import { type Environment, parseDataDir, parseSettings, type Settings } from "../../config/settings.ts";
 import type { Variable } from "../../config/variables.ts";
 import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
 import { loadThread } from "../../context/loading-thread.ts";
@@ -109,6 +111,7 @@ export function init(terminal: Terminal): Command {
 
 async function setUp(options: Options, output: Terminal): Promise<void> {
   const terminal = options.json === true ? { ...output, write: (text: string) => output.remark?.(text) } : output;
+  requireOwnFolder(parseDataDir(terminal.env));
   const resume = onInterrupt(terminal);
   const file = readSettingsFile(options.settingsFile);
   const given = { ...file.values, ...withoutBlanks(terminal.env) };
@@ -136,6 +139,14 @@ async function setUp(options: Options, output: Terminal): Promise<void> {
   });
   resume();
   await goOn(ready, { chain, options, settingsFile: file.path }, { terminal, output });
+}
+
+/** A folder of `npm start` has other keys, another database and other settings. @throws OperatorError */
+function requireOwnFolder(dataDir: string): void {
+  if (!existsSync(startFile(dataDir))) return;
+  throw new OperatorError(
+    `The folder ${dataDir} belongs to \`npm start\`. Remove DATA_DIR from the environment, or use another folder: DATA_DIR=data.`,
+  );
 }
 
 /** Now, and not after everything was paid for. @throws OperatorError */

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { parseEnv } from "node:util";
 
+import { settingsLine } from "../../config/settings-file.ts";
 import type { Environment } from "../../config/settings.ts";
 import { type Variable, VARIABLES } from "../../config/variables.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
@@ -51,7 +52,7 @@ export async function writeSettings(
       throw new OperatorError(
         `${file.path} has another ${variable} than the one to use now. Change it there, or remove that line, and run this again.`,
       );
-    text += `\n${comment(VARIABLES[variable].description)}\n${variable}=${quote(variable, value)}\n`;
+    text += `\n${comment(VARIABLES[variable].description)}\n${lineOf(variable, value)}\n`;
     added.push(variable);
   }
   if (added.length > 0) await replaceFile(file.path, text, 0o600);
@@ -59,11 +60,10 @@ export async function writeSettings(
   return added;
 }
 
-function quote(variable: string, value: string): string {
-  // Without quotation marks where possible: other programs that read such files do not remove them.
-  const text = [value, `'${value}'`, `"${value}"`].find((each) => parseEnv(`X=${each}\n`)["X"] === value);
-  if (text !== undefined && !/[\r\n]/.test(value)) return text;
-  throw new OperatorError(`${variable} has characters that a file with settings cannot hold.`);
+function lineOf(variable: string, value: string): string {
+  const line = settingsLine(variable, value);
+  if (line === null) throw new OperatorError(`${variable} has characters that a file with settings cannot hold.`);
+  return line;
 }
 
 function comment(description: string): string {

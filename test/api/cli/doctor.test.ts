@@ -27,7 +27,7 @@ describe("doctor", () => {
       expect(findings.filter((finding) => finding.result !== "ok")).to.deep.equal([]);
       expect(result).to.equal("ok");
       expect(failed).to.equal(false);
-      const names = [...CHECKS.map(({ name }) => name), "disk", "store", "media"];
+      const names = [...CHECKS.map(({ name }) => name), "disk", "store", "media", "settings"];
       expect([...new Set(findings.map(({ check }) => check))]).to.deep.equal(names);
     });
 

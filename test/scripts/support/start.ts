@@ -15,7 +15,7 @@ export function start(
 }
 
 /** @returns the token that it printed. */
-export async function serving(program: TestProcess): Promise<string> {
+export async function serving(program: Pick<TestProcess, "printed">): Promise<string> {
   await program.printed(/^serving/m);
   const [, token] = await program.printed(/^token: (\S+)$/m);
   return token!;
