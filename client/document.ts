@@ -1536,7 +1536,7 @@ export interface components {
       spent_24h_wei: components["schemas"]["Wei"] | null;
       /** @description For how many days the balance lasts at this rate. null: nothing was spent, or not known. */
       days_left: number | null;
-      /** @description Whether it cannot pay for ten full batches at the present fees. null: not known. */
+      /** @description Whether it cannot pay for ten transactions like the recent ones at the present fees. null: not known. */
       low_funds: boolean | null;
       /** @description How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known. */
       advised_wei: components["schemas"]["Wei"] | null;

@@ -58,6 +58,6 @@ function text(rows: readonly LaneRow[], least: bigint): string {
   ]);
   const head = ["LANE", "ADDRESS", "BALANCE (ETHER)", "SPENT IN 24 H", "DAYS LEFT", "STATE"];
   const empty = "No lane has sent anything yet, and no seed is here: run this where the relayer runs.";
-  const advice = `Ten full batches may cost ${formatEther(least)} ether at the present fees. A lane with less is low on funds.`;
+  const advice = `Ten transactions like the recent ones may cost ${formatEther(least)} ether at the present fees. A lane with less is low on funds.`;
   return rows.length === 0 ? empty : `${table(head, cells, empty)}\n\n${advice}`;
 }

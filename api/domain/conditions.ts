@@ -81,8 +81,10 @@ export interface Readiness {
   details: Record<string, string>;
 }
 
-/** A lane is low on funds when it cannot pay for this many full batches at the present fees. */
+/** A lane is low on funds when it cannot pay for this many transactions like the recent ones at the present fees. */
 export const FUNDS_FOR_BATCHES = 10n;
+/** Gas of a small transaction: it counts where the recent ones used less, or there are none. */
+const SMALL_BATCH_GAS = 250_000;
 
 /** A lane is stuck when a transaction of it is unmined for longer than this, in milliseconds. */
 export const LANE_STUCK = 300_000;
@@ -91,22 +93,19 @@ export const LANE_STUCK = 300_000;
 export const BACKLOG_SLOW = 120_000;
 
 /**
- * What a lane needs to send one full batch, in wei. The relayer offers up to this fee, and the node requires funds for all
- * of it. On some rollups a fee for its L1 data comes in addition.
- * @param measurement null: what calls cost was not measured yet. @param blockGas the gas limit of a block.
+ * What a lane needs to send a transaction like the recent ones, in wei. The relayer offers up to this fee, and the node requires
+ * funds for all of it. On some rollups a fee for its L1 data comes in addition.
+ * @param recentGas what the recent ones used on average; null: none was sent.
+ * @param measurement null: what calls cost was not measured yet. @param gasPrice the most that is offered for a unit of gas, in wei.
  */
-export function fullBatchCost(
-  measurement: GasMeasurement | null,
-  blockGas: number,
-  fees: { baseFee: bigint; priorityFee: bigint },
-): bigint {
-  const { transactionGas, compact, l1 } = measurement ?? UNMEASURED_GAS;
-  const gas = Math.min(transactionGas, blockGas);
+export function usualBatchCost(recentGas: number | null, measurement: GasMeasurement | null, gasPrice: bigint): bigint {
+  const { compact, l1 } = measurement ?? UNMEASURED_GAS;
+  const gas = Math.ceil(Math.max(recentGas ?? 0, SMALL_BATCH_GAS));
   const mints = gas / Math.max(1, compact.mintErc721);
-  return BigInt(gas) * (2n * fees.baseFee + fees.priorityFee) + BigInt(Math.ceil(l1.itemFee * mints));
+  return BigInt(gas) * gasPrice + BigInt(Math.ceil(l1.itemFee * mints));
 }
 
-/** @param batchCost what one full batch may cost, in wei. */
+/** @param batchCost what a usual transaction may cost, in wei. */
 export function isLowOnFunds(funds: bigint, batchCost: bigint): boolean {
   return funds < batchCost * FUNDS_FOR_BATCHES;
 }

@@ -1,9 +1,10 @@
 import type { ChainClient } from "../chain/client.ts";
 import { readRelayStatus } from "../chain/reads.ts";
-import { fullBatchCost, FUNDS_FOR_BATCHES, isLowOnFunds } from "../domain/conditions.ts";
+import { FUNDS_FOR_BATCHES, isLowOnFunds, usualBatchCost } from "../domain/conditions.ts";
 import type { Db } from "../store/db/sql.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
+import { recentBatchGas } from "../store/sending/spent.ts";
 
 /** What the node says about the installation. */
 export interface ChainState {
@@ -32,6 +33,7 @@ export async function readChainState(deps: {
   const { client, read, relay } = deps;
   const rows = await allLanes(read);
   const { measurement } = await readGasMeasurement(read);
+  const recentGas = await recentBatchGas(read);
   const [block, priorityFee, { paused }, balances] = await client.nodes.session(() =>
     Promise.all([
       client.latestBlock(),
@@ -40,7 +42,7 @@ export async function readChainState(deps: {
       client.balances(rows.map(({ address }) => address)),
     ]),
   );
-  const cost = fullBatchCost(measurement, Number(block.gasLimit), { baseFee: block.baseFeePerGas ?? 0n, priorityFee });
+  const cost = usualBatchCost(recentGas, measurement, 2n * (block.baseFeePerGas ?? 0n) + priorityFee);
   return {
     head: block.number,
     relayPaused: paused,

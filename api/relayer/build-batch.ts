@@ -77,6 +77,8 @@ type Delegations = Map<string, Authorization>;
 export interface Budget {
   /** The highest gas limit of a transaction. */
   gas: number;
+  /** The gas limit that the lane can pay for. One request is sent with more: it waits until the lane is funded. */
+  affordable: number;
   /** Most requests in one transaction. */
   items: number;
   /** The gas limit of the blocks that batches like this one fill together; null: the batch is as large as possible. */
@@ -156,7 +158,7 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
       taken = taken.slice(0, Math.min(taken.length - 1, Math.floor((taken.length * limit) / needed)));
     }
   };
-  const most = fitting(items, budget.gas);
+  const most = fitting(items, Math.min(budget.gas, budget.affordable));
   if (budget.fill === null || most.length === 0) return most;
   const largest = largestLike(gasOf(most), most.length, budget);
   return fitting(most, limitThatFills(largest, budget.fill));

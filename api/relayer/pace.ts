@@ -90,6 +90,11 @@ export function affordsFlight(
   return waiting + BigInt(gas) * fees.maxFeePerGas <= funds;
 }
 
+/** The gas limit that the funds of a lane pay for. A node refuses a transaction with a higher one. @param funds in wei. */
+export function affordableGas(funds: bigint, { maxFeePerGas }: Fees): number {
+  return maxFeePerGas === 0n ? Infinity : Number(funds / maxFeePerGas);
+}
+
 /**
  * The gas of a batch with as many items as possible, if all are like those of this one. The size that fills blocks follows from
  * it: from a batch that is small for another reason, the next ones would not grow again.

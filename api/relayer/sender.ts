@@ -4,7 +4,7 @@ import { formatEther } from "ethers";
 import type { Logger } from "pino";
 
 import { ChainUnavailable, RpcError } from "../chain/errors.ts";
-import { type Condition, isLowOnFunds } from "../domain/conditions.ts";
+import { type Condition, isLowOnFunds, usualBatchCost } from "../domain/conditions.ts";
 import { MAX_BATCH } from "../domain/request.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
@@ -32,6 +32,7 @@ import {
   returnClaims,
 } from "../store/sending/claims.ts";
 import { type Lease, readLane } from "../store/sending/lanes.ts";
+import { recentBatchGas } from "../store/sending/spent.ts";
 import {
   type BatchContext,
   type Budget,
@@ -40,9 +41,9 @@ import {
   type HeldRequest,
   type RejectedItem,
 } from "./build-batch.ts";
-import { CannotSend, type CanSend, checkCanSend } from "./can-send.ts";
+import { CannotSend, type CanSend, checkCanSend, type Fees } from "./can-send.ts";
 import type { InFlight } from "./in-flight.ts";
-import { affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
+import { affordableGas, affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";
 
 /** How many more requests than the last batch are claimed when gas limited that batch. */
@@ -280,8 +281,12 @@ export class BatchSender {
     const { key, address } = keyring.lane(lease.lane);
     // Another node may have taken over.
     this.#blockGas = Number(block.gasLimit);
-    const gas = this.#gasBudget();
-    const budget = { gas, items: MAX_BATCH, fill };
+    const budget = {
+      gas: this.#gasBudget(),
+      affordable: affordableGas(funds, fees),
+      items: MAX_BATCH,
+      fill,
+    };
     const batch = await metrics.step("build", [], () => this.#build([...claimed], budget, block.number));
     this.#logHeld(batch.held);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
@@ -301,7 +306,7 @@ export class BatchSender {
       fees,
       authorizations: batch.authorizations,
     });
-    this.#watchFunds(address, funds, BigInt(gas) * fees.maxFeePerGas);
+    await this.#watchFunds(address, funds, fees);
     crashPoint("relayer:signed");
     const recorded = await database.write(async (trx) => {
       await returnUnsent(trx, lease, batch, now());
@@ -393,8 +398,10 @@ export class BatchSender {
   }
 
   /** Warns before the lane runs out of funds, once each time that they become low. */
-  #watchFunds(address: string, funds: bigint, batchCost: bigint): void {
-    const low = isLowOnFunds(funds, batchCost);
+  async #watchFunds(address: string, funds: bigint, { maxFeePerGas }: Fees): Promise<void> {
+    const { database, gas } = this.#deps;
+    const recentGas = await recentBatchGas(database.read);
+    const low = isLowOnFunds(funds, usualBatchCost(recentGas, gas.current, maxFeePerGas));
     if (low && !this.#low)
       this.#deps.logger.warn(
         { condition: "low_funds" satisfies Condition, address, funds: formatEther(funds) },

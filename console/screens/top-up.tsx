@@ -32,7 +32,7 @@ export function TopUp({ lanes }: { lanes: readonly Lane[] }) {
                 "not known"
               ) : (
                 <>
-                  <Ether wei={lane.advised_wei} /> or more: ten full batches at the present fees
+                  <Ether wei={lane.advised_wei} /> or more: ten transactions like the recent ones at the present fees
                 </>
               )}
             </dd>

@@ -6,11 +6,11 @@ import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
 import {
   databaseOfNoLane,
-  fullBatchCost,
   FUNDS_FOR_BATCHES,
   isLowOnFunds,
   LANE_STUCK,
   unknownTransaction,
+  usualBatchCost,
   wrongBase,
 } from "../../domain/conditions.ts";
 import { type L1Data, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
@@ -27,6 +27,7 @@ import {
 import { openBatchesOf } from "../../store/doctor/pipeline.ts";
 import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
 import { allLanes, reusedNonces } from "../../store/sending/lanes.ts";
+import { recentBatchGas } from "../../store/sending/spent.ts";
 import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
 
 /** The service's contracts exist, belong together and point at this service. */
@@ -156,19 +157,19 @@ export const funds: Check = {
   name: "funds",
   asksChain: true,
   run: async (context) => {
-    const { funds: found, batchCost: full } = await readLaneFunds(context);
+    const { funds: found, batchCost: usual } = await readLaneFunds(context);
     return found.map(({ lane, address, balance }) => {
       const name = `lane ${lane.toString()} (${address})`;
       const has = `has ${formatEther(balance)} ether`;
-      const advice = `Send it ${formatEther(full * FUNDS_FOR_BATCHES)} ether or more.`;
+      const advice = `Send it ${formatEther(usual * FUNDS_FOR_BATCHES)} ether or more.`;
       if (balance === 0n) return problem(`${name} has no funds and cannot send. ${advice}`, "low_funds");
-      if (balance < full) {
-        const words = `${name} ${has}, but a full batch may cost ${formatEther(full)} ether now. ${advice}`;
+      if (balance < usual) {
+        const words = `${name} ${has}, but a transaction like the recent ones may cost ${formatEther(usual)} ether now. ${advice}`;
         return problem(words, "low_funds");
       }
-      if (isLowOnFunds(balance, full)) {
+      if (isLowOnFunds(balance, usual)) {
         return warning(
-          `${name} is low on funds: it ${has}, enough for ${plural(Number(balance / full), "full batch", "full batches")}. ${advice}`,
+          `${name} is low on funds: it ${has}, enough for ${plural(Number(balance / usual), "transaction")} like the recent ones. ${advice}`,
           "low_funds",
         );
       }
@@ -342,7 +343,7 @@ export interface LaneFunds {
   balance: bigint;
 }
 
-/** @returns what each lane of the settings has, and what a full batch may cost at the present fees, in wei. */
+/** @returns what each lane of the settings has, and what a transaction like the recent ones may cost at the present fees, in wei. */
 export async function readLaneFunds({
   client,
   database,
@@ -356,10 +357,11 @@ export async function readLaneFunds({
   }
   const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
   const { measurement } = await readGasMeasurement(database.read);
+  const recentGas = await recentBatchGas(database.read);
   const used = [...addresses].filter(([lane]) => lanes.includes(lane)).sort(([one], [other]) => one - other);
   const balances = await client.balances(used.map(([, address]) => address));
   return {
     funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
-    batchCost: fullBatchCost(measurement, Number(block.gasLimit), { baseFee: block.baseFeePerGas ?? 0n, priorityFee }),
+    batchCost: usualBatchCost(recentGas, measurement, 2n * (block.baseFeePerGas ?? 0n) + priorityFee),
   };
 }

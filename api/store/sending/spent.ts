@@ -29,6 +29,17 @@ export async function spentSince(db: Db, lane: number, since: number): Promise<b
   }
 }
 
+/** How many of the newest transactions show what one costs. */
+const RECENT = 100;
+
+/** The gas that the newest transactions of all lanes used on average; null: none of them is in a block. */
+export async function recentBatchGas(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ gas: number | null }>`
+    select cast(avg(gas_used) as real) as gas
+      from (select gas_used from batches order by id desc limit ${RECENT}) as newest`.execute(db);
+  return rows[0]?.gas ?? null;
+}
+
 /** An attempt of a transaction, with what is known of the transaction. */
 interface Attempt {
   nonce: number;

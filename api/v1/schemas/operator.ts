@@ -36,7 +36,10 @@ const lane = z
     low_funds: z
       .boolean()
       .nullable()
-      .meta({ description: "Whether it cannot pay for ten full batches at the present fees. null: not known." }),
+      .meta({
+        description:
+          "Whether it cannot pay for ten transactions like the recent ones at the present fees. null: not known.",
+      }),
     advised_wei: wei.nullable().meta({
       description: "How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known.",
     }),

@@ -66,16 +66,17 @@ describe("doctor: database and chain", () => {
       const before = await node.provider.getBalance(address);
       const { baseFeePerGas } = (await node.provider.getBlock("latest")) ?? {};
       const tip = BigInt((await node.provider.send("eth_maxPriorityFeePerGas", [])) as string);
-      const full = 16_777_216n * (2n * (baseFeePerGas ?? 0n) + tip);
+      // What it has sent used less than this.
+      const usual = 250_000n * (2n * (baseFeePerGas ?? 0n) + tip);
       const funds = async (wei: bigint) => {
         await give(wei);
         return worstOf(await doctor.examine(), "funds");
       };
-      const low = await funds(full * 3n);
+      const low = await funds(usual * 3n);
       expect(low.result).to.equal("warning");
-      expect(low.words).to.match(/is low on funds: .* enough for 3 full batches/);
-      expect((await funds(full)).words).to.match(/enough for 1 full batch\./);
-      expect((await funds(full / 2n)).result).to.equal("problem");
+      expect(low.words).to.match(/is low on funds: .* enough for 3 transactions like the recent ones/);
+      expect((await funds(usual)).words).to.match(/enough for 1 transaction like/);
+      expect((await funds(usual / 2n)).result).to.equal("problem");
       expect((await funds(0n)).words).to.match(/has no funds/);
       expect((await funds(before)).result).to.equal("ok");
     });

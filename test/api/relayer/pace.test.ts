@@ -1,6 +1,7 @@
 import { expect } from "chai";
 
 import {
+  affordableGas,
   affordsFlight,
   type FlightTransaction,
   fillsBlocks,
@@ -98,6 +99,13 @@ describe("affordsFlight", () => {
   });
   it("does not hold up the first four", () => {
     expect(affords(3, 0)).to.equal(true);
+  });
+});
+
+describe("affordableGas", () => {
+  it("is what the funds pay for at the highest fee", () => {
+    expect(affordableGas(7_009n, FEES)).to.equal(700);
+    expect(affordableGas(0n, { ...FEES, maxFeePerGas: 0n })).to.equal(Infinity);
   });
 });
 

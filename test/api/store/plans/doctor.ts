@@ -14,7 +14,7 @@ import {
 } from "../../../../api/store/doctor/pipeline.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
 import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/metrics/pipeline.ts";
-import { spentSince } from "../../../../api/store/sending/spent.ts";
+import { recentBatchGas, spentSince } from "../../../../api/store/sending/spent.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
 /** What `doctor` and the metrics read. */
@@ -36,4 +36,5 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await countDeliveries(read);
   await databaseBytes(read);
   await spentSince(read, 0, NOW);
+  await recentBatchGas(read);
 }
