@@ -4,6 +4,7 @@ import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig, task } from "hardhat/config";
 
 import { CUSTOM_NETWORK, NETWORKS, rpcVariable } from "./api/config/networks.ts";
+import { ownWarnings } from "./scripts/contracts/warnings.ts";
 
 const require = createRequire(import.meta.url);
 
@@ -60,7 +61,7 @@ const relay = task("relay", "Shows or changes the state of the relay; its owner 
   .build();
 
 export default defineConfig({
-  plugins: [toolbox],
+  plugins: [toolbox, ownWarnings],
   tasks: [deploy, relay],
   paths: {
     sources: "./contracts",

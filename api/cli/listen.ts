@@ -11,6 +11,7 @@ import { parseDataDir } from "../config/settings.ts";
 import { REQUEST_EVENTS, type RequestEvent } from "../domain/request.ts";
 import { newWebhookSecret, signatureHeaders, signingKey } from "../keys/webhook-secrets.ts";
 import { OperatorError } from "../operate/operator-error.ts";
+import { isRedirect } from "../shared/answer-text.ts";
 import { fileErrorReason } from "../shared/folder.ts";
 import { pause } from "../shared/pause.ts";
 import { writeNewFile } from "../shared/write-new-file.ts";
@@ -187,7 +188,8 @@ async function forward(
         redirect: "manual",
         signal: AbortSignal.any([abort, AbortSignal.timeout(TIMEOUT)]),
       });
-      const answer = `${response.status.toString()} in ${took()}`;
+      const { status } = response;
+      const answer = `${status.toString()} in ${took()}${isRedirect(status) ? ": redirects are not followed" : ""}`;
       // Only the status counts, so the answer need not arrive as a whole.
       await response.body?.cancel().catch(() => undefined);
       return answer;

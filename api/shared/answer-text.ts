@@ -3,6 +3,13 @@ import { StringDecoder } from "node:string_decoder";
 /** Bytes that are kept of a receiver's answer to a webhook. */
 export const MAX_ANSWER_BYTES = 1_024;
 
+/** Whether a receiver answers a webhook with another URL. Nobody follows it. */
+export function isRedirect(status: number | null): boolean {
+  return status !== null && REDIRECTS.has(status);
+}
+
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 const REPLACEMENT = "\uFFFD";
 /** All control characters but tabs and the ends of lines. */
 const CONTROL = /(?![\t\n\r])\p{Cc}/gu;

@@ -3,6 +3,7 @@ import type { Dispatcher as Agent } from "undici";
 
 import type { Sealer } from "../keys/sealer.ts";
 import type { SigningKey } from "../keys/webhook-secrets.ts";
+import { isRedirect } from "../shared/answer-text.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import { newLeaseHolder } from "../shared/lease-holder.ts";
@@ -374,10 +375,15 @@ function triedAs(delivery: DueDelivery, { status, body, error }: Sent, now: numb
   const result = {
     responseStatus: status,
     responseBody: body,
-    error: delivered ? null : (error ?? `the receiver answered ${String(status)}`),
+    error: delivered ? null : (error ?? refusalOf(status)),
     nextAt: delivered || gone ? null : nextTry(delivery.tries + 1, now, Math.random()),
   };
   return { delivery, outcome, result };
+}
+
+function refusalOf(status: number | null): string {
+  const answered = `the receiver answered ${String(status)}`;
+  return isRedirect(status) ? `${answered}: redirects are not followed. Register the URL to which it leads` : answered;
 }
 
 /** @param status null: the receiver did not answer. */

@@ -6,6 +6,7 @@ import { anvilBinary } from "../scene/anvil.ts";
 import { freePort } from "../scene/loopback.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Program, ROOT } from "../scene/program.ts";
+import { missingForProduction } from "./production.ts";
 import { CHAIN, COINS, type Finding, notInstalled, require } from "./tools.ts";
 
 /** The longest step is the installation of all packages. */
@@ -138,6 +139,9 @@ class FirstHour {
 
   async #production(): Promise<void> {
     const [rehearse] = commandsOf("7. Start it as in production", []);
+    const missing = missingForProduction();
+    this.#findings.push(...missing);
+    if (missing.length > 0) return;
     const shell = new Shell(join(this.#folder, "moneta"));
     const printed = await this.#take("As in production: PostgreSQL, PgBouncer, nginx; then 300 mints", () =>
       shell.run(rehearse),

@@ -21,14 +21,26 @@ const HOST = "nft.example.com";
 /** Another address of loopback, so that the caller is not the proxy. */
 const CALLER = "127.0.0.2";
 
+/** Programs, and the packages of Debian that have them. */
+const NEEDED = [
+  ["nginx", "nginx-light"],
+  ["pgbouncer", "pgbouncer"],
+  ["openssl", "openssl"],
+] as const;
+
+/** The programs that are not installed here. */
+export function missingForProduction(): Finding[] {
+  const missing = NEEDED.filter(([program]) => programAt(program) === null);
+  return missing.map(([program, name]) => notInstalled("A start as in production", program, name));
+}
+
 /**
  * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx or Caddy with TLS in front, each with the file of `ops`
  * that the documents name. Only ports, paths and names differ.
  */
 export async function rehearseProduction(): Promise<Finding[]> {
-  const [nginx, pgbouncer, openssl] = ["nginx", "pgbouncer", "openssl"].map(programAt);
-  if (pgbouncer == null) return [notInstalled("PgBouncer", "pgbouncer", "pgbouncer")];
-  if (nginx == null || openssl == null) return [notInstalled("nginx", "nginx", "nginx-light")];
+  const [nginx, pgbouncer, openssl] = NEEDED.map(([program]) => programAt(program));
+  if (nginx == null || pgbouncer == null || openssl == null) return missingForProduction();
   const world = await World.create("postgres");
   const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
   const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.databaseUrl));

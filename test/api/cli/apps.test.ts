@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { dayOf } from "../../../api/domain/day.ts";
 import type { QuotaUse } from "../../../api/domain/quota.ts";
 import { addToCounters, counterKeys } from "../../../api/store/db/counters.ts";
+import { writeMeta } from "../../../api/store/db/meta.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 import { expectRefusal } from "../support/expect.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";
@@ -122,6 +123,9 @@ describe("command line: usage", () => {
     ]);
     expect(apps[0]?.days).to.have.length(30);
     expect(await cli.run("usage", "--app", "first")).to.match(/first +2 .*\nall apps +2 /);
+    expect(await cli.run("usage")).to.match(/FEE \(the chain's coins\)[^]*all apps .* 16000000\.000000001200000002 /);
+    await database.write((trx) => writeMeta(trx, "chain_id", "137"));
+    expect(await cli.run("usage")).to.contain("FEE (POL)");
     const past = await cli.json<UsageResult>("usage", "--from", "2026-05-04", "--to", "2026-05-04");
     expect(past).to.deep.include({ from: "2026-05-04" });
     expect(past.apps.map(({ days }) => days.map(({ date }) => date))).to.deep.equal([["2026-05-04"], ["2026-05-04"]]);

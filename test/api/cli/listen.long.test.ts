@@ -136,7 +136,7 @@ describe("listen", () => {
     const command = listen(await receiver.listen(), "--from-start", "--type", "completed", "--json");
     const [line] = await command.printed(/\{"cursor".*\}/);
     expect(JSON.parse(line)).to.include({ type: "completed", request_id: receiver.requests[0] });
-    expect(line).to.match(/"answer":"302 in \d+ ms"/);
+    expect(line).to.match(/"answer":"302 in \d+ ms: redirects are not followed"/);
     expect(receiver.types).to.deep.equal(["completed"]);
   });
 

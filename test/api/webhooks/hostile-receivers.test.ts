@@ -35,14 +35,17 @@ describe("Dispatcher: receivers that misbehave, and addresses that are not publi
     expect(fixture.receiver.calls).to.have.length(1);
   });
 
-  it("does not follow redirects", async () => {
+  it("does not follow redirects, and says so", async () => {
     fixture.receiver.respond = ({ path }, response) =>
       response.writeHead(path === "/hook" ? 307 : 200, { location: "/elsewhere" }).end();
     fixture.start();
     await fixture.emit(["completed"]);
     await fixture.reach([["pending", 1]]);
     expect(fixture.receiver.calls.map(({ path }) => path)).to.deep.equal(["/hook"]);
-    expect((await fixture.deliveries())[0]).to.include({ response_status: 307 });
+    expect((await fixture.deliveries())[0]).to.include({
+      response_status: 307,
+      error: "the receiver answered 307: redirects are not followed. Register the URL to which it leads",
+    });
   });
 
   for (const url of [
