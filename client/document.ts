@@ -1162,6 +1162,23 @@ export interface components {
       type: "collection" | "mint" | "transfer" | "burn" | "metadata" | "freeze";
       /** @description pending: accepted. processing: its transaction was sent. completed and failed are final: they never change. */
       status: "pending" | "processing" | "completed" | "failed";
+      /** @description Why the request is not final yet. null when it is. Later versions may have further words. media: Its media is being copied. queued: It waits for its turn to be sent. simulation: Its call is being simulated and signed, or is simulated again later. gas_limit: As far as one node says, no transaction has room for its gas. It is tried again within a minute. fees_too_high: Gas costs more than the operator accepts. It is sent when fees fall. low_funds: The keys that pay for transactions cannot pay. It is sent when the operator has funded them. paused: The operator has paused the relay. node_unavailable: The node of the chain does not answer. nodes_disagree: The nodes of the chain contradict each other, or too few of them agree. lane_stuck: No block has contained its transaction, or one before it, for more than five minutes. confirmations: Its transaction was sent. It waits for a block, and for blocks after it. unknown: The service does not know. For example, no process that sends requests runs. */
+      waiting_for:
+        | (
+            | "media"
+            | "queued"
+            | "simulation"
+            | "gas_limit"
+            | "fees_too_high"
+            | "low_funds"
+            | "paused"
+            | "node_unavailable"
+            | "nodes_disagree"
+            | "lane_stuck"
+            | "confirmations"
+            | "unknown"
+          )
+        | null;
       /** @description The `reference` of the call that created the request. null when it had none. */
       reference: string | null;
       /** @description The collection that the request concerns. null while a collection is being created. */
@@ -1361,8 +1378,8 @@ export interface components {
       collections: number;
       /** @description Wallets of the app. */
       wallets: number;
-      /** @description ok: Requests are sent. low_funds: The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left. paused: The operator has paused the relay. Requests are accepted, and wait until it goes on. unknown: The node or the database could not be asked. */
-      sending: "ok" | "low_funds" | "paused" | "unknown";
+      /** @description Whether requests are sent now. Later versions may have further words. ok: Requests are sent. low_funds: The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left. paused: The operator has paused the relay. Requests are accepted, and wait until it goes on. fees_too_high: Gas costs more than the operator accepts. Requests are accepted, and wait until fees fall. lane_stuck: No block has contained the transactions that were sent for more than five minutes. Requests are accepted, and wait. unknown: The node or the database could not be asked, or no process that sends requests runs. */
+      sending: "ok" | "low_funds" | "paused" | "fees_too_high" | "lane_stuck" | "unknown";
     };
     DaySummary: {
       date: components["schemas"]["Day"];

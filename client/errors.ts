@@ -183,10 +183,14 @@ export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
   /** 64 hexadecimal digits. */
   readonly requestId: string;
+  /** What it waited for at the last look; null: not known. Later versions of the service may have further words. */
+  readonly waitingFor: string | null;
 
-  constructor(requestId: string) {
-    super(`Request ${requestId} was not final within the timeout. It may still complete.`);
+  constructor(requestId: string, waitingFor: string | null = null) {
+    const reason = waitingFor === null ? "" : ` It waits: ${waitingFor}.`;
+    super(`Request ${requestId} was not final within the timeout.${reason} It may still complete.`);
     this.requestId = requestId;
+    this.waitingFor = waitingFor;
   }
 }
 

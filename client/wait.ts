@@ -58,6 +58,7 @@ export async function finalRequest(
 ): Promise<Request> {
   const deadline = performance.now() + timeout;
   let [broken, busy] = [0, 0];
+  let waitingFor: string | null = null;
   for (;;) {
     let wait = interval;
     try {
@@ -71,13 +72,15 @@ export async function finalRequest(
         if (data.status === "completed") return data;
         if (data.status === "failed") throw new RequestFailed(data);
         [broken, busy] = [0, 0];
+        // A service of an earlier version does not say it.
+        waitingFor = data.waiting_for ?? null;
       }
     } catch (error) {
       if (!(error instanceof ConnectionFailed) || broken >= maxRetries) throw error;
       wait = growingWait(broken);
       broken += 1;
     }
-    if (performance.now() + wait > deadline) throw new RequestTimeout(requestId);
+    if (performance.now() + wait > deadline) throw new RequestTimeout(requestId, waitingFor);
     await pause(wait, signal);
   }
 }

@@ -1,4 +1,5 @@
 import type { BroadcastAnswer } from "../domain/broadcast-answer.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import type { ProviderLimit } from "./limits.ts";
 import { hex } from "./values.ts";
 
@@ -201,6 +202,12 @@ export class QueryTooLarge extends RpcError {
     super(error.code, error.message, null);
     this.limit = limit;
   }
+}
+
+/** What an error of the node is called for apps. */
+export function reasonOfChain(error: unknown): StoredReason {
+  if (error instanceof NodeDisagrees || error instanceof NodesDivided) return "nodes_disagree";
+  return error instanceof ChainUnavailable || error instanceof RpcError ? "node_unavailable" : "unknown";
 }
 
 /** Text of an error for the operator's pages. A node's own message may contain a URL or a key, so only the log has it. */

@@ -1,11 +1,15 @@
 import { type Command, Option } from "commander";
 
+import { parseSendingSettings } from "../config/settings.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES, type RequestStatus, type RequestType } from "../domain/request.ts";
+import { type PipelineReasons, waitingFor } from "../domain/waiting-for.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { repairRequest } from "../operate/repair-request.ts";
 import { inOneLine } from "../shared/text.ts";
+import { leaseTimes } from "../shared/lease.ts";
 import type { Db } from "../store/db/sql.ts";
 import { failUnsigned, type Unendable } from "../store/media/fail-unsigned.ts";
+import { readReasons } from "../store/metrics/reasons.ts";
 import { findRequest, listRequests, type ListedRequest } from "../store/requests/requests.ts";
 import { withDatabase } from "./database.ts";
 import { appsNamed, readLimit } from "./options.ts";
@@ -31,16 +35,17 @@ export function requestList(terminal: Terminal): Command {
     .option("--reference <text>", "only requests with this reference of their app")
     .option("--limit <n>", "maximum number of requests", readLimit, 30)
     .action(async (options: Options) => {
-      const rows = await withDatabase(terminal, (database) => newest(database.read, options));
-      const result = rows.map(describeRequest);
+      const result = await withDatabase(terminal, async ({ read }) =>
+        (await newest(read, options)).map(describeWith(await reasonsOf(read, terminal))),
+      );
       const cells = result.map((row) => [
         row.request_id,
         row.type,
         row.status,
-        row.error_code ?? "",
+        row.error_code ?? row.waiting_for ?? "",
         row.created_at ?? "",
       ]);
-      const head = ["ID", "TYPE", "STATUS", "ERROR", "CREATED"];
+      const head = ["ID", "TYPE", "STATUS", "ERROR OR REASON", "CREATED"];
       printResult(terminal, options.json, result, table(head, cells, "No requests found."));
     });
 }
@@ -63,10 +68,13 @@ export function requestShow(terminal: Terminal): Command {
   })
     .argument("<request-id>", "id of the request")
     .action(async (id: string, { json }: { json?: boolean }) => {
-      const row = await withDatabase(terminal, (database) => findRequest(database.read, null, id));
+      const { row, describe } = await withDatabase(terminal, async ({ read }) => ({
+        row: await findRequest(read, null, id),
+        describe: describeWith(await reasonsOf(read, terminal)),
+      }));
       if (row === undefined)
         throw new OperatorError(`There is no request with the id ${id}. \`request list\` shows the newest ones.`);
-      const result = { ...describeRequest(row), command: row.command };
+      const result = { ...describe(row), command: row.command };
       const lines = Object.entries(result)
         .filter(([, value]) => value !== null)
         .map(
@@ -126,13 +134,19 @@ export function requestRepair(terminal: Terminal): Command {
     });
 }
 
+function reasonsOf(db: Db, { env }: Terminal): Promise<PipelineReasons> {
+  const { lanes, leaseSeconds } = parseSendingSettings(env);
+  return readReasons(db, { lanes, now: Date.now(), presence: leaseTimes(leaseSeconds).lasts });
+}
+
 /** A request as the operator sees it: the fields of the API, and its place in the pipeline. */
-function describeRequest(row: ListedRequest) {
-  return {
+function describeWith(reasons: PipelineReasons) {
+  return (row: ListedRequest) => ({
     request_id: row.id,
     app_id: row.app_id,
     type: row.type,
     status: row.status,
+    waiting_for: waitingFor(row, reasons, Date.now()),
     reference: row.reference,
     nft_collection: row.nft_collection,
     nft_token_id: row.nft_token_id,
@@ -148,5 +162,5 @@ function describeRequest(row: ListedRequest) {
     errors: row.errors,
     created_at: time(row.created_at),
     updated_at: time(row.updated_at),
-  };
+  });
 }

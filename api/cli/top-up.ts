@@ -23,7 +23,7 @@ export function topUp(terminal: Terminal): Command {
       "most that it can have cost. DAYS LEFT is for how long the balance lasts at this rate.",
   }).action(async ({ json }: { json?: boolean }) => {
     const { rows, least } = await withServiceState(terminal, async (place) => {
-      const { funds, batchCost } = await readLaneFunds({ ...place, lanes: place.settings.lanes });
+      const { funds, batchCost } = await readLaneFunds({ ...place, ...place.settings });
       const since = Date.now() - SPENDING_PERIOD;
       const found: LaneRow[] = [];
       for (const one of funds) {

@@ -141,6 +141,11 @@ export function parseDatabaseSettings(env: Environment) {
   return parsePart(env, (reader) => ({ databaseUrl: reader.databaseUrl(reader.read("DATA_DIR")) }));
 }
 
+/** The part that tells which lanes and which processes count. @throws SettingsError */
+export function parseSendingSettings(env: Environment) {
+  return parsePart(env, (reader) => ({ lanes: reader.lanes(), leaseSeconds: reader.read("LEASE_SECONDS") }));
+}
+
 /** For a command that needs the folder alone. @throws SettingsError */
 export function parseDataDir(env: Environment): string {
   return parsePart(env, (reader) => reader.read("DATA_DIR"));

@@ -6,6 +6,7 @@ import type { DoctorContext } from "../operate/doctor/check.ts";
 import type { BlockStore } from "../content/block-store.ts";
 import { Overview } from "../metrics/overview.ts";
 import { Source } from "../metrics/source.ts";
+import { GWEI } from "../domain/wei.ts";
 import { leaseTimes } from "../shared/lease.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -38,6 +39,7 @@ export function createOperatorReads(settings: Settings, parts: Parts): OperatorR
     client,
     relay: identity.contracts.relay,
     lanes: settings.lanes,
+    maxFeePerGas: BigInt(settings.maxFeeGwei) * GWEI,
     presence: leaseTimes(settings.leaseSeconds).lasts,
     logger,
     now,
@@ -47,7 +49,7 @@ export function createOperatorReads(settings: Settings, parts: Parts): OperatorR
     logger,
     failed: "the doctor's checks ended with an error",
   });
-  return { overview: () => overview.read(), doctor: () => doctor.value() };
+  return { overview: () => overview.read(), reasons: () => overview.reasons(), doctor: () => doctor.value() };
 }
 
 /** As `npm run cli -- doctor`, with the keys of this process. */

@@ -92,6 +92,12 @@ export const LANE_STUCK = 300_000;
 /** The backlog grows when a request waits longer than this to be sent, in milliseconds. */
 export const BACKLOG_SLOW = 120_000;
 
+/** What is offered for a unit of gas: enough until the base fee doubles (EIP-1559), never more than the operator accepts. In wei. */
+export function offeredPrice(baseFee: bigint, priorityFee: bigint, maxFeePerGas: bigint): bigint {
+  const offered = 2n * baseFee + priorityFee;
+  return offered < maxFeePerGas ? offered : maxFeePerGas;
+}
+
 /**
  * What a lane needs to send a transaction like the recent ones, in wei. The relayer offers up to this fee, and the node requires
  * funds for all of it. On some rollups a fee for its L1 data comes in addition.

@@ -1,14 +1,23 @@
 import type { Block } from "../chain/client.ts";
 import { type ContractAddresses, storedAddresses } from "../chain/contracts.ts";
-import { ChainUnavailable, describeError, NodeBehind, NodeDisagrees, NodesDivided } from "../chain/errors.ts";
+import {
+  ChainUnavailable,
+  describeError,
+  NodeBehind,
+  NodeDisagrees,
+  NodesDivided,
+  reasonOfChain,
+} from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
 import type { Condition } from "../domain/conditions.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { lockLedger } from "../store/db/sql.ts";
-import { readContracts, readMeta, replaceMeta } from "../store/db/meta.ts";
+import { deleteMeta, readContracts, readMeta, replaceMeta, writeMeta } from "../store/db/meta.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
@@ -68,6 +77,8 @@ export class Indexer {
   /** The block that most nodes contradicted last, and how often in a row. */
   #refused = { block: -1, times: 0 };
   readonly #store: BlockWriter;
+  /** What the database says about this process's work; undefined: what an earlier process stored. */
+  #told: StoredReason | null | undefined;
 
   constructor(deps: IndexerDeps) {
     this.#lease = deps.lease === null ? null : new WorkLease("indexer", { ...deps, times: deps.lease });
@@ -96,7 +107,8 @@ export class Indexer {
   async run(abort: AbortSignal): Promise<void> {
     const step = async () => ((await this.step()) ? "again" : "idle");
     await this.#loop.run(
-      async (stop) => (this.#lease === null ? step() : ((await this.#lease.step(stop, step)) ?? this.#standBy())),
+      async (stop) =>
+        this.#lease === null ? step() : ((await this.#lease.step(stop, () => this.#telling(step))) ?? this.#standBy()),
       abort,
     );
     // First, so that another process need not wait for what is still being read.
@@ -104,8 +116,28 @@ export class Indexer {
     await this.#ahead.idle();
   }
 
+  /** Does a step, and stores what keeps the indexer from following the chain: requests wait for it. */
+  async #telling<T>(step: () => Promise<T>): Promise<T> {
+    try {
+      const result = await step();
+      await this.#tell(this.#agreement.problem === null ? null : "nodes_disagree");
+      return result;
+    } catch (error) {
+      if (!isOutage(error)) await this.#tell(reasonOfChain(error));
+      throw error;
+    }
+  }
+
+  async #tell(reason: StoredReason | null): Promise<void> {
+    if (reason === this.#told) return;
+    const key = "indexer_waits_for";
+    await this.#deps.database.write((trx) => (reason === null ? deleteMeta(trx, key) : writeMeta(trx, key, reason)));
+    this.#told = reason;
+  }
+
   /** Another process does the work. */
   #standBy(): "idle" {
+    this.#told = undefined;
     this.#ahead.forget();
     this.#agreement.standBy();
     return "idle";

@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import { readRelayStatus } from "../chain/reads.ts";
-import { FUNDS_FOR_BATCHES, isLowOnFunds, usualBatchCost } from "../domain/conditions.ts";
+import { FUNDS_FOR_BATCHES, isLowOnFunds, offeredPrice, usualBatchCost } from "../domain/conditions.ts";
 import type { Db } from "../store/db/sql.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes } from "../store/sending/lanes.ts";
@@ -12,6 +12,8 @@ export interface ChainState {
   head: number;
   /** null: no relay answers. */
   relayPaused: boolean | null;
+  /** Whether gas costs more than the operator accepts: then nothing is sent. */
+  feesTooHigh: boolean;
   balances: LaneBalance[];
 }
 
@@ -29,6 +31,7 @@ export async function readChainState(deps: {
   read: Db;
   relay: string;
   lanes: readonly number[];
+  maxFeePerGas: bigint;
 }): Promise<ChainState> {
   const { client, read, relay } = deps;
   const rows = await allLanes(read);
@@ -42,10 +45,13 @@ export async function readChainState(deps: {
       client.balances(rows.map(({ address }) => address)),
     ]),
   );
-  const cost = usualBatchCost(recentGas, measurement, 2n * (block.baseFeePerGas ?? 0n) + priorityFee);
+  const { maxFeePerGas } = deps;
+  const baseFee = block.baseFeePerGas ?? 0n;
+  const cost = usualBatchCost(recentGas, measurement, offeredPrice(baseFee, priorityFee, maxFeePerGas));
   return {
     head: block.number,
     relayPaused: paused,
+    feesTooHigh: baseFee + priorityFee > maxFeePerGas,
     balances: rows.map(({ lane }, index) => {
       const wei = balances[index] ?? 0n;
       const low = deps.lanes.includes(lane) && isLowOnFunds(wei, cost);

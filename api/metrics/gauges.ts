@@ -22,6 +22,8 @@ export interface GaugeDeps {
   relay: string;
   /** Numbers of the lanes that the settings have. */
   lanes: readonly number[];
+  /** Highest price per unit of gas that the operator accepts, in wei. */
+  maxFeePerGas: bigint;
   dataDir: string;
   logger: Logger;
   now: () => number;
@@ -35,7 +37,7 @@ export class Gauges {
   readonly #chain: Source<ChainState>;
   readonly #disk: Source<DiskSpace>;
 
-  constructor({ database, client, relay, lanes, dataDir, logger, now }: GaugeDeps) {
+  constructor({ database, client, relay, lanes, maxFeePerGas, dataDir, logger, now }: GaugeDeps) {
     this.#now = now;
     this.#nodes = client.nodes;
     const { read } = database;
@@ -44,7 +46,7 @@ export class Gauges {
       async () => ({ ...(await readPipeline(read, now())), bytes: await databaseBytes(read) }),
       { fresh: FRESH.database, logger },
     );
-    this.#chain = new Source("chain", () => readChainState({ client, read, relay, lanes }), {
+    this.#chain = new Source("chain", () => readChainState({ client, read, relay, lanes, maxFeePerGas }), {
       fresh: FRESH.chain,
       logger,
     });

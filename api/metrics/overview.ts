@@ -3,10 +3,12 @@ import type { Logger } from "pino";
 import type { ChainClient } from "../chain/client.ts";
 import type { NodeChoice } from "../chain/node-choice.ts";
 import { daysLeft, SPENDING_PERIOD } from "../domain/conditions.ts";
+import type { PipelineReasons } from "../domain/waiting-for.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Db } from "../store/db/sql.ts";
 import { countProcesses, type SharedRole } from "../store/db/presence.ts";
 import { countDeliveries, readPipeline } from "../store/metrics/pipeline.ts";
+import { readReasons } from "../store/metrics/reasons.ts";
 import { spentSince } from "../store/sending/spent.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
 import { Source } from "./source.ts";
@@ -21,6 +23,8 @@ interface OverviewDeps {
   relay: string;
   /** Numbers of the lanes that the settings have. */
   lanes: readonly number[];
+  /** Highest price per unit of gas that the operator accepts, in wei. */
+  maxFeePerGas: bigint;
   /** Milliseconds for which a process says that it runs. */
   presence: number;
   logger: Logger;
@@ -31,20 +35,26 @@ interface OverviewDeps {
 export class Overview {
   readonly #lanes: readonly number[];
   readonly #nodes: Pick<NodeChoice, "states">;
+  readonly #reasons: Source<PipelineReasons>;
   readonly #stored: Source<Awaited<ReturnType<typeof readStored>>>;
   readonly #chain: Source<ChainState>;
   readonly #spent: Source<ReadonlyMap<number, bigint>>;
 
-  constructor({ database: { read }, client, relay, lanes, presence, logger, now }: OverviewDeps) {
+  constructor({ database: { read }, client, relay, lanes, maxFeePerGas, presence, logger, now }: OverviewDeps) {
     this.#lanes = lanes;
     this.#nodes = client.nodes;
     const failed = "the operator's overview cannot read a source";
+    this.#reasons = new Source("reasons", () => readReasons(read, { lanes, now: now(), presence }), {
+      fresh: FRESH.database,
+      logger,
+      failed,
+    });
     this.#stored = new Source("database", () => readStored(read, now(), presence), {
       fresh: FRESH.database,
       logger,
       failed,
     });
-    this.#chain = new Source("chain", () => readChainState({ client, read, relay, lanes }), {
+    this.#chain = new Source("chain", () => readChainState({ client, read, relay, lanes, maxFeePerGas }), {
       fresh: FRESH.chain,
       logger,
       failed,
@@ -54,6 +64,11 @@ export class Overview {
       logger,
       failed,
     });
+  }
+
+  /** What the processes say that send and follow requests; null while the database cannot be read. */
+  reasons(): Promise<PipelineReasons | null> {
+    return this.#reasons.value();
   }
 
   /** The state of the whole service; null while the database cannot be read. */
@@ -78,6 +93,7 @@ export class Overview {
       lanes,
       head: chain?.head ?? null,
       relayPaused: chain?.relayPaused ?? null,
+      feesTooHigh: chain?.feesTooHigh ?? null,
       nodes: this.#nodes.states(),
     };
   }

@@ -7,6 +7,7 @@ import { encodeBatch, type EncodedCall, encodeServiceCall, encodeWalletCall } fr
 import { type CallFailure, failureOf } from "../chain/codec/decode.ts";
 import { type Command, isOfWallet, type WalletCommand } from "../domain/command.ts";
 import { NodeDisagrees } from "../chain/errors.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import type { GasMeasurement, MintSlots } from "../domain/gas-estimate.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import type { Db } from "../store/db/sql.ts";
@@ -68,6 +69,8 @@ export interface HeldRequest {
   request: NumberedRequest;
   /** What the node names, for the operator. */
   reason: string;
+  /** For the app. */
+  waitingFor: StoredReason;
 }
 
 /** Authorizations that a batch must carry, by wallet. */
@@ -190,6 +193,7 @@ async function encodeAll(context: BatchContext, claimed: NumberedRequest[], bloc
     if (delegation === null) {
       held.push({
         request,
+        waitingFor: "nodes_disagree",
         reason: "The nodes name different nonces of the wallet, and its delegation needs the right one.",
       });
       continue;
@@ -268,7 +272,11 @@ async function judgeTooLarge(
     const message = `The request needs about ${alone.toString()} gas, and one transaction can have ${gasBudget.toString()}.`;
     return { request, message };
   });
-  if (!isCertain) return { rejected: [], held: judged.map(({ request, message }) => ({ request, reason: message })) };
+  if (!isCertain)
+    return {
+      rejected: [],
+      held: judged.map(({ request, message }) => ({ request, reason: message, waitingFor: "gas_limit" })),
+    };
   return {
     rejected: judged.map(({ request, message }) => ({ request, ...failureOf("out_of_gas", message), cause: null })),
     held: [],

@@ -1,8 +1,9 @@
 import type { Block, ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import { NodeDisagrees } from "../chain/errors.ts";
+import { NodeDisagrees, reasonOfChain } from "../chain/errors.ts";
 import { readRelayStatus } from "../chain/reads.ts";
-import { type Condition, unknownTransaction } from "../domain/conditions.ts";
+import { type Condition, offeredPrice, unknownTransaction } from "../domain/conditions.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import { GWEI } from "../domain/wei.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
@@ -16,6 +17,18 @@ const CONDITION_OF: Partial<Record<CannotSendCode, Condition>> = {
   relay_paused: "relay_paused",
   no_funds: "low_funds",
 };
+
+/** What each code is called for apps. They can do nothing about the other ones, which name the installation. */
+const REASON_OF: Partial<Record<CannotSendCode, StoredReason>> = {
+  relay_paused: "paused",
+  no_funds: "low_funds",
+  fees_too_high: "fees_too_high",
+};
+
+/** What an error of a lane is called for apps. */
+export function reasonOf(error: unknown): StoredReason {
+  return error instanceof CannotSend ? (REASON_OF[error.code] ?? "unknown") : reasonOfChain(error);
+}
 
 /** Nothing can be sent now. The code says why to programs, the message says why to people and what to do next. */
 export class CannotSend extends Error {
@@ -148,7 +161,7 @@ function feesFor(baseFee: bigint, tip: bigint, ceiling: bigint): Fees {
       `gas costs ${inGwei(least)} gwei, and MAX_FEE_GWEI allows ${inGwei(ceiling)}: wait for lower fees or raise MAX_FEE_GWEI`,
     );
   }
-  return { maxFeePerGas: min(2n * baseFee + tip, ceiling), maxPriorityFeePerGas: tip };
+  return { maxFeePerGas: offeredPrice(baseFee, tip, ceiling), maxPriorityFeePerGas: tip };
 }
 
 /**

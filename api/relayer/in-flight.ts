@@ -5,6 +5,7 @@ import type { ChainClient } from "../chain/client.ts";
 import { isEmpty } from "../chain/transaction.ts";
 import { type BroadcastAnswer, isRefusal, type Refusal } from "../domain/broadcast-answer.ts";
 import { type Condition, LANE_STUCK } from "../domain/conditions.ts";
+import type { StoredReason } from "../domain/waiting-for.ts";
 import type { Keyring } from "../keys/keyring.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Signals } from "../shared/signal.ts";
@@ -81,6 +82,14 @@ export class InFlight {
 
   constructor(deps: InFlightDeps) {
     this.#deps = deps;
+  }
+
+  /** What keeps transactions in flight from a block, as far as the nodes said so; null: nothing. */
+  reasonFor(open: readonly OpenBatch[]): StoredReason | null {
+    if (open.length > 0 && performance.now() < this.#tooHighUntil) return "fees_too_high";
+    const answers = open.map(({ attempts }) => attempts.findLast(({ answer }) => answer !== null)?.answer);
+    if (answers.includes("no-funds")) return "low_funds";
+    return answers.includes("no-answer") ? "node_unavailable" : null;
   }
 
   /** Broadcasts unmined batches again, and replaces those that stay unmined, or that the node refuses. */

@@ -1,3 +1,4 @@
+import type { StoredReason } from "../domain/waiting-for.ts";
 import { describeError } from "../chain/errors.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../shared/lease.ts";
 import { holderIsGone, newLeaseHolder } from "../shared/lease-holder.ts";
@@ -14,9 +15,10 @@ import {
   readLane,
   releaseLease,
   renewLease,
+  storeReason,
   takeLease,
 } from "../store/sending/lanes.ts";
-import { CannotSend, checkCanSend, checkDatabaseIsNewest } from "./can-send.ts";
+import { CannotSend, checkCanSend, checkDatabaseIsNewest, reasonOf } from "./can-send.ts";
 import { InFlight, type ResendPolicy } from "./in-flight.ts";
 import type { LaneShare } from "./lane-share.ts";
 import { pauseBeforePartial } from "./pace.ts";
@@ -107,7 +109,7 @@ export class Lane {
         return "again";
       }
       // Another process may be able to send: this one does not keep the lane while it backs off.
-      await this.#giveBack(lease);
+      await this.#giveBack(lease, reasonOf(error));
       throw error;
     } finally {
       share.release(this.#index);
@@ -147,11 +149,11 @@ export class Lane {
     return this.#row();
   }
 
-  async #giveBack(lease: Lease): Promise<void> {
+  async #giveBack(lease: Lease, waitingFor: StoredReason): Promise<void> {
     try {
       await this.#deps.database.write(async (trx) => {
         await returnAbandonedClaims(trx, lease, this.#deps.now() + RETURN_DELAY);
-        await releaseLease(trx, lease);
+        await releaseLease(trx, lease, waitingFor);
       });
     } catch (error) {
       // The lease expires, and the lane's next holder returns the claims. The loop logs the error that led here.
@@ -165,6 +167,8 @@ export class Lane {
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
     let checked = false;
+    // What an earlier holder stored is not known.
+    let told: StoredReason | null | undefined;
     let poll: number = POLL.most;
     while (!stop.aborted) {
       if (!draining && (await share.giveBackSurplus(this.#index))) {
@@ -181,6 +185,9 @@ export class Lane {
         this.#loop.recovered();
         checked = true;
       }
+      const reason = this.#inFlight.reasonFor(open);
+      if (reason !== told) await database.write((trx) => storeReason(trx, lease, reason));
+      told = reason;
       const room = !draining && this.#sender.hasRoom(open, share.lanes);
       const wait = room ? await this.#gather(lease.lane, stop, open) : null;
       if (wait === 0 && (await this.#sender.send(lease, open, share.lanes))) {

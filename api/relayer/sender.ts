@@ -84,7 +84,7 @@ function concernsNoRequest(error: unknown): boolean {
 
 /** Returns the claimed requests that the batch does not carry. */
 async function returnUnsent(trx: Trx, lease: Lease, { left, deferred, held }: BuiltBatch, now: number): Promise<void> {
-  const waiting = held.map(({ request: { id }, reason: error }) => ({ id, error }));
+  const waiting = held.map(({ request: { id }, reason: error, waitingFor }) => ({ id, error, waitingFor }));
   await parkClaims(trx, lease, waiting, now, HELD_WAIT);
   await returnClaims(
     trx,
@@ -98,6 +98,7 @@ async function returnUnsent(trx: Trx, lease: Lease, { left, deferred, held }: Bu
       lease,
       requests.map(({ request }) => request.id),
       now + retryIn,
+      "simulation",
     );
   }
 }

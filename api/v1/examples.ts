@@ -91,6 +91,7 @@ export const requestExample = {
   request_id: REQUEST_ID,
   type: "mint" as const,
   status: "completed" as const,
+  waiting_for: null,
   reference: REFERENCE,
   nft_collection: COLLECTION,
   nft_token_id: 12,

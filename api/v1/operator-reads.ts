@@ -1,10 +1,13 @@
 import type { NodeState } from "../chain/node-choice.ts";
 import type { Condition } from "../domain/conditions.ts";
+import type { PipelineReasons } from "../domain/waiting-for.ts";
 
 /** What the operator's calls read about the whole service. Times are milliseconds since 1970. */
 export interface OperatorReads {
   /** Null while the database cannot be read. */
   overview(): Promise<OverviewOfService | null>;
+  /** Null while the database cannot be read. It is read at most once a second, however many calls ask. */
+  reasons(): Promise<PipelineReasons | null>;
   /** Null when the checks take too long, or end with an error. They run once at a time, and each result serves several calls. */
   doctor(): Promise<DoctorReport | null>;
 }
@@ -20,6 +23,7 @@ interface OverviewOfService {
   head: number | null;
   /** Null: it is not known. */
   relayPaused: boolean | null;
+  feesTooHigh: boolean | null;
   deliveries: Record<"waiting" | "dead", number>;
   processes: Record<"api" | "relayer" | "other", number>;
   lanes: LaneOfService[];

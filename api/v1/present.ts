@@ -2,6 +2,7 @@ import type { z } from "zod";
 
 import { isScope } from "../commands/api-tokens.ts";
 import type { CollectionType } from "../domain/command.ts";
+import { type PipelineReasons, waitingFor } from "../domain/waiting-for.ts";
 import { ApiError, ERRORS } from "../domain/error-codes.ts";
 import { publishedTokenMetadata, tokenFile } from "../domain/metadata-files.ts";
 import { toWireInteger } from "../domain/token.ts";
@@ -118,11 +119,13 @@ export function presentHistoryEntry(row: HistoryEntry) {
   };
 }
 
-export function presentRequest(row: ListedRequest): z.input<typeof request> {
+/** @param reasons null: they are not known. */
+export function presentRequest(row: ListedRequest, reasons: PipelineReasons | null): z.input<typeof request> {
   return {
     request_id: row.id,
     type: row.type,
     status: row.status,
+    waiting_for: waitingFor(row, reasons, Date.now()),
     reference: row.reference,
     nft_collection: row.nft_collection,
     nft_token_id: row.nft_token_id === null ? null : toWireInteger(row.nft_token_id),

@@ -6,6 +6,7 @@ import { EmptyState } from "../parts/empty-state.tsx";
 import { ErrorNote } from "../parts/error-note.tsx";
 import { Loading } from "../parts/loading.tsx";
 import { Screen } from "../parts/screen.tsx";
+import { useAgain } from "../service/again.ts";
 import { client } from "../service/client.ts";
 import { useLive } from "../service/live.ts";
 import { isOperator, mayUse } from "../service/session.ts";
@@ -42,6 +43,7 @@ function Home() {
   useLive(({ type }) => {
     if (type !== "sent") reload();
   });
+  useAgain(data !== null && (data.summary.requests_waiting > 0 || data.summary.sending !== "ok"), reload);
   return (
     <Screen title="Home">
       {error !== null && <ErrorNote error={error} retry={reload} />}
@@ -82,7 +84,10 @@ function Head({ title, link, all }: { title: string; link: string; all: string }
 const PROBLEMS: Record<Exclude<Shape<"Summary">["sending"], "ok">, string> = {
   low_funds: "The keys that pay for transactions are low on funds. Mints are accepted, and wait when nothing is left.",
   paused: "The operator has paused the relay. Mints are accepted, and wait until it goes on.",
-  unknown: "The service does not know now whether it can send transactions: its node does not answer.",
+  fees_too_high: "Gas costs more than the operator accepts. Mints are accepted, and wait until fees fall.",
+  lane_stuck: "No block has contained the last transactions for more than five minutes. Mints are accepted, and wait.",
+  unknown:
+    "The service does not know now whether it can send transactions. Its node does not answer, or no process that sends runs.",
 };
 
 function Sending({ sending }: { sending: Shape<"Summary">["sending"] }) {
@@ -90,7 +95,7 @@ function Sending({ sending }: { sending: Shape<"Summary">["sending"] }) {
   return (
     <p class="note note-warning" role="status">
       <span>
-        {PROBLEMS[sending]}{" "}
+        {sending in PROBLEMS ? PROBLEMS[sending] : PROBLEMS.unknown}{" "}
         {isOperator() ? (
           <a href={href("/operator")}>See the lanes and their funds</a>
         ) : (

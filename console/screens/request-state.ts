@@ -21,10 +21,40 @@ const DONE: Record<Request["type"], string> = {
   freeze: "The metadata is frozen. It can never change.",
 };
 
-type State = Pick<Request, "type" | "status" | "error_message" | "block_number">;
+type State = Pick<Request, "type" | "status" | "waiting_for" | "error_message" | "block_number">;
+type Reason = NonNullable<Request["waiting_for"]>;
+
+/** What a request waits for, where its state alone does not say it. */
+const REASONS: Partial<Record<Reason, string>> = {
+  media: "Its media is being copied. Then the request is sent.",
+  simulation: "The service tries what the call would do. Then the request is sent.",
+  gas_limit: "As far as one node says, no transaction has room for its gas. The service tries again within a minute.",
+  fees_too_high: "Gas costs more than the operator accepts. The request goes on when fees fall.",
+  low_funds: "The keys that pay for transactions cannot pay. The request goes on when the operator has funded them.",
+  paused: "The operator has paused the relay. The request is sent when the relay goes on.",
+  node_unavailable: "The node of the chain does not answer. The request goes on when the node does.",
+  nodes_disagree: "The nodes of the chain contradict each other. The request goes on when they agree.",
+  lane_stuck: "No block has contained its transaction, or one before it, for more than five minutes.",
+};
+
+/** What a request waits for that goes its usual way. */
+const USUAL: readonly (Reason | null)[] = [null, "queued", "simulation", "confirmations"];
+
+/** A reason that somebody must know of, in short; null: there is none. A newer service may have further words. */
+export function shortReason({ waiting_for: reason }: Pick<Request, "waiting_for">): string | null {
+  return USUAL.includes(reason) ? null : (reason?.replaceAll("_", " ") ?? null);
+}
 
 /** The state of a request as a sentence. */
-export function stateSentence({ type, status, error_message: message, block_number: block }: State): string {
+export function stateSentence({
+  type,
+  status,
+  waiting_for: waits,
+  error_message: message,
+  block_number: block,
+}: State) {
+  const reason = waits === null ? undefined : REASONS[waits];
+  if (reason !== undefined) return reason;
   switch (status) {
     case "pending":
       return "The request is accepted and waits. Requests that wait at the same time share one transaction.";

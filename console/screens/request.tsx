@@ -15,17 +15,14 @@ import { useLive } from "../service/live.ts";
 import { SERVICE_URL } from "../service/session.ts";
 import { useData } from "../service/use-data.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
+import { useRequest } from "../write/follow-request.ts";
 import { RequestsTable } from "./requests.tsx";
 import { type Remedy, remediesOf, type Request, stateSentence, TYPE_NAMES } from "./request-state.ts";
-import { readRequest } from "./use-live-requests.ts";
 
 /** One request. Events change it while it is shown. */
 export function RequestScreen({ params }: ScreenProps<"request_id">) {
   const { request_id: id } = params;
-  const { data, error, reload } = useData(() => readRequest(id), [id]);
-  useLive((event) => {
-    if (event.request_id === id) reload();
-  });
+  const { data, error, reload } = useRequest(id);
   const title = `${data === null ? "Request" : TYPE_NAMES[data.type]} ${shortHex(id)}`;
   return (
     <Screen title={title} trail={<a href={href("/requests")}>Requests</a>}>

@@ -14,7 +14,7 @@ import { shortHex } from "../service/format.ts";
 import type { Order } from "../service/order.ts";
 import { href, type ScreenProps } from "../shell/href.ts";
 import { type Query, RequestFilters } from "./request-filters.tsx";
-import { type Request, TYPE_NAMES } from "./request-state.ts";
+import { type Request, shortReason, TYPE_NAMES } from "./request-state.ts";
 import { useLiveRequests } from "./use-live-requests.ts";
 
 const FILTERS = [
@@ -131,12 +131,21 @@ export function RequestsTable({ caption, requests }: { caption: string; requests
             </a>
           ),
         },
-        { head: "State", cell: (request) => <StateBadge status={request.status} /> },
+        { head: "State", cell: (request) => <State request={request} /> },
         { head: "Token", cell: (request) => <Subject request={request} /> },
         { head: "Fee", right: true, cell: ({ fee_wei }) => (fee_wei === null ? "–" : <Ether wei={fee_wei} />) },
         { head: "Accepted", right: true, cell: (request) => <Age time={request.created_at} /> },
       ]}
     />
+  );
+}
+
+function State({ request }: { request: Request }) {
+  const reason = shortReason(request);
+  return (
+    <>
+      <StateBadge status={request.status} /> {reason !== null && <span class="muted">{reason}</span>}
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
 
 import { answerOf } from "../../client/client.ts";
+import { useAgain } from "../service/again.ts";
 import { client } from "../service/client.ts";
 import { useLive } from "../service/live.ts";
 import { type Page, type Pages, usePages } from "../service/use-data.ts";
@@ -45,6 +46,10 @@ export function useLiveRequests(
     changed.current.add(event.request_id);
     plan();
   });
+  useAgain(
+    pages.items.some(({ waiting_for: reason }) => reason !== null),
+    plan,
+  );
   useEffect(
     () => () => {
       gone.current = true;

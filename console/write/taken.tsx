@@ -10,7 +10,7 @@ import { Prose } from "../parts/prose.tsx";
 import type { RecordedCall } from "../service/recorded-calls.ts";
 import { href } from "../shell/href.ts";
 import { useRequest } from "./follow-request.ts";
-import { stateSentence } from "./request-words.ts";
+import { stateSentence } from "../screens/request-state.ts";
 
 interface TakenProps {
   title: string;
@@ -74,7 +74,8 @@ function LiveRequest({ requestId, next }: LiveProps) {
   return (
     <>
       <p role="status" class="taken-state">
-        <StateBadge status={request.status} /> {stateSentence(request)}
+        <StateBadge status={request.status} />{" "}
+        {request.status === "completed" ? "Done. It is on the chain." : stateSentence(request)}
       </p>
       <div class="actions">
         {request.status === "completed" && next?.(request)}

@@ -6,6 +6,7 @@ import type { Request } from "../../console/screens/request-state.ts";
 const TEMPLATE: Request = {
   request_id: "",
   type: "mint",
+  waiting_for: "queued",
   status: "pending",
   reference: null,
   nft_collection: null,

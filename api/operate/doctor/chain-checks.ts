@@ -9,11 +9,13 @@ import {
   FUNDS_FOR_BATCHES,
   isLowOnFunds,
   LANE_STUCK,
+  offeredPrice,
   unknownTransaction,
   usualBatchCost,
   wrongBase,
 } from "../../domain/conditions.ts";
 import { type L1Data, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
+import { GWEI } from "../../domain/wei.ts";
 import { plural } from "../../shared/text.ts";
 import { readMeta } from "../../store/db/meta.ts";
 import type { LaneRow } from "../../store/db/schema.ts";
@@ -118,7 +120,7 @@ export const fees: Check = {
     const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
     const now = (block.baseFeePerGas ?? 0n) + priorityFee;
     const words = `gas costs ${formatUnits(now, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
-    if (now <= BigInt(maxFeeGwei) * 10n ** 9n) return [ok(words), ...l1];
+    if (now <= BigInt(maxFeeGwei) * GWEI) return [ok(words), ...l1];
     return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`), ...l1];
   },
 };
@@ -349,7 +351,11 @@ export async function readLaneFunds({
   database,
   keys,
   lanes,
-}: Pick<DoctorContext, "client" | "database" | "keys" | "lanes">): Promise<{ funds: LaneFunds[]; batchCost: bigint }> {
+  maxFeeGwei,
+}: Pick<DoctorContext, "client" | "database" | "keys" | "lanes" | "maxFeeGwei">): Promise<{
+  funds: LaneFunds[];
+  batchCost: bigint;
+}> {
   const addresses = new Map((await allLanes(database.read)).map((row) => [row.lane, row.address]));
   for (const lane of lanes) {
     const address = addresses.get(lane) ?? keys.keyring?.lane(lane).address;
@@ -360,8 +366,9 @@ export async function readLaneFunds({
   const recentGas = await recentBatchGas(database.read);
   const used = [...addresses].filter(([lane]) => lanes.includes(lane)).sort(([one], [other]) => one - other);
   const balances = await client.balances(used.map(([, address]) => address));
+  const price = offeredPrice(block.baseFeePerGas ?? 0n, priorityFee, BigInt(maxFeeGwei) * GWEI);
   return {
     funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
-    batchCost: usualBatchCost(recentGas, measurement, 2n * (block.baseFeePerGas ?? 0n) + priorityFee),
+    batchCost: usualBatchCost(recentGas, measurement, price),
   };
 }

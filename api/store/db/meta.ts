@@ -52,6 +52,8 @@ export type MetaKey =
   | "receipts_proven"
   /** Why a block could not be proven. Set while there are such blocks. */
   | "receipts_unproven"
+  /** What keeps the indexer from following the chain, a `StoredReason`. Absent: nothing. */
+  | "indexer_waits_for"
   /** The run of `reconcile`, as JSON. */
   | "reconcile"
   /** In the temporary database of a run of `reconcile`: the run's id. */

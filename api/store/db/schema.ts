@@ -3,6 +3,7 @@ import type { ColumnType, Generated, Insertable, Selectable } from "kysely";
 import type { CollectionStorage, CollectionType, Hosting } from "../../domain/command.ts";
 import type { ParkedKind } from "../../domain/conditions.ts";
 import type { DeliveryStatus, EventType, RequestStatus, RequestType } from "../../domain/request.ts";
+import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { Verified } from "../../domain/verification.ts";
 import type { ContractTables } from "./schema-contracts.ts";
 import type { MediaTables } from "./schema-media.ts";
@@ -134,6 +135,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     batch_id: number | null;
     /** How many batches returned it without consuming its number. */
     returns: number;
+    /** Why the lane returned it for a later time (`ready_at`); null: for no reason of its own. Meaningless once it is due. */
+    waiting_for: Generated<StoredReason | null>;
     /** A `ChainOutcome`, JSON. Set when a block consumed its number, until that block is deep enough. */
     outcome: string | null;
     nft_collection: string | null;
@@ -169,6 +172,8 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     /** Fencing token: grows with every new holder. A write with an older one is refused. */
     lease_fence: number;
     lease_until: number;
+    /** What keeps it from sending, as its last holder found; null: nothing. */
+    waiting_for: Generated<StoredReason | null>;
   };
 
   batches: {

@@ -313,6 +313,7 @@ export interface StoredRequest extends Omit<RequestRow, "command" | "number" | "
 /** What listings show of a request. Its command may be large, above all in databases of 0.2.0. */
 const LISTED = [
   ...(["seq", "id", "app_id", "type", "status", "reference", "number", "lane", "batch_id", "returns"] as const),
+  ...(["ready_at", "waiting_for"] as const),
   ...(["nft_collection", "nft_token_id", "transaction_hash", "block_number", "error_code", "errors"] as const),
   ...(["gas_used", "fee_wei", "created_at", "updated_at"] as const),
 ] as const;

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 
 import type { Backoff } from "../../domain/backoff.ts";
+import type { StoredReason } from "../../domain/waiting-for.ts";
 import type { ChainOutcome } from "../../domain/request.ts";
 import { LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
@@ -44,7 +45,7 @@ export async function claimRequests(
   for (const row of ready) {
     try {
       const number = row.number ?? options.nextNumber().toString();
-      claimed.push(toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number }));
+      claimed.push(toNumberedRequest({ ...row, ready_at: null, lane: lease.lane, number, waiting_for: null }));
     } catch (error) {
       unreadable.push({ id: row.id, error });
     }
@@ -53,7 +54,7 @@ export async function claimRequests(
   if (claimed.length === 0) return { claimed, parked };
   const numbers = claimed.map(({ id, number }) => ({ id, number: number.toString() }));
   await sql`
-    update requests set ready_at = null, lane = ${lease.lane}, number = input.number
+    update requests set ready_at = null, lane = ${lease.lane}, number = input.number, waiting_for = null
       from ${rowSet(trx, { id: "text", number: "text" }, numbers)} as input where requests.id = input.id`.execute(trx);
   return { claimed, parked };
 }
@@ -77,7 +78,7 @@ export async function readyRequests(db: Db, now: number, limit: number): Promise
 export async function parkClaims(
   trx: Trx,
   lease: Lease,
-  failed: readonly FailedRow[],
+  failed: readonly FailedClaim[],
   now: number,
   wait?: Backoff,
 ): Promise<ParkedRow[]> {
@@ -86,31 +87,53 @@ export async function parkClaims(
   return parkRequests(trx, failed, now, wait);
 }
 
-async function parkRequests(trx: Trx, failed: readonly FailedRow[], now: number, wait?: Backoff): Promise<ParkedRow[]> {
+/** @param waitingFor default: `unknown`. */
+type FailedClaim = FailedRow & { waitingFor?: StoredReason };
+
+async function parkRequests(
+  trx: Trx,
+  failed: readonly FailedClaim[],
+  now: number,
+  wait?: Backoff,
+): Promise<ParkedRow[]> {
   const parked = await parkRows(trx, "request", failed, now, wait);
+  const reasons = new Map(failed.map(({ id, waitingFor }) => [id, waitingFor]));
   await makeReady(
     trx,
-    parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt })),
+    parked.map(({ id, nextAt }) => ({ id, ready_at: nextAt, waiting_for: reasons.get(id) ?? "unknown" })),
   );
   return parked;
 }
 
 /** The lane gives requests back that it has claimed. */
-async function makeReady(trx: Trx, rows: readonly { id: string; ready_at: number }[]): Promise<void> {
+async function makeReady(
+  trx: Trx,
+  rows: readonly Pick<RequestRow, "id" | "ready_at" | "waiting_for">[],
+): Promise<void> {
   if (rows.length === 0) return;
+  const columns = { id: "text", ready_at: "integer", waiting_for: "text" } as const;
   await sql`
-    update requests set ready_at = input.ready_at, lane = null
-      from ${rowSet(trx, { id: "text", ready_at: "integer" }, rows)} as input
+    update requests set ready_at = input.ready_at, waiting_for = input.waiting_for, lane = null
+      from ${rowSet(trx, columns, rows)} as input
      where requests.id = input.id and batch_id is null and status in ('pending', 'processing')`.execute(trx);
 }
 
-/** Returns requests that the lane has claimed. They can be claimed again from `readyAt` on. @throws LeaseLost */
-export async function returnClaims(trx: Trx, lease: Lease, ids: string[], readyAt: number): Promise<void> {
+/**
+ * Returns requests that the lane has claimed. They can be claimed again from `readyAt` on.
+ * @param waitingFor why they wait until then. @throws LeaseLost
+ */
+export async function returnClaims(
+  trx: Trx,
+  lease: Lease,
+  ids: string[],
+  readyAt: number,
+  waitingFor: StoredReason | null = null,
+): Promise<void> {
   if (ids.length === 0) return;
   await holdLease(trx, lease);
   await makeReady(
     trx,
-    ids.map((id) => ({ id, ready_at: readyAt })),
+    ids.map((id) => ({ id, ready_at: readyAt, waiting_for: waitingFor })),
   );
 }
 
@@ -131,6 +154,7 @@ export async function failClaims(
     lease,
     signed.map(({ request }) => request.id),
     now + LONGEST_WAIT,
+    "simulation",
   );
   const unsent = failures.filter(({ request }) => request.status === "pending");
   return failWithoutEffect(

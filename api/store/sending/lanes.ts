@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { z } from "zod";
 
+import type { StoredReason } from "../../domain/waiting-for.ts";
 import { LeaseLost } from "../../shared/lease.ts";
 import type { Db, Trx } from "../db/sql.ts";
 import type { LaneRow } from "../db/schema.ts";
@@ -107,7 +108,7 @@ export async function renewLease(trx: Trx, lease: Lease, until: number): Promise
 async function update(
   trx: Trx,
   { lane, fence }: Lease,
-  values: { lease_until: number } | { lease_holder: string },
+  values: { lease_until: number } | { lease_holder: string } | { waiting_for: StoredReason | null },
 ): Promise<void> {
   const updated = await trx
     .updateTable("lanes")
@@ -124,11 +125,19 @@ export async function holdLease(trx: Trx, lease: Lease): Promise<void> {
   await update(trx, lease, { lease_holder: lease.holder });
 }
 
-/** Releases the lane at a clean stop, so that the next process need not wait for the lease to expire. */
-export async function releaseLease(trx: Trx, lease: Lease): Promise<void> {
+/** Stores what keeps the lane from sending; null: nothing. @throws LeaseLost */
+export async function storeReason(trx: Trx, lease: Lease, waitingFor: StoredReason | null): Promise<void> {
+  await update(trx, lease, { waiting_for: waitingFor });
+}
+
+/**
+ * Releases the lane, so that the next process need not wait for the lease to expire.
+ * @param waitingFor what keeps it from sending; null: it stops for no such reason.
+ */
+export async function releaseLease(trx: Trx, lease: Lease, waitingFor: StoredReason | null = null): Promise<void> {
   await trx
     .updateTable("lanes")
-    .set({ lease_holder: null, lease_until: 0 })
+    .set({ lease_holder: null, lease_until: 0, waiting_for: waitingFor })
     .where("lane", "=", lease.lane)
     .where("lease_fence", "=", lease.fence)
     .execute();

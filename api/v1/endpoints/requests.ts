@@ -1,4 +1,5 @@
 import type { Limits } from "../../config/limits.ts";
+import { isFinal } from "../../domain/request.ts";
 import { listRequests as list } from "../../store/requests/requests.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { pageExample, requestExample } from "../examples.ts";
@@ -20,8 +21,10 @@ export const getRequest = defineEndpoint({
   response: request,
   errors: ["not_found"],
   isSmall: true,
-  handle: async ({ lookUps }, { appId, params }) =>
-    presentRequest(found(await lookUps.request(appId, params.request_id))),
+  handle: async ({ lookUps, operator }, { appId, params }) => {
+    const row = found(await lookUps.request(appId, params.request_id));
+    return presentRequest(row, isFinal(row.status) ? null : await operator.reasons());
+  },
 });
 
 export function listRequests(limits: Limits) {
@@ -36,7 +39,7 @@ export function listRequests(limits: Limits) {
     scope: "read",
     query: requestsQuery(limits),
     response: requestsPage,
-    handle: async ({ database, lookUps }, { appId, query }) => {
+    handle: async ({ database, lookUps, operator }, { appId, query }) => {
       const { order = "newest" } = query;
       const listing = listingOf("requests", order, "newest");
       const wanted = readPage(query, listing);
@@ -51,7 +54,9 @@ export function listRequests(limits: Limits) {
         wallet,
       };
       const page = await list(database.read, appId, filter, wanted, order);
-      return pageAnswer(page, listing, "requests", page.items.map(presentRequest));
+      const reasons = page.items.every(({ status }) => isFinal(status)) ? null : await operator.reasons();
+      const requests = page.items.map((row) => presentRequest(row, reasons));
+      return pageAnswer(page, listing, "requests", requests);
     },
   });
 }

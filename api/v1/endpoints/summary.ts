@@ -1,10 +1,11 @@
 import { z } from "zod";
 
 import { dayOf, dayText } from "../../domain/day.ts";
+import { type PipelineReasons, unsentWaitsFor } from "../../domain/waiting-for.ts";
 import { readSummary } from "../../store/listings/summary.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import type { LaneOfService } from "../operator-reads.ts";
-import { day } from "../schemas/outputs.ts";
+import { day, meanings } from "../schemas/outputs.ts";
 
 /** Whether the service can send requests now, and what each word means to an app. */
 const SENDING = {
@@ -12,7 +13,10 @@ const SENDING = {
   low_funds:
     "The keys that pay for transactions are low on funds. Requests are accepted, and wait when nothing is left.",
   paused: "The operator has paused the relay. Requests are accepted, and wait until it goes on.",
-  unknown: "The node or the database could not be asked.",
+  fees_too_high: "Gas costs more than the operator accepts. Requests are accepted, and wait until fees fall.",
+  lane_stuck:
+    "No block has contained the transactions that were sent for more than five minutes. Requests are accepted, and wait.",
+  unknown: "The node or the database could not be asked, or no process that sends requests runs.",
 } as const;
 type Sending = keyof typeof SENDING;
 
@@ -38,9 +42,7 @@ const summary = z
     collections: count.meta({ description: "Collections whose request has completed." }),
     wallets: count.meta({ description: "Wallets of the app." }),
     sending: z.enum(Object.keys(SENDING) as Sending[]).meta({
-      description: Object.entries(SENDING)
-        .map(([word, meaning]) => `${word}: ${meaning}`)
-        .join(" "),
+      description: `Whether requests are sent now. Later versions may have further words. ${meanings(SENDING)}`,
     }),
   })
   .meta({ id: "Summary" });
@@ -78,7 +80,11 @@ export const getSummary = defineEndpoint({
   response: summary,
   handle: async ({ database, operator }, { appId }) => {
     const today = dayOf(Date.now());
-    const [stored, state] = await Promise.all([readSummary(database.read, appId, today), operator.overview()]);
+    const [stored, state, reasons] = await Promise.all([
+      readSummary(database.read, appId, today),
+      operator.overview(),
+      operator.reasons(),
+    ]);
     const show = (date: number, of: typeof stored.today) => ({
       date: dayText(date),
       requests_accepted: of.accepted,
@@ -92,18 +98,30 @@ export const getSummary = defineEndpoint({
       requests_waiting: stored.waiting,
       collections: stored.collections,
       wallets: stored.wallets,
-      sending: sendingOf(state),
+      sending: sendingOf(state, reasons, Date.now()),
     };
   },
 });
 
-/** One lane with funds is enough to send. */
-export function sendingOf(
-  state: { relayPaused: boolean | null; lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[] } | null,
-): Sending {
-  if (state === null) return "unknown";
+/** What this process reads from the chain. It knows of high fees and of a paused relay before a request waits for them. */
+interface ChainView {
+  relayPaused: boolean | null;
+  feesTooHigh: boolean | null;
+  lanes: readonly Pick<LaneOfService, "inUse" | "lowFunds">[];
+}
+
+/** One lane that can send is enough. @param reasons what the requests that are not sent wait for. */
+export function sendingOf(state: ChainView | null, reasons: PipelineReasons | null, now: number): Sending {
+  if (state === null || reasons === null) return "unknown";
+  const waits = unsentWaitsFor(reasons, now);
+  if (waits !== "queued") return isSending(waits) ? waits : "unknown";
   if (state.relayPaused === true) return "paused";
+  if (state.feesTooHigh === true) return "fees_too_high";
   const lanes = state.lanes.filter(({ inUse }) => inUse);
   if (lanes.some(({ lowFunds }) => lowFunds === false)) return "ok";
   return lanes.length > 0 && lanes.every(({ lowFunds }) => lowFunds === true) ? "low_funds" : "unknown";
+}
+
+function isSending(word: string): word is Sending {
+  return word in SENDING;
 }

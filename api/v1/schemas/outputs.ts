@@ -23,6 +23,13 @@ export const integer = z
   .union([z.int().nonnegative(), z.string().regex(/^[0-9]+$/)])
   .meta({ id: "Integer", description: "A JSON integer up to 2^53-1, a decimal string above that." });
 
+/** The words of an enumeration with what each means, for its description. */
+export function meanings(words: Readonly<Record<string, string>>): string {
+  return Object.entries(words)
+    .map(([word, meaning]) => `${word}: ${meaning}`)
+    .join(" ");
+}
+
 /** Whether what an item shows is settled. @param change what may still be undone. */
 export function isFinal(change: string) {
   return z.boolean().meta({

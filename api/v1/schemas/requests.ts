@@ -2,8 +2,19 @@ import { z } from "zod";
 
 import { type Limits, MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
+import { WAITING_FOR, type WaitingFor } from "../../domain/waiting-for.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
-import { address, fieldErrors, integer, requestFailure, requestId, time, transactionHash, wei } from "./outputs.ts";
+import {
+  address,
+  fieldErrors,
+  integer,
+  meanings,
+  requestFailure,
+  requestId,
+  time,
+  transactionHash,
+  wei,
+} from "./outputs.ts";
 import {
   address as anyAddress,
   refuse,
@@ -56,6 +67,12 @@ export const request = z
       description:
         "pending: accepted. processing: its transaction was sent. completed and failed are final: they never change.",
     }),
+    waiting_for: z
+      .enum(Object.keys(WAITING_FOR) as WaitingFor[])
+      .nullable()
+      .meta({
+        description: `Why the request is not final yet. null when it is. Later versions may have further words. ${meanings(WAITING_FOR)}`,
+      }),
     reference: z
       .string()
       .nullable()

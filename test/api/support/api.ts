@@ -232,7 +232,11 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
-    operator: { overview: () => Promise.resolve(null), doctor: () => Promise.resolve(null) },
+    operator: {
+      overview: () => Promise.resolve(null),
+      reasons: () => Promise.resolve(null),
+      doctor: () => Promise.resolve(null),
+    },
     chainProblem: () => null,
     apiProcesses: () => 1,
     ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },

@@ -1,5 +1,7 @@
 import { expect } from "chai";
 
+import { LANE_STUCK } from "../../../api/domain/conditions.ts";
+import type { PipelineReasons, StoredReason } from "../../../api/domain/waiting-for.ts";
 import { sendingOf } from "../../../api/v1/endpoints/summary.ts";
 import { useApi } from "../support/use-api.ts";
 import { addCollection } from "../support/api-rows.ts";
@@ -34,17 +36,31 @@ describe("GET /v1/summary", () => {
 
 describe("what an app learns about sending", () => {
   const lane = (lowFunds: boolean | null, inUse = true) => ({ lowFunds, inUse });
-  const cases: [ReturnType<typeof sendingOf>, Parameters<typeof sendingOf>[0]][] = [
-    ["unknown", null],
-    ["unknown", { relayPaused: null, lanes: [] }],
-    ["unknown", { relayPaused: null, lanes: [lane(null), lane(true)] }],
-    ["ok", { relayPaused: false, lanes: [lane(true), lane(false)] }],
-    ["low_funds", { relayPaused: false, lanes: [lane(true), lane(false, false)] }],
-    ["paused", { relayPaused: true, lanes: [lane(false)] }],
+  const chain = { relayPaused: false, feesTooHigh: false, lanes: [lane(false)] };
+  const sends = { inUse: true, waitingFor: null, unmined: [] };
+  const reasons = { isSending: true, indexer: null, lanes: [sends] };
+  const blocked = (waitingFor: StoredReason) => ({ ...reasons, lanes: [{ ...sends, waitingFor }] });
+  const cases: [ReturnType<typeof sendingOf>, Parameters<typeof sendingOf>[0], PipelineReasons | null][] = [
+    ["unknown", null, reasons],
+    ["unknown", chain, null],
+    ["unknown", { ...chain, relayPaused: null, lanes: [] }, reasons],
+    ["unknown", { ...chain, lanes: [lane(null), lane(true)] }, reasons],
+    ["ok", chain, reasons],
+    ["ok", chain, { ...reasons, lanes: [] }],
+    ["ok", { ...chain, lanes: [lane(true), lane(false)] }, reasons],
+    ["low_funds", { ...chain, lanes: [lane(true), lane(false, false)] }, reasons],
+    ["paused", { ...chain, relayPaused: true }, reasons],
+    ["fees_too_high", { ...chain, feesTooHigh: true, lanes: [lane(true)] }, reasons],
+    ["fees_too_high", chain, blocked("fees_too_high")],
+    ["low_funds", chain, blocked("low_funds")],
+    ["paused", chain, blocked("paused")],
+    ["unknown", chain, blocked("node_unavailable")],
+    ["unknown", chain, { ...reasons, isSending: false }],
+    ["lane_stuck", chain, { ...reasons, lanes: [{ ...sends, unmined: [{ id: 1, createdAt: -LANE_STUCK - 1 }] }] }],
   ];
-  for (const [word, state] of cases) {
-    it(`is ${word} for ${JSON.stringify(state)}`, () => {
-      expect(sendingOf(state)).to.equal(word);
+  for (const [word, state, its] of cases) {
+    it(`is ${word} for ${JSON.stringify({ ...state, ...its })}`, () => {
+      expect(sendingOf(state, its, 0)).to.equal(word);
     });
   }
 });

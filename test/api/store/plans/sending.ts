@@ -2,7 +2,15 @@ import { recordAttempt, batchesByHash, batchRequests, openBatches } from "../../
 import { closeBatch } from "../../../../api/store/sending/close-batch.ts";
 import { batchesWithoutCost } from "../../../../api/store/requests/costs.ts";
 import { countReady, failClaims, parkClaims, returnAbandonedClaims } from "../../../../api/store/sending/claims.ts";
-import { allLanes, firstNonces, hasBegun, releaseLease, renewLease } from "../../../../api/store/sending/lanes.ts";
+import {
+  allLanes,
+  firstNonces,
+  hasBegun,
+  releaseLease,
+  renewLease,
+  storeReason,
+} from "../../../../api/store/sending/lanes.ts";
+import { readReasons } from "../../../../api/store/metrics/reasons.ts";
 import type { NumberedRequest } from "../../../../api/store/requests/requests.ts";
 import { mintOf } from "../../support/rows.ts";
 import { accept, APP, claim, LANE, lease, send } from "./lane.ts";
@@ -38,6 +46,7 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   await allLanes(read);
   await firstNonces(read);
   await hasBegun(read, LANE);
+  await readReasons(read, { lanes: [LANE], now: NOW, presence: 1 });
   await countReady(read, NOW, 200);
   await collectionTraits(read, [BUSY.collection]);
   await usedBalances(read, [
@@ -49,7 +58,8 @@ export async function runSending(tour: Tour, collection: string): Promise<void> 
   // What was signed before is postponed instead of failed.
   const returned = await claim(tour, held);
   await write((trx) => failClaims(trx, held, failuresOf(returned), NOW));
-  await write((trx) => releaseLease(trx, held));
+  await write((trx) => storeReason(trx, held, "low_funds"));
+  await write((trx) => releaseLease(trx, held, null));
 }
 
 function failuresOf(requests: readonly NumberedRequest[]) {
