@@ -160,7 +160,7 @@ export interface paths {
   "/v1/media": Path<{
     /**
      * Upload a file for metadata
-     * @description The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.
+     * @description The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`, or without one: then the bytes decide. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused, and so is an empty file. Other names of a type (`image/x-png`) count as the type. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.
      */
     post: operations["uploadMedia"];
   }>;
@@ -499,7 +499,7 @@ export interface paths {
      *     | 503 | `unavailable` | The service cannot handle this call now. Try again after the number of seconds in `Retry-After`. | [docs/errors#unavailable](docs/errors#unavailable) |
      *     | request | `execution_reverted` | The contract reverted the call. `errors` has the decoded reason. | [docs/errors#execution_reverted](docs/errors#execution_reverted) |
      *     | request | `out_of_gas` | The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS. | [docs/errors#out_of_gas](docs/errors#out_of_gas) |
-     *     | request | `media_unavailable` | The media could not be fetched. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
+     *     | request | `media_unavailable` | The media could not be fetched, or what came is not an image, a video or other media; `errors` says which. Check the URL, then send a new request. | [docs/errors#media_unavailable](docs/errors#media_unavailable) |
      *     | request | `media_too_large` | The media is larger than the service accepts. Send a new request with a smaller file. | [docs/errors#media_too_large](docs/errors#media_too_large) |
      *     | request | `media_blocked` | The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS. | [docs/errors#media_blocked](docs/errors#media_blocked) |
      *     | request | `transaction_refused` | The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log. | [docs/errors#transaction_refused](docs/errors#transaction_refused) |
@@ -623,7 +623,7 @@ export interface components {
       properties?: { [key: string]: unknown } | null;
       localization?: { [key: string]: unknown } | null;
       decimals?: (number | bigint | string) | null;
-      /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. For ERC721 these may not have `{token_id}` then: the id is not known yet. */
+      /** @description Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet. */
       copy_media?: boolean | null;
       /** @description Text that only the holder can read. At most 65536 bytes in UTF-8. */
       unlockable_content?: string | null;
@@ -730,7 +730,7 @@ export interface components {
      *     - `quota_exceeded`: The app has used up a quota, such as its gas budget for today or its media bytes. `message` or `errors` says which one, its limit, and what to do. `Retry-After` has the seconds after which it is worth trying again.
      *     - `execution_reverted`: The contract reverted the call. `errors` has the decoded reason.
      *     - `out_of_gas`: The call needs more gas than it may use; `errors` has the figures. If they show that the call ran, the service has measured the costs again: send a new request. Otherwise make the request smaller, or ask the operator to raise MAX_ITEM_GAS.
-     *     - `media_unavailable`: The media could not be fetched. Check the URL, then send a new request.
+     *     - `media_unavailable`: The media could not be fetched, or what came is not an image, a video or other media; `errors` says which. Check the URL, then send a new request.
      *     - `media_too_large`: The media is larger than the service accepts. Send a new request with a smaller file.
      *     - `media_blocked`: The media is at an address that the service does not contact. Use a public address, or ask the operator to add the host to ALLOWED_PRIVATE_HOSTS.
      *     - `transaction_refused`: The chain's node refuses the transaction of this request, even without other requests in it. `errors` has the reason. Make the request smaller, or ask the operator to look at the log.

@@ -6,7 +6,7 @@ import { plannedTokens, warningNote } from "../../client/drop/plan.ts";
 import { readSupply } from "../../client/drop/values.ts";
 import { checkDrop, type Drop, runDrop } from "../../client/drop-node/drop.ts";
 import { DropStopped } from "../../client/drop-node/stopped.ts";
-import { SNIFF_BYTES, sniffMediaType } from "../content/media-type.ts";
+import { sniffMediaType } from "../content/media-type.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
 import { type ConnectionOptions, connectionOf, TOKEN_OPTION, URL_OPTION } from "./options.ts";
@@ -90,7 +90,7 @@ async function dropFolder(terminal: Terminal, folder: string, options: Options):
 /** What the service's own packages know, before anything is sent. */
 const checks = {
   readAddress,
-  typeOf: async (file: Blob) => sniffMediaType(new Uint8Array(await file.slice(0, SNIFF_BYTES).arrayBuffer())),
+  typeOf: (file: Blob) => sniffMediaType(file.stream()),
 };
 
 /** @returns null when the checksum is wrong */

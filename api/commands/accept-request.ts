@@ -3,6 +3,7 @@ import type { Command } from "../domain/command.ts";
 import { secondsOfDayLeft } from "../domain/day.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { RequestType } from "../domain/request.ts";
+import { UPLOAD_INSTEAD } from "../../client/rules/media.ts";
 import type { Warning } from "../../client/rules/warnings.ts";
 import { crashPoint } from "../shared/crash-point.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -299,7 +300,8 @@ export function refuseLargeMetadata(metadata: object, most: number, stored: obje
   const largest = Object.entries(metadata)
     .map(([field, value]) => ({ field, bytes: sizeOf(value) }))
     .reduce((one, other) => (other.bytes > one.bytes ? other : one));
-  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${most.toString()} are allowed (MAX_METADATA_BYTES). This field is the largest, with ${largest.bytes.toString()}.`;
+  const hint = /^data:/i.test(String(Reflect.get(metadata, largest.field))) ? ` ${UPLOAD_INSTEAD}` : "";
+  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${most.toString()} are allowed (MAX_METADATA_BYTES). This field is the largest, with ${largest.bytes.toString()}.${hint}`;
   throw new ApiError("validation_failed", [{ field: largest.field, code: "too_long", message }]);
 }
 

@@ -1,7 +1,7 @@
+import { faultOfMedia } from "../../client/rules/media.ts";
 import { type Limits, UPLOADS } from "../config/limits.ts";
 import { type BlockStore, BlockStoreUnavailable, isStorageFault } from "../content/block-store.ts";
 import { type StoredFile, storeFile } from "../content/content.ts";
-import { UNKNOWN_TYPE } from "../content/media-type.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { FairSlots } from "../shared/fair-slots.ts";
 import { holdApps } from "../store/apps/apps.ts";
@@ -10,6 +10,7 @@ import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { mediaStoreProblem } from "../store/media/media-store.ts";
 import { hostFiles, isStored, storedBytes } from "../store/media/media.ts";
+import { declaredType, requireType } from "./declared-type.ts";
 import { overQuota } from "./quota-room.ts";
 
 interface UploadDeps {
@@ -42,7 +43,7 @@ export async function uploadMedia(deps: UploadDeps, appId: string, sent: SentFil
     if (sent.length !== null && sent.length > bound.bytes) throw bound.refusal;
     const source = { bytes: boundBytes(sent, bound), length: sent.length };
     const file = await store(deps.blocks, source, async ({ cid, size, type }) => {
-      if (size === 0) throw emptyBody();
+      if (faultOfMedia("any", { type, size }) !== null) throw emptyBody();
       requireType(declared, type);
       // A file that the app stores already needs no room: a caller that lost the answer gets it again.
       if (quota === null || size <= quota - used || (await isStored(deps.database.read, appId, cid))) return;
@@ -133,52 +134,4 @@ export class UploadSlots {
       this.#running.splice(this.#running.indexOf(appId), 1);
     }
   }
-}
-
-/** Other names of the same type. */
-const ALIASES: Readonly<Record<string, string>> = {
-  "image/jpg": "image/jpeg",
-  "image/pjpeg": "image/jpeg",
-  "image/svg": "image/svg+xml",
-  "image/ico": "image/x-icon",
-  "image/vnd.microsoft.icon": "image/x-icon",
-};
-/** Types of containers whose bytes do not say whether they hold sound or pictures. */
-const CONTAINERS = /^(application\/(ogg|mp4)|video\/(mp4|webm|quicktime|x-matroska)|audio\/(mp4|x-m4a))$/;
-/** The parts before the slash whose files are recognised by their first bytes. */
-const RECOGNISED = ["image", "video", "audio"];
-/** Bodies that carry more than the bytes of a file. */
-const WRAPPED = /^(multipart\/|application\/x-www-form-urlencoded$)/;
-
-/** `IMAGE/JPG; q=1` as `image/jpeg`; null when the caller left the type to the service. */
-function declaredType(header: string | null): string | null {
-  const name = (header ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
-  if (name === "" || name === UNKNOWN_TYPE) return null;
-  if (!/^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/.test(name) || WRAPPED.test(name)) {
-    const message =
-      "Send the bytes of the file itself, with the file's media type or `application/octet-stream` as Content-Type. Forms cannot be uploaded.";
-    throw new ApiError("unsupported_media_type", [{ field: "Content-Type", code: "unsupported", message }], {
-      message,
-    });
-  }
-  return ALIASES[name] ?? name;
-}
-
-/**
- * Compares the declared type with the one that the bytes have. It finds wrong and damaged files; the service trusts only
- * the bytes.
- * @throws ApiError `validation_failed`
- */
-function requireType(declared: string | null, detected: string): void {
-  if (declared === null || fits(declared, detected.split(";")[0] ?? "")) return;
-  const message = `Declares ${declared}, but the bytes are ${detected === UNKNOWN_TYPE ? "of no known type" : detected}. Check the file, or send it as application/octet-stream.`;
-  throw new ApiError("validation_failed", [{ field: "Content-Type", code: "mismatch", message }]);
-}
-
-function fits(declared: string, detected: string): boolean {
-  if (declared === detected) return true;
-  const [kind, found] = [declared.split("/")[0] ?? "", detected.split("/")[0] ?? ""];
-  if (kind === "image" || found === "image") return false;
-  if (!RECOGNISED.includes(kind) && !RECOGNISED.includes(found)) return true;
-  return kind === found || CONTAINERS.test(detected);
 }

@@ -4,7 +4,7 @@ import type { CID } from "multiformats/cid";
 
 import { BlockCorrupt, BlockMissing, type BlockStore } from "./block-store.ts";
 import { canonicalCid, hasLinks, linksOf } from "./cids.ts";
-import { SNIFF_BYTES, sniffMediaType } from "./media-type.ts";
+import { TypeSniffer } from "./media-type.ts";
 import { type Blockstore, type FileEntry, isFile, loadExporter, loadPart, readFileBytes } from "./read-file.ts";
 
 /** A file in the block store. */
@@ -26,12 +26,10 @@ export async function storeFile(
   check: (file: StoredFile) => void | Promise<void> = () => undefined,
   expected = 0,
 ): Promise<StoredFile> {
-  const head: Uint8Array[] = [];
-  let headLength = 0;
+  const sniffer = new TypeSniffer();
   const observed = async function* () {
     for await (const chunk of source) {
-      if (headLength < SNIFF_BYTES) head.push(chunk);
-      headLength += chunk.length;
+      sniffer.take(chunk);
       yield chunk;
     }
   };
@@ -45,8 +43,7 @@ export async function storeFile(
         (await blocks.has(block)) ? blocks.put(block, bytes) : draft.put(block, bytes),
     };
     const { cid, size } = await importContent(sink, observed());
-    const type = await sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
-    const file = { cid: canonicalCid(cid), type, size };
+    const file = { cid: canonicalCid(cid), type: await sniffer.type(), size };
     await check(file);
     await blocks.adopt(draft);
     return file;

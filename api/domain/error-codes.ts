@@ -179,7 +179,8 @@ const ERROR_ENTRIES = {
   },
   media_unavailable: {
     failsRequest: true,
-    message: "The media could not be fetched. Check the URL, then send a new request.",
+    message:
+      "The media could not be fetched, or what came is not an image, a video or other media; `errors` says which. Check the URL, then send a new request.",
   },
   media_too_large: {
     failsRequest: true,

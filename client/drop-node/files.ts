@@ -8,6 +8,7 @@ import { FolderProblem, textNames } from "../drop/layout.ts";
 import { byNumber, isJunk } from "../drop/names.ts";
 import { textOfBytes } from "../drop/text.ts";
 import { LIMITS, type MediaField } from "../drop/values.ts";
+import { faultOfMedia } from "../rules/media.ts";
 import { DropStopped } from "./stopped.ts";
 
 /** A picture or another file of a token. */
@@ -115,17 +116,18 @@ async function withMedia(folder: string, contents: FolderContents, typeOf: DropC
       const read = known.get(name) ?? (await readMedia(folder, name, typeOf));
       known.set(name, read);
       if ("problem" in read) problems.push(`${field}: ${name} ${read.problem}`);
-      else if (field === "image" && read.type !== null && !SHOWN.test(read.type)) {
-        problems.push(`image: ${name} is not a picture, video, sound or model. Its content is ${read.type}.`);
-      } else media[field] = read.media;
+      else if (read.type === null) media[field] = read.media;
+      else {
+        const fault = faultOfMedia(field, { type: read.type, size: read.media.bytes });
+        if (fault === null) media[field] = read.media;
+        else problems.push(`${field}: ${name} is ${fault}.`);
+      }
     }
     contents.problems.push(...problems.map((message) => ({ source: token.source, message })));
     if (problems.length === 0) tokens.push({ ...token, media });
   }
   return tokens;
 }
-
-const SHOWN = /^(image|video|audio|model)\//;
 
 async function readMedia(
   folder: string,
@@ -139,7 +141,7 @@ async function readMedia(
   if (bytes > LIMITS.mediaBytes)
     return { problem: `has ${bytes.toString()} bytes. At most ${LIMITS.mediaBytes.toString()} are allowed.` };
   const blob = await openAsBlob(join(folder, file));
-  const [type = null] = typeOf === undefined ? [] : (await typeOf(blob)).split(";");
+  const type = typeOf === undefined ? null : await typeOf(blob);
   return { media: { file, bytes, sha256: await sha256Of(blob) }, type };
 }
 

@@ -17,7 +17,7 @@ describe("the pictures of the tour", () => {
   it("are small SVGs with a title, without scripts, fonts and links", async () => {
     for (const { svg } of pictures) {
       expect(svg.length).to.be.lessThan(3_000);
-      expect(await sniffMediaType(Buffer.from(svg))).to.equal("image/svg+xml");
+      expect(await sniffMediaType([Buffer.from(svg)])).to.equal("image/svg+xml");
       expect(svg).to.match(/^<svg [^>]*role="img"><title>A [a-z ,]+<\/title>/);
       expect(svg).not.to.match(/script|font|href|style|url\(|<text|\son\w+=|undefined|NaN/i);
     }

@@ -1,12 +1,12 @@
-import { fetch } from "undici";
-
+import { faultOfMedia, type MediaUse } from "../../../client/rules/media.ts";
 import type { OutboundAgent } from "../../outbound/agent.ts";
 import { download, DownloadError } from "../../outbound/download.ts";
 import type { StoredMedia } from "../../store/media/media.ts";
 import { type BlockStore, isStorageFault } from "../block-store.ts";
 import { canonicalCid, parseIpfsUri } from "../cids.ts";
 import { type ContentFile, findFile, isDamage, storeFile } from "../content.ts";
-import { SNIFF_BYTES, sniffMediaType } from "../media-type.ts";
+import { TypeSniffer } from "../media-type.ts";
+import { readDataUrl } from "./data-url.ts";
 import { type Gateway, MediaError, VerifiedBlocks } from "./verified-blocks.ts";
 
 export interface CopyDeps {
@@ -22,14 +22,21 @@ export interface CopyDeps {
 
 /**
  * Streams the content of a URL into the block store. It is never in memory as a whole.
+ * @param use decides what the content may be. Anything else is not stored.
  * @throws MediaError
  */
-export async function copyMedia(deps: CopyDeps, url: string, stop: AbortSignal): Promise<StoredMedia> {
+export async function copyMedia(
+  deps: CopyDeps,
+  { url, use }: { url: string; use: MediaUse },
+  stop: AbortSignal,
+): Promise<StoredMedia> {
   const signal = AbortSignal.any([stop, AbortSignal.timeout(deps.deadline)]);
   try {
     return await (/^\s*ipfs:/i.test(url)
-      ? copyIpfs(deps, url.trim(), signal)
-      : storeFile(deps.blocks, open(deps, url, signal)));
+      ? copyIpfs(deps, { url: url.trim(), use }, signal)
+      : storeFile(deps.blocks, open(deps, url, signal), (file) => {
+          requireMedia(use, file);
+        }));
   } catch (error) {
     throw toMediaError(error);
   }
@@ -48,8 +55,9 @@ function open(deps: CopyDeps, url: string, signal: AbortSignal): AsyncIterable<U
   }
 }
 
+// eslint-disable-next-line @typescript-eslint/require-await -- other sources are read step by step
 async function* openData(deps: CopyDeps, url: string): AsyncGenerator<Uint8Array> {
-  const bytes = await readDataUrl(url);
+  const bytes = readDataUrl(url);
   if (bytes === null) throw new MediaError("media_unavailable", "The data URL is malformed.");
   if (bytes.length > deps.maxBytes) throw tooLarge(deps.maxBytes);
   yield bytes;
@@ -69,24 +77,6 @@ function toMediaError(error: unknown): unknown {
   return error;
 }
 
-/**
- * Decodes a `data:` URL as the WHATWG Fetch standard says. The media type that the URL claims is ignored: types are
- * detected from the bytes.
- * @returns null when the URL is malformed.
- */
-export async function readDataUrl(url: string): Promise<Uint8Array | null> {
-  // Any other scheme would open a connection.
-  if (!/^data:/i.test(url)) return null;
-  try {
-    const response = await fetch(url);
-    return new Uint8Array(await response.arrayBuffer());
-  } catch (error) {
-    // How fetch reports a URL that it cannot decode.
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
-}
-
 /** Blocks of a file that are fetched at the same time. */
 const READ_AHEAD = 4;
 
@@ -96,7 +86,7 @@ const READ_AHEAD = 4;
  */
 async function copyIpfs(
   { blocks, gateway, maxBytes }: CopyDeps,
-  url: string,
+  { url, use }: { url: string; use: MediaUse },
   signal: AbortSignal,
 ): Promise<StoredMedia> {
   const named = parseIpfsUri(url);
@@ -115,10 +105,11 @@ async function copyIpfs(
     if (file.size > maxBytes) throw tooLarge(maxBytes);
     source.keepIn(draft);
     await source.get(file.cid);
-    const type = await readThrough(file, maxBytes);
+    const stored = { cid: canonicalCid(file.cid), type: await readThrough(file, maxBytes), size: file.size };
     // All blocks are there now, and the type is known.
+    requireMedia(use, stored);
     await blocks.adopt(draft);
-    return { cid: canonicalCid(file.cid), type, size: file.size };
+    return stored;
   } catch (error) {
     const { failure } = source;
     source.stop();
@@ -134,17 +125,23 @@ async function copyIpfs(
 
 /** Reads the whole file. @returns its media type. */
 async function readThrough(file: ContentFile, maxBytes: number): Promise<string> {
-  const head: Uint8Array[] = [];
+  const sniffer = new TypeSniffer();
   let size = 0;
   for await (const chunk of file.read()) {
-    if (size < SNIFF_BYTES) head.push(chunk);
+    sniffer.take(chunk);
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
   }
   // `Content-Length` will be the size that the file declares.
   if (size !== file.size)
     throw new MediaError("media_unavailable", "The file does not have the size that it declares.");
-  return sniffMediaType(Buffer.concat(head).subarray(0, SNIFF_BYTES));
+  return sniffer.type();
+}
+
+/** A server may answer with a page that says something else, such as a log-in. */
+function requireMedia(use: MediaUse, file: StoredMedia): void {
+  const fault = faultOfMedia(use, file);
+  if (fault !== null) throw new MediaError("media_unavailable", `The content is ${fault}.`);
 }
 
 function tooLarge(maxBytes: number): MediaError {

@@ -91,7 +91,7 @@ export async function prepareCommand(
   for (const field of MEDIA_FIELDS) {
     const url = metadata[field];
     if (url === undefined || url === "") continue;
-    const stored = await copyMedia(deps, url, stop).catch((error: unknown) => {
+    const stored = await copyMedia(deps, { url, use: field }, stop).catch((error: unknown) => {
       throw error instanceof MediaError ? new FieldProblem(field, error) : error;
     });
     media.push(stored);

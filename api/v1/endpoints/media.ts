@@ -19,7 +19,7 @@ export const uploadMedia = defineEndpoint({
   summary: "Upload a file for metadata",
   name: "uploadMedia",
   description:
-    "The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.",
+    "The body is the file itself, with its media type or `application/octet-stream` as `Content-Type`, or without one: then the bytes decide. The file is stored under its CID and served under `/ipfs`, like media that `copy_media` copies. Use `uri` as `image` or `animation_url`. An `image/`, `video/` or `audio/` type that the bytes do not have is refused, and so is an empty file. Other names of a type (`image/x-png`) count as the type. Repeating an upload changes nothing and gets the same answer, so the call needs no `Idempotency-Key`. Files that no metadata names are kept for at least a week.",
   examples: { answer: uploadedMediaExample },
   scope: "media",
   takesFile: true,

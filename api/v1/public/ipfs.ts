@@ -5,7 +5,7 @@ import { type Request, type Response, Router } from "express";
 import { SharedFiles } from "../../content/shared-files.ts";
 import { canonicalCid, parseCid } from "../../content/cids.ts";
 import { type ContentFile, isDamage } from "../../content/content.ts";
-import { isHarmless, isPicture, SNIFF_BYTES, sniffMediaType } from "../../content/media-type.ts";
+import { isHarmless, isPicture, sniffMediaType } from "../../content/media-type.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
@@ -135,11 +135,7 @@ async function stream(
 async function typeOf(deps: IpfsDeps, file: ContentFile): Promise<string> {
   const stored = await findMediaType(deps.database.read, canonicalCid(file.cid));
   if (stored !== null) return stored;
-  return guarded(deps, async () => {
-    const head: Uint8Array[] = [];
-    for await (const part of file.read(0, Math.min(SNIFF_BYTES, file.size))) head.push(part);
-    return sniffMediaType(Buffer.concat(head));
-  });
+  return guarded(deps, () => sniffMediaType(file.read()));
 }
 
 /**

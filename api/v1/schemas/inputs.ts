@@ -31,8 +31,11 @@ export function optional<S extends z.ZodType>(schema: S) {
 /** Says what is wrong with text that is not `isStorable`. */
 export const UNICODE = "Must be valid Unicode, without NUL characters or lone surrogates.";
 
-/** Text with a limited number of characters (code points, not UTF-16 units). */
-export function text(longest: number, shortest = 0) {
+/**
+ * Text with a limited number of characters (code points, not UTF-16 units).
+ * @param hint what to do with a text that is too long.
+ */
+export function text(longest: number, shortest = 0, hint: (value: string) => string = () => "") {
   return z
     .string()
     .check((context) => {
@@ -40,7 +43,7 @@ export function text(longest: number, shortest = 0) {
       if (!isStorable(value)) {
         refuse(context, "invalid_format", UNICODE);
       } else if (isLongerThan(value, longest)) {
-        refuse(context, "too_long", `Must have at most ${longest.toString()} characters.`);
+        refuse(context, "too_long", `Must have at most ${longest.toString()} characters.${hint(value)}`);
       } else if (value.length < shortest) {
         refuse(context, "too_short", "Must not be empty.");
       }

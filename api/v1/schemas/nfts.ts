@@ -105,7 +105,7 @@ export function mintBody(limits: Limits) {
       decimals: optional(metadata.decimals),
       copy_media: optional(z.boolean()).meta({
         description:
-          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
+          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
       }),
       unlockable_content: optional(textUpToBytes(limits.unlockableBytes)).meta({
         description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,

@@ -1,3 +1,4 @@
+import { UPLOAD_INSTEAD } from "../../../client/rules/media.ts";
 import { refuse, text } from "./inputs.ts";
 
 /* Every URI that the service stores has one of these schemes: anything else cannot be opened by wallets and marketplaces. */
@@ -18,7 +19,7 @@ export function contentUri(longest: number) {
 
 function uri(longest: number, schemes: readonly string[]) {
   const list = schemes.map((scheme) => `${scheme}:`).join(", ");
-  return text(longest, 1)
+  return text(longest, 1, hintFor)
     .check((context) => {
       const { value } = context;
       // `text` has refused these already.
@@ -28,6 +29,10 @@ function uri(longest: number, schemes: readonly string[]) {
       }
     })
     .meta({ description: `URI with one of the schemes ${list}.` });
+}
+
+function hintFor(uri: string): string {
+  return /^data:/i.test(uri) ? ` ${UPLOAD_INSTEAD}` : "";
 }
 
 /** `{id}` may stand anywhere behind the scheme, so the rest is not parsed as a URL. */

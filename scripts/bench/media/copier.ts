@@ -42,7 +42,9 @@ answerOrders(
 );
 
 async function copyAll(urls: readonly string[]): Promise<string[]> {
-  const copied = await Promise.all(urls.map((url) => copyMedia(deps, url, new AbortController().signal)));
+  const copied = await Promise.all(
+    urls.map((url) => copyMedia(deps, { url, use: "any" }, new AbortController().signal)),
+  );
   return copied.map(({ cid }) => cid);
 }
 

@@ -374,7 +374,7 @@ describe("command line: drop", () => {
       await symlink("/etc/hostname", join(place.path, "2.png"));
       expect(await problems()).to.deep.equal([
         "2.png: image: 2.png is outside of the folder. Move the file into the folder.",
-        "notes.txt: image: notes.txt is not a picture, video, sound or model. Its content is text/plain.",
+        "notes.txt: image: notes.txt is a text of 13 bytes, not an image or a video.",
       ]);
     });
   });

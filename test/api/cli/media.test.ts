@@ -34,7 +34,7 @@ describe("command line: hosted media", () => {
   };
   /** Mints a token with a copied picture. @returns its CID. */
   const mint = async (collection: string, picture: string): Promise<string> => {
-    const image = `data:,${picture}`;
+    const image = `data:,GIF89a${picture}`;
     const to = await api.wallet();
     const { nft_token_id: id } = await api.completed("/v1/nfts", {
       collection_address: collection,

@@ -64,7 +64,11 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
   it("let every process do its work: media are copied and announced, a mint completes, and one without media fails", async () => {
     const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     const mint = { collection_address: collection, to_address: wallet, copy_media: true };
-    const good = await api.accept("/v1/nfts", { ...mint, image: "data:,a%20picture", unlockable_content: "secret" });
+    const good = await api.accept("/v1/nfts", {
+      ...mint,
+      image: "data:,GIF89a%20picture",
+      unlockable_content: "secret",
+    });
     const bad = await api.accept("/v1/nfts", { ...mint, image: "http://127.0.0.1:9/none" });
     expect((await api.settled(good)).status).to.equal("completed");
     expect(await api.settled(bad)).to.include({ status: "failed", error_code: "media_unavailable" });
@@ -98,7 +102,7 @@ describeOn("postgres", "the roles of PostgreSQL", () => {
   it("do not let the process that copies media change what a request does", async () => {
     const [collection, wallet] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     const mint = { collection_address: collection, to_address: wallet };
-    const completed = await api.accept("/v1/nfts", { ...mint, image: "data:,one", copy_media: true });
+    const completed = await api.accept("/v1/nfts", { ...mint, image: "data:,GIF89a", copy_media: true });
     await api.settled(completed);
     // Nothing listens there: the job is tried again for some seconds.
     const pending = await api.accept("/v1/nfts", { ...mint, image: "http://127.0.0.1:9/none", copy_media: true });

@@ -17,7 +17,7 @@ describe("a default installation, without the IPFS packages", () => {
     await api.completed("/v1/nfts", {
       collection_address: collection,
       to_address: await api.wallet(),
-      image: "data:,cat",
+      image: "data:,GIF89a",
       copy_media: true,
     });
     await api.completed(`/v1/collections/${collection}/freeze`, {});

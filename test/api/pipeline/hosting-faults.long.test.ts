@@ -70,7 +70,7 @@ describe("hosting with a failing gateway, disk or media server", () => {
 
   it("copies an ipfs:// image under the same CID, and serves it", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const cid = await published(Buffer.alloc(2_500_000, "cat"));
+    const cid = await published(Buffer.alloc(2_500_000, "GIF89a"));
     const image = `ipfs://${cid.toString()}`;
     const body = { collection_address: collection, to_address: await api.wallet(), image, copy_media: true };
     await api.completed("/v1/nfts", body);
@@ -81,7 +81,7 @@ describe("hosting with a failing gateway, disk or media server", () => {
 
   it("fails a mint when the gateway returns other content, and says why", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const cid = await published(Buffer.from("cat"));
+    const cid = await published(Buffer.from("GIF89a"));
     gateway.instead = (response) => response.end("dog");
     const failed = await api.done("/v1/nfts", {
       collection_address: collection,
@@ -103,12 +103,12 @@ describe("hosting with a failing gateway, disk or media server", () => {
       copy_media: true,
     });
     const first = await eventually(() => Promise.resolve(held[0]));
-    first.end("cat");
+    first.end("GIF89a");
     // One try has failed. The request is still pending and nothing is lost.
     const second = await eventually(() => Promise.resolve(held[1]));
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
     await repair();
-    second.end("cat");
+    second.end("GIF89a");
     expect(await api.settled(id)).to.include({ status: "completed" });
   });
 
@@ -126,10 +126,10 @@ describe("hosting with a failing gateway, disk or media server", () => {
       most = Math.max(most, held.length);
       setTimeout(() => {
         held.splice(held.indexOf(response), 1);
-        response.end("cat");
+        response.end("GIF89a");
       }, SLOW_ANSWER);
     };
-    for (const response of held.splice(0)) response.end("cat");
+    for (const response of held.splice(0)) response.end("GIF89a");
     await eventually(() => Promise.resolve(downloads >= 3 ? true : undefined));
     expect(most).to.equal(1);
     await repair();
@@ -153,14 +153,14 @@ describe("hosting with a failing gateway, disk or media server", () => {
       expect((await api.send(method, path, change)).body, path).to.include({ error_code: "metadata_frozen" });
     }
     expect(await api.ok("GET", `/v1/requests/${freeze}`)).to.include({ status: "pending" });
-    response.end("cat");
+    response.end("GIF89a");
     for (const id of [mint, freeze]) expect(await api.settled(id)).to.include({ status: "completed" });
     const uri = await ERC721Collection__factory.connect(address, moneta.provider).tokenURI(2n);
     const frozen = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
     const metadata = (await frozen.json()) as { name: string; image: string };
     expect(metadata.name).to.equal("Two");
     const image = await fetch(metadata.image.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
-    expect(await image.text()).to.equal("cat");
+    expect(await image.text()).to.equal("GIF89a");
   });
 
   it("freezes the other tokens when a pending mint fails", async () => {

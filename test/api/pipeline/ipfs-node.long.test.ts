@@ -15,6 +15,7 @@ import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopbac
 import { eventually } from "../../support/eventually.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import type { IpfsPeer } from "../../support/ipfs-peer.ts";
+import { PNG } from "../../support/pictures.ts";
 import { mintImage } from "../../support/mint-image.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -66,15 +67,15 @@ describe("the service's own IPFS node", () => {
     const peer = await startPeer();
     await peer.connect(addresses);
     // A file of several blocks, a file of one block, and a directory.
-    bytes = randomBytes(5_000_000);
+    bytes = Buffer.concat([PNG, randomBytes(5_000_000)]);
     const large = await mint(collection, server!.url);
-    const small = await mint(collection, "data:,cat");
+    const small = await mint(collection, "data:,GIF89a");
     await api.completed(`/v1/collections/${collection}/freeze`, {});
     const token = await api.ok<{ token_uri: string }>("GET", `/v1/collections/${collection}/1`);
     const directory = CID.parse(token.token_uri.split("/")[2]!);
 
     expect((await peer.file(large.toString())).equals(bytes)).to.equal(true);
-    expect((await peer.file(small.toString())).toString()).to.equal("cat");
+    expect((await peer.file(small.toString())).toString()).to.equal("GIF89a");
     expect(JSON.parse((await peer.file(`${directory.toString()}/1`)).toString())).to.deep.equal({
       image: `ipfs://${large.toString()}`,
     });
@@ -94,7 +95,7 @@ describe("the service's own IPFS node", () => {
     await stranger.provide(cid);
     // The announcement has arrived, so a peer that searches for the content would find it.
     await announced(directory, cid, stranger.peerId);
-    const hosted = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
+    const hosted = await mint(await api.collection({ type: "ERC721" }), "data:,GIF89a");
 
     const given = new AbortController();
     const answer = asking.block(cid, given.signal).then(
@@ -102,7 +103,7 @@ describe("the service's own IPFS node", () => {
       () => "aborted",
     );
     // Requested later, so the earlier request has been handled when this answer arrives.
-    expect(Buffer.from(await asking.block(hosted)).toString()).to.equal("cat");
+    expect(Buffer.from(await asking.block(hosted)).toString()).to.equal("GIF89a");
     given.abort();
     expect(await answer).to.equal("aborted");
     expect((await fetch(`${moneta.baseUrl}/ipfs/${cid.toString()}`)).status).to.equal(404);
@@ -122,7 +123,7 @@ describe("the service's own IPFS node", () => {
   it("announces what was hosted before, and is the same peer after a restart", async () => {
     await moneta.start();
     expect(moneta.service.ipfsNode).to.equal(null);
-    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
+    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,GIF89a");
     await moneta.restart(ENV);
     const { peerId, addresses } = moneta.service.ipfsNode!;
     const peer = await startPeer();
@@ -150,8 +151,8 @@ describe("the service's own IPFS node", () => {
     await alone.printed(/"msg":"serving"/);
     const peer = await startPeer();
     await peer.connect([address]);
-    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,cat");
-    expect(Buffer.from(await peer.block(cid)).toString()).to.equal("cat");
+    const cid = await mint(await api.collection({ type: "ERC721" }), "data:,GIF89a");
+    expect(Buffer.from(await peer.block(cid)).toString()).to.equal("GIF89a");
     await announced(peer, cid, peerId);
     expect(existsSync(join(moneta.folder, "no-seed-here"))).to.equal(false);
     expect(await alone.end("SIGTERM")).to.equal(0);

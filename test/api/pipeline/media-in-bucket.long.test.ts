@@ -6,7 +6,7 @@ import { S3_BUCKET, S3_KEYS, S3_REGION, S3Server } from "../../support/s3-server
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 
-const PICTURE = "a picture of a cat";
+const PICTURE = "GIF89a, a picture of a cat";
 const IMAGE = `data:,${encodeURIComponent(PICTURE)}`;
 
 describe("a service whose media are in a bucket", () => {

@@ -83,7 +83,7 @@ describe("a process that is paused for longer than its leases", () => {
     receiver = await WebhookReceiver.listen();
     // The first download never ends.
     const server = createServer((_request, response) => {
-      if (++downloads > 1) response.end("cat");
+      if (++downloads > 1) response.end("GIF89a");
     });
     media = await listenOnLoopback(server);
     await moneta.startProcess({ ROLES: "api" });

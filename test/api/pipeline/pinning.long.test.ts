@@ -27,7 +27,7 @@ describe("pinning at a Kubo node", () => {
     const { findings } = JSON.parse(output) as Examination;
     return findings.filter(({ check }) => check === "pins").map(({ result, words }) => `${result}: ${words}`)[0];
   };
-  const mint = (collection: string, picture: string) => mintImage(api, collection, `data:,${picture}`);
+  const mint = (collection: string, picture: string) => mintImage(api, collection, `data:,GIF89a${picture}`);
   /** @returns the directory's CID. */
   const freeze = async (collection: string): Promise<string> => {
     const request = await api.settled(await api.accept(`/v1/collections/${collection}/freeze`, {}));

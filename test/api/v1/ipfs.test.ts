@@ -71,7 +71,7 @@ describe("GET /ipfs", () => {
       ["<html><script>alert(1)</script></html>", "text/html", "attachment"],
       ["<?xml version='1.0'?><feed/>", "application/xml", "attachment"],
       ["<?xml version='1.0'?><html xmlns='http://www.w3.org/1999/xhtml'><script/></html>", "text/html", "attachment"],
-      ["<?xml version='1.0'?><x:svg xmlns:x='http://www.w3.org/2000/svg'/>", "application/xml", "attachment"],
+      ["<?xml version='1.0'?><x:svg xmlns:x='http://www.w3.org/2000/svg'/>", "image/svg+xml", null],
       ["GIF89a/*<script>alert(1)</script>*/=1", "image/gif", null],
       ["%PDF-1.7 <html><script>alert(1)</script>", "application/pdf", "attachment"],
       ["hello <script>alert(1)</script>", "text/html", "attachment"],

@@ -17,6 +17,12 @@ import { type Answer, startApi, type TestApi } from "../support/api.ts";
 import { PNG } from "../../support/pictures.ts";
 
 const LIMIT = 3_000_000;
+/** PNG with the chunk that says how many pictures follow. */
+const ANIMATED = Buffer.concat([
+  PNG.subarray(0, 33),
+  Buffer.from("000000086163544c" + "0000000100000000" + "b4d5c2ba", "hex"),
+  PNG.subarray(33),
+]);
 
 describe("POST /v1/media", () => {
   let api: TestApi;
@@ -57,9 +63,9 @@ describe("POST /v1/media", () => {
     const deps = { blocks: api.blocks, agent, gateway: null, maxBytes: LIMIT, deadline: 60_000 };
     const stop = new AbortController().signal;
     const dataUrl = `data:image/png;base64,${Buffer.from(PNG).toString("base64")}`;
-    expect((await copyMedia(deps, dataUrl, stop)).cid).to.equal(cid);
+    expect((await copyMedia(deps, { url: dataUrl, use: "image" }, stop)).cid).to.equal(cid);
     // Without a gateway: the content is here.
-    expect(await copyMedia(deps, String(uri), stop)).to.deep.equal({ cid, type, size: bytes });
+    expect(await copyMedia(deps, { url: String(uri), use: "image" }, stop)).to.deep.equal({ cid, type, size: bytes });
     const served = await fetch(`${api.baseUrl}/ipfs/${String(cid)}`);
     expect(served.headers.get("content-type")).to.equal("image/png");
     expect(new Uint8Array(await served.arrayBuffer())).to.deep.equal(PNG);
@@ -114,6 +120,72 @@ describe("POST /v1/media", () => {
         expect(await drafts()).to.deep.equal([]);
       });
     }
+    for (const [name, bytes, types] of [
+      ["a PNG", PNG, ["image/x-png", "image/apng"]],
+      ["an animated PNG", ANIMATED, ["image/png", "image/apng", "image/vnd.mozilla.apng"]],
+      ["a BMP", Buffer.concat([Buffer.from("BM"), Buffer.alloc(60)]), ["image/bmp", "image/x-ms-bmp", "image/x-bmp"]],
+      [
+        "an icon",
+        Buffer.from("000001000100101000000100200068040000160000", "hex"),
+        ["image/x-icon", "image/vnd.microsoft.icon", "image/ico"],
+      ],
+      ["an SVG", Buffer.from("<svg/>"), ["image/svg", "image/svg-xml", "text/xml", "application/xml; charset=utf-8"]],
+      [
+        "an AVIF in its container",
+        Buffer.from("0000001c66747970" + "6d69663100000000" + "6d69616661766966", "hex"),
+        ["image/avif", "image/heif"],
+      ],
+      [
+        "a HEIC",
+        Buffer.from("0000001866747970" + "6865696d00000000" + "6d69663168656963", "hex"),
+        ["image/heic", "image/heif", "image/heic-sequence"],
+      ],
+      [
+        "a HEIF of no known codec",
+        Buffer.from("0000001466747970" + "6d69663100000000" + "6d696166", "hex"),
+        ["image/heif", "image/heic", "image/avif"],
+      ],
+      [
+        "an MP3",
+        Buffer.from("ID3\x04\0\0\0\0\0\0\xff\xfb\x90\x64", "latin1"),
+        ["audio/mp3", "audio/x-mp3", "audio/mpeg"],
+      ],
+      [
+        "a WAV",
+        Buffer.from("RIFF\x24\0\0\0WAVEfmt \x10\0\0\0", "latin1"),
+        ["audio/x-wav", "audio/wave", "audio/vnd.wave", "audio/wav"],
+      ],
+      [
+        "an MP4",
+        Buffer.from("000000146674797069736f6d0000000069736f6d", "hex"),
+        ["video/mp4", "video/quicktime", "audio/mp4", "application/mp4"],
+      ],
+      [
+        "a glTF",
+        Buffer.from('{"asset":{"version":"2.0"},"scenes":[]}'),
+        ["model/gltf+json", "application/json", "text/plain"],
+      ],
+    ] as const) {
+      for (const type of types) {
+        it(`accepts ${name} as "${type}"`, async () => {
+          const answer = await upload(Uint8Array.from(bytes), type);
+          expect(answer.status, answer.text).to.equal(200);
+        });
+      }
+    }
+    for (const [type, bytes, is] of [
+      ["image/avif", "0000001866747970" + "6865696300000000" + "6d69663168656963", "image/heic"],
+      ["image/png", Buffer.from("<svg/>").toString("hex"), "image/svg+xml"],
+      ["image/svg+xml", Buffer.from("<html><svg/>").toString("hex"), "text/html"],
+      ["image/svg+xml", "1f8b0800000000000003", "application/gzip"],
+      ["image/png", Buffer.from("GIF87a").toString("hex"), "image/gif"],
+    ] as const) {
+      it(`refuses ${is} as "${type}"`, async () => {
+        const answer = await upload(Uint8Array.from(Buffer.from(bytes, "hex")), type);
+        expect(answer.status).to.equal(422);
+        expect(answer.text).to.contain(`Declares ${type}, but the bytes are ${is}.`);
+      });
+    }
     it("accepts JPEG under its other name, and files without a known type", async () => {
       const jpeg = new Uint8Array(Buffer.from("ffd8ffe000104a46494600010100000100010000ffd9", "hex"));
       expect((await upload(jpeg, "image/jpg")).status).to.equal(200);
@@ -124,6 +196,19 @@ describe("POST /v1/media", () => {
         expect((await upload(PNG, type)).status).to.equal(415);
       });
     }
+  });
+
+  it("serves a picture that only a parser recognises with the guards of pictures", async () => {
+    const svg = Buffer.from(
+      `<?xml version="1.0" encoding="ISO-8859-1"?><!-- caf\xe9 --><a:svg xmlns:a="http://www.w3.org/2000/svg"/>`,
+      "latin1",
+    );
+    const answer = await upload(Uint8Array.from(svg), "image/svg+xml");
+    const { cid } = JSON.parse(answer.text) as { cid: string };
+    const { headers } = await fetch(`${api.baseUrl}/ipfs/${cid}`);
+    expect(headers.get("content-type")).to.equal("image/svg+xml");
+    expect(headers.get("content-security-policy")).to.contain("sandbox");
+    expect(headers.get("x-content-type-options")).to.equal("nosniff");
   });
 
   it("refuses an empty body", async () => {

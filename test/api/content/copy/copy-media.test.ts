@@ -9,6 +9,7 @@ import { parseCid } from "../../../../api/content/cids.ts";
 import { importContent } from "../../../../api/content/content.ts";
 import { type CopyDeps, copyMedia } from "../../../../api/content/copy/copy-media.ts";
 import { MediaError } from "../../../../api/content/copy/verified-blocks.ts";
+import type { MediaUse } from "../../../../client/rules/media.ts";
 import { createOutboundAgent } from "../../../../api/outbound/agent.ts";
 import { collect } from "../../../support/collect.ts";
 import { useFolder } from "../../../support/use-folder.ts";
@@ -45,7 +46,7 @@ describe("copyMedia", () => {
     deps = { blocks: new BlockFiles(folder.path), agent: local, gateway: null, maxBytes: 1_000, deadline: 60_000 };
   });
 
-  const copy = (url: string) => copyMedia(deps, url, new AbortController().signal);
+  const copy = (url: string, use: MediaUse = "any") => copyMedia(deps, { url, use }, new AbortController().signal);
   const codeOf = (url: string) =>
     copy(url).then(
       () => "copied",
@@ -74,10 +75,9 @@ describe("copyMedia", () => {
   for (const [url, type, size] of [
     ["data:text/plain;base64,aGVsbG8gd29ybGQ=", "text/plain; charset=utf-8", 11],
     ["DATA:image/png;base64,aGVsbG8gd29ybGQ", "text/plain; charset=utf-8", 11],
-    ["data:image/svg+xml;utf8,<svg xmlns='x'/>#part", "image/svg+xml", 16],
+    ["data:image/svg+xml;utf8,<svg fill='#f00'/>", "image/svg+xml", 18],
     ["data:image/svg+xml,%3Csvg/%3E", "image/svg+xml", 6],
     ["data:image/png;base64,iVBORw0KGgo%3D", "application/octet-stream", 8],
-    ["data:,", "text/plain; charset=utf-8", 0],
   ] as const) {
     it(`reads ${url}`, async () => {
       const stored = await copy(url);
@@ -119,6 +119,49 @@ describe("copyMedia", () => {
     deps = { ...deps, agent: strict };
     expect(await codeOf(`${base}/cat.png`)).to.equal("media_blocked");
     expect(asked).to.deep.equal(["/missing"]);
+  });
+
+  describe("given content that is no media", () => {
+    const page = "<!doctype html><title>Log in</title>".padEnd(1_204);
+    const gif = `data:,GIF89a`;
+    const answers = (content: string) =>
+      server.removeAllListeners("request").on("request", (_request, response: ServerResponse) => {
+        response.end(content);
+      });
+    const messageOf = (url: string, use: MediaUse) =>
+      copy(url, use).then(
+        () => "copied",
+        (error: unknown) => (error instanceof MediaError ? `${error.errorCode}: ${error.message}` : String(error)),
+      );
+
+    for (const [content, use, message] of [
+      [page, "image", "an HTML page of 1,204 bytes, not an image or a video"],
+      ['{"error":"not found"}', "image", "a JSON document of 21 bytes, not an image or a video"],
+      ["", "image", "empty"],
+      ["x", "image", "a text of 1 byte, not an image or a video"],
+      ["ID3\x04\0\0\0\x10\0\0", "image", "sound (audio/mpeg) of 10 bytes, not an image or a video"],
+      ["\x01\0", "image", "a file of unknown type of 2 bytes, not an image or a video"],
+      ["", "animation_url", "empty"],
+      ["{}", "animation_url", "a JSON document of 2 bytes, not an image, a video, sound, a model or an HTML page"],
+    ] as const) {
+      it(`refuses ${JSON.stringify(content.trim())} as ${use}, and keeps nothing`, async () => {
+        deps = { ...deps, maxBytes: 2_000 };
+        answers(content);
+        expect(await messageOf(base, use)).to.equal(`media_unavailable: The content is ${message}.`);
+        expect(await collect(deps.blocks.all())).to.deep.equal([]);
+        const { cid } = await importContent(deps.blocks, streamOf(Buffer.from(content)));
+        expect(await messageOf(`ipfs://${cid.toString()}`, use)).to.contain(message);
+      });
+    }
+
+    it("copies pages, sound and models for animation_url, and pictures for both", async () => {
+      deps = { ...deps, maxBytes: 2_000 };
+      for (const content of [page, "ID3\x04\0\0\0\x10\0\0", "glTF\x02\0\0\0", '{"asset":{},"scenes":[]}', "\x01\0"]) {
+        answers(content);
+        expect(await messageOf(base, "animation_url")).to.equal("copied");
+      }
+      for (const use of ["image", "animation_url"] as const) expect(await messageOf(gif, use)).to.equal("copied");
+    });
   });
 
   describe("given an ipfs URL", () => {

@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { readDataUrl } from "../../../../api/content/copy/copy-media.ts";
+import { readDataUrl } from "../../../../api/content/copy/data-url.ts";
 
 describe("readDataUrl", () => {
   for (const [url, content] of [
@@ -8,15 +8,19 @@ describe("readDataUrl", () => {
     ["DATA:,a%20b", "a b"],
     ["data:,%zz%", "%zz%"],
     ["data:,é", "é"],
-    ["data:,a?b#fragment", "a?b"],
+    ["data:,a?b#fragment", "a?b#fragment"],
+    ["data:image/svg+xml;utf8,<svg fill='#f00' width='100%'/>", "<svg fill='#f00' width='100%'/>"],
+    ["data:image/svg+xml;charset=utf-8,%3Csvg fill='%23f00'/%3E", "<svg fill='#f00'/>"],
+    ["data:image/svg+xml,<svg\n\twidth='1'/>", "<svg\n\twidth='1'/>"],
+    ["data:text/plain;base64,YWI=#fragment", "ab"],
     ["data:text/plain;base64,YWI=", "ab"],
     ["data:;charset=utf-8;BASE64 ,YWI", "ab"],
     ["data:;base64,YW%49%3D", "ab"],
     ["data:;base64,Y W\nI", "ab"],
     ["data:;base64;charset=utf-8,YWI", "YWI"],
   ] as const) {
-    it(`decodes ${JSON.stringify(url)}`, async () => {
-      expect(Buffer.from((await readDataUrl(url)) ?? "null").toString()).to.equal(content);
+    it(`decodes ${JSON.stringify(url)}`, () => {
+      expect(Buffer.from(readDataUrl(url) ?? "null").toString()).to.equal(content);
     });
   }
 
@@ -32,8 +36,8 @@ describe("readDataUrl", () => {
     "https://example.com/data:,a",
     "file:///etc/passwd",
   ]) {
-    it(`refuses ${url}`, async () => {
-      expect(await readDataUrl(url)).to.equal(null);
+    it(`refuses ${url}`, () => {
+      expect(readDataUrl(url)).to.equal(null);
     });
   }
 });

@@ -102,7 +102,11 @@ describe("copyMedia with hostile URLs", () => {
   /** The error code that a request would get. @throws when the refusal takes longer than the limit. */
   const codeOf = async (url: string, milliseconds: number): Promise<string> => {
     const started = performance.now();
-    const error: unknown = await copyMedia(deps, url.replace("PORT", port), new AbortController().signal).then(
+    const error: unknown = await copyMedia(
+      deps,
+      { url: url.replace("PORT", port), use: "any" },
+      new AbortController().signal,
+    ).then(
       () => "copied",
       (thrown: unknown) => thrown,
     );

@@ -64,7 +64,7 @@ describe("quota of an app's media bytes, when media are copied", () => {
 
   it("is never exceeded by files that are copied at the same time", async () => {
     await limit(35);
-    const rows = await copy(...Array.from({ length: 8 }, (_, file) => `ten bytes${file.toString()}`));
+    const rows = await copy(...Array.from({ length: 8 }, (_, file) => `GIF89a-10${file.toString()}`));
     expect(await used()).to.equal(30);
     const failed = rows.filter(({ status }) => status === "failed");
     expect(failed).to.have.length(5);
@@ -78,12 +78,12 @@ describe("quota of an app's media bytes, when media are copied", () => {
   });
 
   it("counts a file once, and not any more when it is collected", async () => {
-    await copy("cat", "cat", "horse");
-    expect(await used()).to.equal(8);
+    await copy("GIF89a", "GIF89a", "GIF89a-2");
+    expect(await used()).to.equal(14);
     await database.write((trx) => addToCounter(trx, counterKeys.mediaBytes(APP), 5));
     const differences = await database.write((trx) => compareCounters(trx, true));
     const ofBytes = differences.filter(({ what }) => what.includes("media-bytes"));
-    expect(ofBytes).to.deep.equal([{ what: `the total media-bytes:${APP}`, stored: "13", chain: "8" }]);
+    expect(ofBytes).to.deep.equal([{ what: `the total media-bytes:${APP}`, stored: "19", chain: "14" }]);
     await database.write((trx) => trx.updateTable("requests").set({ status: "failed" }).execute());
     await database.write((trx) => trx.updateTable("pins").set({ created_at: 1 }).execute());
     await collectMedia({ database, blocks }, Infinity);
@@ -92,15 +92,15 @@ describe("quota of an app's media bytes, when media are copied", () => {
   });
 
   it("stores nothing of a file that is larger than what is left", async () => {
-    await limit(10);
-    await copy("seven__");
+    await limit(14);
+    await copy("GIF89a7");
     const before = await blockCount();
-    const [row] = await copy("four");
+    const [row] = await copy("GIF89a-8");
     expect(row).to.include({ status: "failed", error_code: "quota_exceeded" });
     expect(JSON.stringify(row?.errors)).to.contain('"image"');
     expect(await blockCount()).to.equal(before);
-    const [small] = await copy("abc");
+    const [small] = await copy("GIF89a-");
     expect(small?.status).to.equal("pending");
-    expect(await used()).to.equal(10);
+    expect(await used()).to.equal(14);
   });
 });

@@ -34,7 +34,7 @@ class SlowBlocks extends BlockFiles {
 async function addJobs(database: Database, count: number): Promise<string[]> {
   const requests = await Promise.all(
     Array.from({ length: count }, (_, job) => {
-      const metadata = { image: `data:,${(job % JOBS).toString()}` };
+      const metadata = { image: `data:,GIF89a${(job % JOBS).toString()}` };
       return addRequest(database, { kind: "mint-erc721", collection: randomAddress(), to: randomAddress(), metadata });
     }),
   );

@@ -67,7 +67,7 @@ class IpfsCopyFixture {
   }
 
   copy(cid: CID | string) {
-    return copyMedia(this.deps, `ipfs://${cid.toString()}`, new AbortController().signal);
+    return copyMedia(this.deps, { url: `ipfs://${cid.toString()}`, use: "any" }, new AbortController().signal);
   }
 
   /** Copies. @returns error code and message; "copied" as the code without an error, "fault" for an error of the service. */
