@@ -113,6 +113,7 @@ function TransferForm({ document, holding }: FormProps) {
       <WriteForm
         fields={fields}
         main={[]}
+        concerns={concernsOf(holding)}
         target={{ method: "POST", path: "/v1/transfers" }}
         help={{ to_address: RECEIVER_HELP }}
         lists={{ to_address: wallets }}
@@ -140,6 +141,7 @@ function BurnForm({ document, holding }: FormProps) {
     <WriteForm
       fields={fields}
       main={[]}
+      concerns={concernsOf(holding)}
       target={{ method: "POST", path: "/v1/burns" }}
       submit="Burn for ever"
       busy="Burning …"
@@ -159,6 +161,11 @@ function BurnForm({ document, holding }: FormProps) {
       </p>
     </WriteForm>
   );
+}
+
+/** The token is fixed: what is wrong with it for the service is the number of copies. */
+function concernsOf({ nft }: Holding): Record<string, string> {
+  return nft.type === "ERC1155" ? { token_id: "amount" } : {};
 }
 
 function tokenOf({ from, contract, tokenId }: Holding) {

@@ -11,6 +11,8 @@ export interface WriteFormOptions<T> {
   fields: readonly Field[];
   /** Values to begin with, as the API writes them. */
   known?: Record<string, unknown>;
+  /** Fields that the screen fills in, and the field of the form that their errors concern. */
+  concerns?: Readonly<Record<string, string>>;
   /** Replaces values before the check, such as a user identifier by its address; or says what is wrong with them. */
   prepare?: (values: Values) => Promise<Values | Problem[]>;
   /** The body of the call. A text says why there is nothing to send. */
@@ -28,6 +30,8 @@ export interface WriteFormState<T> {
   busy: boolean;
   write: Write<T>;
   submit: () => void;
+  /** Checks the fields, and calls `then` if the service could be called with them. */
+  check: (then: () => void) => void;
   /** Sends the call again whose answer was lost. */
   retry: () => void;
   /** Back to the form, for a new call. */
@@ -35,7 +39,14 @@ export interface WriteFormState<T> {
 }
 
 /** What a form that writes holds and does. */
-export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteFormOptions<T>): WriteFormState<T> {
+export function useWriteForm<T>({
+  fields,
+  known,
+  concerns,
+  prepare,
+  bodyOf,
+  call,
+}: WriteFormOptions<T>): WriteFormState<T> {
   const id = useId();
   const [values, setValues] = useState<Values>(() => initialValues(fields, known));
   const { found, changed, place, change } = usePlaced();
@@ -48,9 +59,11 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
   };
   const settle = (state: WriteState<T>) => {
     if (state.is !== "refused") return;
-    show(state.fields.length === 0 ? [{ field: "body", message: state.message }] : state.fields);
+    const refused = state.fields.map((problem) => ({ ...problem, field: concerns?.[problem.field] ?? problem.field }));
+    show(refused.length === 0 ? [{ field: "body", message: state.message }] : refused);
   };
-  const check = async () => {
+  /** @returns null when there is nothing to send: the form then says why. */
+  const checked = async () => {
     const typed = withoutEmptyRows(fields, values);
     setValues(typed);
     const prepared = await (prepare?.(typed) ?? typed);
@@ -58,12 +71,23 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
     const body = Array.isArray(prepared) || problems.length > 0 ? null : bodyOf(prepared);
     if (body === null || typeof body === "string") {
       show(body === null ? problems : [{ field: "body", message: body }]);
-      return;
+      return null;
     }
     place(NO_PROBLEMS);
-    settle(await write.send(body));
+    return body;
   };
   const busy = checking || write.state.is === "sending";
+  const begin = (then: (body: Body) => Promise<void> | void) => {
+    // A second click while the first one is at work.
+    if (busy) return;
+    setChecking(true);
+    checked()
+      .then((body) => (body === null ? undefined : then(body)))
+      .catch(sayProblem)
+      .finally(() => {
+        setChecking(false);
+      });
+  };
   return {
     id,
     values,
@@ -75,15 +99,9 @@ export function useWriteForm<T>({ fields, known, prepare, bodyOf, call }: WriteF
       change(name);
     },
     submit: () => {
-      // A second click while the first one is at work.
-      if (busy) return;
-      setChecking(true);
-      check()
-        .catch(sayProblem)
-        .finally(() => {
-          setChecking(false);
-        });
+      begin(async (body) => settle(await write.send(body)));
     },
+    check: begin,
     retry: () => {
       write.again().then(settle, sayProblem);
     },

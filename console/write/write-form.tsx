@@ -51,7 +51,7 @@ export function WriteForm<T>(props: WriteFormProps<T>) {
         onSubmit={(event) => {
           event.preventDefault();
           if (confirm === undefined) form.submit();
-          else setAsking(true);
+          else form.check(() => setAsking(true));
         }}
       >
         {props.children}

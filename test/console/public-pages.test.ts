@@ -2,7 +2,14 @@ import { readFile } from "node:fs/promises";
 
 import { expect } from "chai";
 
-import { copied, expectNoAxeViolations, expectNoSidewaysScrolling, NARROW, useConsole } from "./support/browser.ts";
+import {
+  copied,
+  expectNoAxeViolations,
+  expectNoBrokenWords,
+  expectNoSidewaysScrolling,
+  NARROW,
+  useConsole,
+} from "./support/browser.ts";
 
 /** The variables of a style sheet, for light or for dark pages. */
 function variablesOf(css: string, scheme: "light" | "dark"): Map<string, string> {
@@ -25,6 +32,15 @@ describe("console > the pages around it", () => {
       for (const [name, value] of variables) expect(value, `${name}, ${scheme}`).to.equal(wanted.get(name));
     }
   });
+
+  for (const width of [390, 1024, 1280]) {
+    it(`break no words at ${width.toString()} px`, async () => {
+      const page = await web.browser.open(`${web.moneta.baseUrl}/docs/errors`, { viewport: { width, height: 800 } });
+      await page.locator("h1 img").waitFor();
+      await expectNoSidewaysScrolling(page);
+      await expectNoBrokenWords(page);
+    });
+  }
 
   for (const colorScheme of ["light", "dark"] as const) {
     it(`fit a phone and are readable, ${colorScheme}`, async () => {

@@ -259,6 +259,30 @@ describe("forms of the console that write", () => {
     await page.getByRole("row").filter({ hasText: "Burn" }).first().waitFor();
   });
 
+  it("burn copies: ask only for a number that can be burnt, and show what is wrong at the amount", async () => {
+    const { api } = console.moneta;
+    const wallet = await api.wallet();
+    const editions = await api.collection({ type: "ERC1155", name: "Editions" });
+    const copies = { collection_address: editions, token_id: 7, initial_supply: 2, initial_owner: wallet };
+    await api.completed("/v1/nfts", copies);
+    const page = await console.open({ screen: `/burn/${wallet}/${editions}/7` });
+    console.allowProblems(/422/);
+    const dialog = page.getByRole("dialog", { name: "This cannot be undone" });
+    const amount = page.getByLabel(/^Amount/);
+    const said = async () =>
+      page.locator(`#${(await amount.getAttribute("aria-describedby"))?.split(" ").join(", #") ?? ""}`).allInnerTexts();
+    await page.getByRole("button", { name: "Burn for ever" }).click();
+    await page.getByText("This field is required.").waitFor();
+    expect(await dialog.count()).to.equal(0);
+    await amount.fill("3");
+    await page.getByRole("button", { name: "Burn for ever" }).click();
+    await dialog.getByRole("button", { name: "Burn for ever" }).click();
+    await dialog.waitFor({ state: "hidden" });
+    await page.locator('[aria-invalid="true"]').waitFor();
+    expect((await said()).join(" ")).to.match(/fewer|enough|holds/i);
+    expect(await page.getByText("token_id").count()).to.equal(0);
+  });
+
   it("change a collection, and freeze it only after its name is typed", async () => {
     const page = await console.open({ screen: `/collections/${collection}` });
     await page.getByRole("link", { name: "Change" }).click();
