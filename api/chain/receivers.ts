@@ -58,7 +58,7 @@ export function createReceiverReads(client: ChainClient, service: { relay: strin
     if (codes === null) return addresses.map(() => UNKNOWN);
     const receivers = codes.map(receiverOf);
     const withCode = [...addresses.entries()].filter(([index]) => receivers[index]?.accepts === null);
-    const calls = withCode.map(([, address]) => hookCall(token, service.relay, address));
+    const calls = withCode.map(([, address]) => hookCall(token, { operator: service.relay, from: null, to: address }));
     const answers = await callEach(client, calls, { gas: service.gas, abort });
     for (const [position, [index]] of withCode.entries()) {
       const outcome = outcomeOf(answers[position] ?? "unknown", token, service.gas);
@@ -90,14 +90,27 @@ function receiverOf(code: string): Receiver {
   return { is: delegate === null ? "contract" : "delegated_account", delegate, accepts: null, reason: null };
 }
 
-function hookCall({ contract, type, tokenId }: ArrivingToken, relay: string, to: string): ContractCall {
+/**
+ * The call of a token's contract on its receiver.
+ * @param from who gives the token away; null: it is minted.
+ */
+export function hookCall(
+  { contract, type, tokenId }: ArrivingToken,
+  { operator, from, to }: { operator: string; from: string | null; to: string },
+  quantity = 1n,
+): ContractCall {
   const { selector } = HOOKS[type];
-  const parties = [addressWord(relay), uintWord(0n), uintWord(tokenId)];
-  const rest = type === "ERC721" ? [] : [uintWord(1n)];
+  const parties = [addressWord(operator), from === null ? uintWord(0n) : addressWord(from), uintWord(tokenId)];
+  const rest = type === "ERC721" ? [] : [uintWord(quantity)];
   const words = [...parties, ...rest];
   // The data of the hook are empty: where they stand, and their length.
   const data = wordCall(selector, ...words, uintWord(BigInt(32 * (words.length + 1))), uintWord(0n));
   return { from: contract, to, data };
+}
+
+/** Whether this is the answer of a receiver that takes the token. */
+export function acceptsBy(answer: string, type: CollectionType): boolean {
+  return answer.toLowerCase().startsWith(HOOKS[type].accepted);
 }
 
 /**
@@ -124,7 +137,7 @@ async function callEach(
 }
 
 function outcomeOf(answer: BoundedAnswer, { type }: ArrivingToken, gas: number): Pick<Receiver, "accepts" | "reason"> {
-  const { name, accepted } = HOOKS[type];
+  const { name } = HOOKS[type];
   const refused = (reason: string) => ({ accepts: false, reason });
   if (answer === "unknown") return { accepts: null, reason: null };
   if (answer === "failed")
@@ -133,7 +146,7 @@ function outcomeOf(answer: BoundedAnswer, { type }: ArrivingToken, gas: number):
     if (answer.reverted === "0x") return refused(`There is no \`${name}\`, or it reverts without a reason.`);
     return refused(`\`${name}\` refuses the token: ${revertText(answer.reverted.slice(0, REPORTED_REASON))}`);
   }
-  if (answer.returned.toLowerCase().startsWith(accepted)) return { accepts: true, reason: null };
+  if (acceptsBy(answer.returned, type)) return { accepts: true, reason: null };
   if (answer.returned === "0x") return refused(`There is no \`${name}\`: the code answers nothing.`);
   return refused(`\`${name}\` does not answer what the standard demands.`);
 }

@@ -1,11 +1,11 @@
-import { FunctionFragment, Interface } from "ethers";
-
 import { type Command, isDelegated, isMint, type Transfer } from "../domain/command.ts";
 import type { ChainClient, ContractCall } from "./client.ts";
 import { type CallFailure, failureOf } from "./codec/decode.ts";
 import type { ContractAddresses } from "./contracts.ts";
-import { RpcError } from "./errors.ts";
+import { AnswerTooLarge, RpcError } from "./errors.ts";
 import { delegateOf } from "./reads.ts";
+import { acceptsBy, hookCall } from "./receivers.ts";
+import type { RpcResult } from "./rpc.ts";
 
 /** The contracts that decide what a call of the relay does. */
 export type CalledContracts = Pick<ContractAddresses, "relay" | "delegate">;
@@ -49,34 +49,29 @@ export async function findRefusals(
     found[index] != null && command.kind === "transfer" && isDelegated(command) ? [{ index, command }] : [],
   );
   if (open.length === 0) return found;
-  const answers = await client.callsWithin(
-    open.map(({ command }) => hookOf(command)),
-    block,
-    gas,
-    { abort, answerBytes: MOST_ANSWERED },
-  );
+  const calls = open.map(({ command }) => hookOf(command));
+  const answers = await client
+    .callsWithin(calls, block, gas, { abort, answerBytes: MOST_ANSWERED })
+    .catch(noneIfTooLong);
   for (const [position, { index, command }] of open.entries()) {
     const answer = answers[position];
-    const accepts = answer?.ok === true && String(answer.value).startsWith(HOOKS[command.contractType].selector);
-    if (accepts) found[index] = null;
+    if (answer?.ok === true && acceptsBy(String(answer.value), command.contractType)) found[index] = null;
   }
   return found;
+}
+
+/** A receiver that takes a token answers 32 bytes. */
+function noneIfTooLong(error: unknown): RpcResult[] {
+  if (error instanceof AnswerTooLarge) return [];
+  throw error;
 }
 
 /** Longest answer of the receivers' hooks, in bytes. */
 const MOST_ANSWERED = 1_048_576;
 
-/** A receiver that takes a token answers with the selector of its hook. */
-const HOOKS = {
-  ERC721: FunctionFragment.from("onERC721Received(address,address,uint256,bytes)"),
-  ERC1155: FunctionFragment.from("onERC1155Received(address,address,uint256,uint256,bytes)"),
-} as const;
-const hooks = new Interface(Object.values(HOOKS));
-
-/** The call that the token's contract makes at its receiver. */
-function hookOf({ contract, contractType, from, to, tokenId, quantity }: Transfer): ContractCall {
-  const token = contractType === "ERC721" ? [tokenId] : [tokenId, quantity];
-  return { from: contract, to, data: hooks.encodeFunctionData(HOOKS[contractType], [from, from, ...token, "0x"]) };
+/** The call that the token's contract makes on its receiver when a wallet sends the token. */
+function hookOf({ contract, contractType: type, from, to, tokenId, quantity }: Transfer): ContractCall {
+  return hookCall({ contract, type, tokenId: BigInt(tokenId) }, { operator: from, from, to }, BigInt(quantity));
 }
 
 /** Who gets the token, if the call gives one away. */
