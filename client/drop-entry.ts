@@ -1,4 +1,5 @@
 // The entry `@moneta/client/drop` of the package: reads folders and tables of tokens, in Node and in browsers.
+export { checkArrivals } from "./drop/arrivals.ts";
 export {
   type Folder,
   type FolderContents,

@@ -3,6 +3,7 @@ import { join } from "node:path";
 
 import type { BulkItem, BulkWarning } from "../bulk-progress.ts";
 import { usersOf } from "../drop/receivers.ts";
+import { checkArrivals } from "../drop/arrivals.ts";
 import type { Owner } from "../drop/folder.ts";
 import { REPORT } from "../drop/layout.ts";
 import { lackOfRoom, makePlan, type Plan, type Target, wordsOf } from "../drop/plan.ts";
@@ -76,11 +77,12 @@ export interface DropPlan extends Plan<DropToken> {
  * for (const { source, message } of plan.problems) console.error(`${source}: ${message}`);
  */
 export async function checkDrop(options: DropOptions): Promise<Drop> {
-  const plan = await planOf(options, new DropService(options));
+  const service = new DropService(options);
+  const plan = await planOf(options, service);
   // A folder with problems cannot be compared with the one of an earlier run.
   const journal =
     plan.problems.length > 0 ? Journal.none(options.folder, plan.tokens.length) : await journalOf(options, plan);
-  addRoomProblem(plan, journal);
+  await checkBefore(plan, journal, service);
   return checked(plan, journal);
 }
 
@@ -100,7 +102,7 @@ export async function runDrop(options: RunOptions): Promise<Drop> {
   if (plan.problems.length > 0) return checked(plan, Journal.none(folder, plan.tokens.length));
   return locked(folder, async () => {
     const journal = await journalOf(options, plan);
-    addRoomProblem(plan, journal);
+    await checkBefore(plan, journal, service);
     if (plan.problems.length > 0) return checked(plan, journal);
     const { items } = journal.minting;
     const again = options.retryFailed === true ? journal.in("failed") : [];
@@ -167,11 +169,15 @@ function journalOf({ folder, url }: DropOptions, plan: DropPlan): Promise<Journa
   });
 }
 
-/** Only before anything was sent: later, `minted` counts tokens of this drop. */
-function addRoomProblem(plan: DropPlan, { start }: Journal): void {
+/** Only before anything was sent: later, `minted` counts tokens of this drop, and its batches are what they are. */
+async function checkBefore(plan: DropPlan, { start }: Journal, service: DropService): Promise<void> {
   if (plan.problems.length > 0 || start !== null) return;
   const message = lackOfRoom(plan.collection, plan.tokens.length);
   if (message !== null) plan.problems.push({ source: "collection", message });
+  const { address } = plan.collection;
+  const { problems, note } = await checkArrivals(plan, (addresses) => service.receivers(address, addresses));
+  plan.problems.push(...problems);
+  if (note !== null) plan.notes.push(note);
 }
 
 /** Of everything that the drop depends on: the checksum of this version first, then that of version 0.3.0. */

@@ -88,6 +88,18 @@ export class DropService {
     return lookUpUsers(names, { walletOf: (user) => this.walletOf(user), search }, false);
   }
 
+  /** @returns null when the service is older and cannot check receivers. */
+  async receivers(contract: string, addresses: readonly string[]): Promise<Shape<"CheckedReceiver">[] | null> {
+    const body = { contract_address: contract, addresses: [...addresses] };
+    const check = () => this.#client.POST("/v1/receivers/check", { body });
+    try {
+      return (await this.#call("check the receivers", check)).receivers;
+    } catch (error) {
+      if (refusalIn(error)?.status === 404) return null;
+      throw error;
+    }
+  }
+
   /** Stores a file. Repeating it changes nothing. @returns its URI. */
   async upload(path: string, { file, sha256 }: MediaFile): Promise<string> {
     const blob = await openAsBlob(path);

@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
@@ -9,6 +9,7 @@ import { type ApiProxy, startApiProxy } from "./support/api-proxy.ts";
 import { picture, useDrop } from "./support/use-drop.ts";
 
 const BATCH = "POST /v1/nfts/batch";
+const CHECK = "POST /v1/receivers/check";
 const MEDIA = "POST /v1/media";
 const REFUSED = { error_code: "validation_failed", message: "Not these items.", errors: null };
 
@@ -46,6 +47,45 @@ describe("command line: answers to a drop", () => {
       expect(await drop.mintedNames()).to.deep.equal(["Cat 1", "Cat 2", "Cat 3"]);
     });
   }
+
+  it("reports tokens that failed, and mints them again when asked, also with a service that cannot check receivers", async () => {
+    const unknown = { error_code: "not_found", message: "There is no such path.", errors: null };
+    proxy.intercept = ({ name }) => (name === CHECK ? { status: 404, body: unknown } : undefined);
+    // A contract that takes no tokens.
+    const to = ["--to", drop.collection];
+    expect((await drop.run(...to)).output).to.contain(
+      "This version of the service cannot check whether addresses accept",
+    );
+    expect(await run(...to)).to.include({ completed: 0, failed: 3, exit: 1 });
+    expect((await drop.report())[1]).to.match(/,failed,receiver_rejected/);
+    expect(await run(...to)).to.include({ failed: 3, exit: 1 });
+    expect(await run(...to, "--retry-failed")).to.include({ completed: 0, failed: 3, exit: 1 });
+    const { total } = await drop.moneta.api.ok<{ total: number }>("GET", "/v1/requests?status=failed&type=mint");
+    expect(total).to.equal(6);
+  });
+
+  it("checks 1,000 addresses at most, 100 with a call, and says how many", async () => {
+    const sent: string[][] = [];
+    proxy.intercept = ({ name, body }) => {
+      if (name !== CHECK) return undefined;
+      const { addresses } = JSON.parse(body.toString()) as { addresses: string[] };
+      sent.push(addresses);
+      const answer = { kind: "account", user_identifier: null, delegate: null };
+      const receivers = addresses.map((address, index) => {
+        const [accepts, message] = sent.length === 2 && index === 0 ? [null, "The node could not tell."] : [true, null];
+        return { ...answer, address, accepts, message };
+      });
+      return { status: 200, body: { receivers } };
+    };
+    await rm(join(place.path, "json"), { recursive: true });
+    const rows = Array.from({ length: 1_001 }, (_, index) => `1.svg,A,0x${(index + 1).toString(16).padStart(40, "0")}`);
+    await writeFile(join(place.path, "metadata.csv"), ["file,name,owner", ...rows, rows[0]].join("\n"));
+    expect((await drop.run()).output).to.contain(
+      "Whether tokens can arrive: 1000 of 1001 addresses were checked, and nothing is known about 1 of them.",
+    );
+    expect(sent.map(({ length }) => length)).to.deep.equal(Array.from({ length: 10 }, () => 100));
+    expect(new Set(sent.flat()).size).to.equal(1_000);
+  });
 
   it("keeps a batch whose answer was lost when its repetition is too large", async () => {
     proxy.intercept = ({ name }) => {

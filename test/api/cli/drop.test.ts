@@ -152,15 +152,18 @@ describe("command line: drop", () => {
       ]);
     });
 
-    it("reports tokens that failed, and mints them again when asked", async () => {
+    it("asks whether the tokens can arrive, and sends nothing when they cannot", async () => {
       // A contract that takes no tokens.
-      expect(await json("--yes", "--to", drop.collection)).to.include({ completed: 0, failed: 3, exit: 1 });
-      expect((await report())[1]).to.match(/,failed,receiver_rejected/);
-      expect(await json("--yes", "--to", drop.collection)).to.include({ failed: 3, exit: 1 });
-      const again = await json("--yes", "--to", drop.collection, "--retry-failed");
-      expect(again).to.include({ completed: 0, failed: 3, exit: 1 });
-      const { total } = await moneta.api.ok<{ total: number }>("GET", "/v1/requests?status=failed&type=mint");
-      expect(total).to.equal(6);
+      for (const more of [[], ["--yes"]]) {
+        const [problem, ...others] = await problems(...more, "--to", drop.collection);
+        expect(others).to.deep.equal([]);
+        expect(problem)
+          .to.match(new RegExp(`^json/1.json: ${drop.collection} does not accept the token: `))
+          .and.to.contain("This concerns 2 more tokens.");
+      }
+      expect(await minted()).to.deep.equal([]);
+      const { output } = await run("--to", randomAddress());
+      expect(output).to.contain("Whether tokens can arrive: 1 of 1 address was checked.");
     });
 
     it("refuses a collection that the app does not have, and calls without a token or a receiver", async () => {

@@ -16,7 +16,7 @@ const README = "client/README.md";
 /** What the examples of the docs comments build on. */
 const EXAMPLES_KNOW = `
 import { answerOf, ApiRefusal, ConnectionFailed, createClient, RequestFailed, RequestTimeout, type Shape, verifyWebhook, WebhookRefused } from "@moneta/client";
-import { checkReceivers, type Folder, type FolderContents, FolderProblem, lackOfRoom, lookUpUsers, makePlan, type Plan, plannedTokens, readFolder, type Target, textNames, textOfBytes, usersOf } from "@moneta/client/drop";
+import { checkArrivals, checkReceivers, type Folder, type FolderContents, FolderProblem, lackOfRoom, lookUpUsers, makePlan, type Plan, plannedTokens, readFolder, type Target, textNames, textOfBytes, usersOf } from "@moneta/client/drop";
 import { checkDrop, type DropOptions, DropStopped, runDrop } from "@moneta/client/drop-node";
 import { advance, type BulkItems, BulkMint, bulkMint, type BulkProgress, type BulkStep, BulkStopped, itemsIn, newProgress } from "@moneta/client/bulk";
 declare const client: import("@moneta/client").Client;
