@@ -7,7 +7,7 @@ import { requireWritableFolder } from "../../api/shared/folder.ts";
 import { STATE_FILE } from "./kept-state.ts";
 import { codeOf } from "./problem.ts";
 
-const DATABASE = "moneta.sqlite";
+export const DATABASE = "moneta.sqlite";
 const LOCK = "start.lock";
 /** SQLite's companion files. Without its `-wal` a database that was not closed lacks the last writes. */
 const COMPANIONS = ["-wal", "-shm"];

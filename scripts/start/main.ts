@@ -43,7 +43,7 @@ async function run(wanted: StartOptions, stop: AbortController): Promise<void> {
     const loading = import("./run-service.ts");
     // If it fails, `await loading` below reports it.
     loading.catch(() => undefined);
-    const { chain, continued, keeper } = await openChain({ options, abort: stop.signal, say });
+    const { chain, continued, tour, keeper } = await openChain({ options, abort: stop.signal, say });
     const saving = new AbortController();
     void chain.died.then(({ text }) => {
       stop.abort(new ChainEnded(`The local chain has ended (${text}). Its log is ${options.dataDir}/chain.log.`));
@@ -51,7 +51,7 @@ async function run(wanted: StartOptions, stop: AbortController): Promise<void> {
     const keeping = keeper?.run(saving.signal);
     try {
       const { runService } = await loading;
-      await runService(options, { chain, continued }, stop.signal);
+      await runService(options, { chain, continued, tour }, stop.signal);
     } finally {
       saving.abort();
       await keeping;

@@ -6,6 +6,7 @@ import { promisify } from "node:util";
 import { anvilBinary } from "../scene/anvil.ts";
 import { ChainDidNotStart, type LocalChain, startAnvil, startHardhat } from "./chain.ts";
 import { hasDatabase, setDatabaseAside } from "./data-folder.ts";
+import { dropKeptApps, keepApps, requireLocalDatabase, useKeptApps } from "./kept-apps.ts";
 import { hasState, StateKeeper, type UnpackedState, unpackState } from "./kept-state.ts";
 import type { StartOptions } from "./options.ts";
 import { Problem } from "./problem.ts";
@@ -19,6 +20,8 @@ interface OpenedChain {
   chain: LocalChain;
   /** Whether it has the blocks of the last start, so that the database and the token go on. */
   continued: boolean;
+  /** Whether the tour may run: no app of an earlier chain is there, whose webhook it would replace. */
+  tour: boolean;
   /** Saves the state of the chain; null where nothing can. */
   keeper: StateKeeper | null;
 }
@@ -35,19 +38,23 @@ interface Opening {
  */
 export async function openChain(opening: Opening): Promise<OpenedChain> {
   const { options, abort, say } = opening;
+  requireLocalDatabase(options.dataDir);
+  useKeptApps(options.dataDir);
   const place = { port: options.rpcPort, logFile: join(options.dataDir, "chain.log") };
   const program = await usableAnvil();
   if (program === null) {
     const chain = await startHardhat(place, abort);
     say("Anvil is not installed (there is a package for Linux on x64 only), so data are not kept after this start.");
-    setAside(opening, `The last chain is gone: ${NEW}`);
-    return { chain, continued: false, keeper: null };
+    const tour = await beginAnew(opening, chain, `The last chain is gone: ${NEW}`);
+    return { chain, continued: false, tour, keeper: null };
   }
   const start = (state: UnpackedState | null) => startAnvil(place, { program, state }, abort);
   const kept = options.fresh ? `Because of --fresh, ${NEW}` : await continueChain(opening, start);
   const chain = typeof kept === "string" ? await start(null) : kept;
-  if (typeof kept === "string") setAside(opening, kept);
-  return { chain, continued: typeof kept !== "string", keeper: new StateKeeper(chain.rpcUrl, options.dataDir, say) };
+  const tour = typeof kept === "string" && (await beginAnew(opening, chain, kept));
+  if (typeof kept !== "string") dropKeptApps(options.dataDir);
+  const keeper = new StateKeeper(chain.rpcUrl, options.dataDir, say);
+  return { chain, continued: typeof kept !== "string", tour, keeper };
 }
 
 /** @returns the chain of the last start, or why it cannot go on. */
@@ -86,9 +93,24 @@ async function continueChain(
   return `The last start was killed before it saved the newest blocks: ${NEW}`;
 }
 
-function setAside({ options: { dataDir }, say }: Opening, why: string): void {
-  const aside = setDatabaseAside(dataDir, new Date());
-  if (aside !== null) say(`${why} The old one was renamed: ${aside}`);
+/** Sets the old database aside, and keeps its apps unless the user wants an empty one. @returns whether nothing was kept. */
+async function beginAnew(
+  { options: { dataDir, fresh }, say }: Opening,
+  chain: LocalChain,
+  why: string,
+): Promise<boolean> {
+  try {
+    if (fresh) dropKeptApps(dataDir);
+    const kept = fresh ? null : keepApps(dataDir);
+    const aside = setDatabaseAside(dataDir, new Date());
+    useKeptApps(dataDir);
+    if (aside !== null) say(`${why} The old one was renamed: ${aside}`);
+    if (kept !== null) say(kept);
+    return kept === null;
+  } catch (error) {
+    await chain.stop();
+    throw error;
+  }
 }
 
 /** Path of Anvil, if it runs on this system. */

@@ -19,6 +19,8 @@ interface Ground {
   chain: LocalChain;
   /** Whether the chain and the database are those of the last start. */
   continued: boolean;
+  /** Whether the tour may run. */
+  tour: boolean;
 }
 
 /**
@@ -37,7 +39,7 @@ export async function runService(options: StartOptions, ground: Ground, stop: Ab
 }
 
 async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): Promise<never> {
-  const { chain, continued } = ground;
+  const { chain, tour } = ground;
   const settings = serviceSettings(options, chain.rpcUrl);
   const logFile = join(options.dataDir, "service.log");
   const logger = pino({ level: settings.logLevel }, pino.destination({ dest: logFile, append: true, sync: true }));
@@ -52,7 +54,7 @@ async function serve(options: StartOptions, ground: Ground, stop: AbortSignal): 
     });
     await writeServiceSettings(options, chain.rpcUrl);
     sayWhatRuns(options, ground, service);
-    if (options.tour && !continued)
+    if (options.tour && tour)
       await runTour({
         baseUrl: settings.publicUrl,
         token,

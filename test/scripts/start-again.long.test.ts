@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 
+import BetterSqlite3 from "better-sqlite3";
 import { expect } from "chai";
 
 import { Rpc } from "../../api/chain/rpc.ts";
@@ -74,6 +75,9 @@ describe("npm start, again", () => {
 
   const state = () => join(dataDir, STATE);
 
+  const newest = (database: BetterSqlite3.Database) =>
+    Number(database.prepare("select coalesce(max(position), 0) from events").pluck().get());
+
   it("goes on where Ctrl-C stopped it: the same token, data and pictures, without the tour", async () => {
     const first = await run();
     expect(first.program.output).to.contain("Create two wallets");
@@ -131,8 +135,17 @@ describe("npm start, again", () => {
     await end(again.program);
   });
 
-  it("begins anew after kill -9 when the newest block was not saved, and renames the database", async () => {
+  it("keeps app, token, webhook, users and quotas after kill -9 when the newest block was not saved", async () => {
     const { program, token, api } = await run([], { TOUR: "0" });
+    // Nobody listens there: the events of the old chain stay due.
+    const webhook = { url: `http://127.0.0.1:${(await freePort()).toString()}/hook` };
+    await api.ok("PUT", "/v1/webhook", webhook);
+    const users = { alice: (await look(api)).alice, bob: await api.wallet("bob") };
+    const database = new BetterSqlite3(join(dataDir, "moneta.sqlite"));
+    database.exec("update apps set quota_mints = 77");
+    const secrets = (from: BetterSqlite3.Database) => from.prepare("select url, secrets from webhooks").all();
+    const [kept, position] = [secrets(database), newest(database)];
+    database.close();
     await newestBlockSaved();
     const older = await readFile(state());
     expect((await api.done("/v1/collections", { type: "ERC721", name: "Lost", symbol: "L" })).status).to.equal(
@@ -146,9 +159,42 @@ describe("npm start, again", () => {
       again.program,
       /^The last start was killed before it saved the newest blocks: the local chain and/m,
     );
-    expect(again.token).to.not.equal(token);
+    expect(again.program.output).to.match(
+      /^Kept: apps, API tokens, webhooks, users with their addresses, .*\. Gone with the old chain: 3 collections, \d+ tokens and \d+ requests\.$/m,
+    );
+    expect(again.token).to.equal(token);
     expect(await again.api.ok<{ total: number }>("GET", "/v1/collections")).to.include({ total: 0 });
+    expect((await look(again.api)).alice).to.equal(users.alice);
+    expect((await again.api.ok<{ address: string }>("GET", "/v1/accounts/user/bob")).address).to.equal(users.bob);
+    expect(await again.api.ok("GET", "/v1/webhook")).to.include(webhook);
+    const { events } = await again.api.ok<{ events: unknown[] }>("GET", "/v1/events");
+    expect(events).to.deep.equal([]);
+    // It works: the new chain mints to the same wallet, with the next position of the feed.
+    const collection = await again.api.collection({ type: "ERC721" });
+    const minted = { collection_address: collection, to_address: users.alice, name: "New" };
+    expect((await again.api.done("/v1/nfts", minted)).status).to.equal("completed");
+    const after = new BetterSqlite3(join(dataDir, "moneta.sqlite"), { readonly: true });
+    expect(secrets(after)).to.deep.equal(kept);
+    expect(after.prepare("select distinct quota_mints from apps").pluck().all()).to.deep.equal([77]);
+    expect(after.prepare("select min(position) from events").pluck().get()).to.be.above(position);
+    after.close();
+    await again.api.ok("DELETE", "/v1/webhook");
     await end(again.program);
+  });
+
+  it("does not touch the database of another chain", async () => {
+    const other = join(folder.path, "other");
+    await mkdir(other);
+    const database = new BetterSqlite3(join(other, "moneta.sqlite"));
+    database.exec("create table meta (key text, value text); insert into meta values ('chain_id', '11155111')");
+    database.close();
+    const program = start({ ...ports, DATA_DIR: other, TOUR: "0" }, ["--fresh"]);
+    started.push(program);
+    expect(await program.gone()).to.equal(1);
+    expect(program.output).to.match(
+      /moneta\.sqlite belongs to chain 11155111, not to a local chain\. Nothing was changed\./,
+    );
+    expect(await readdir(other)).to.include("moneta.sqlite");
   });
 
   const damages: [string, () => Promise<void>][] = [
@@ -240,7 +286,7 @@ describe("npm start, again", () => {
     expect(await readdir(dataDir)).to.not.include(STATE);
     const second = await run([], { TOUR: "0", NODE_OPTIONS: WITHOUT_ANVIL });
     await expectAside(second.program, /^The last chain is gone: /m);
-    expect(second.token).to.not.equal(first.token);
+    expect(second.token).to.equal(first.token);
     await end(second.program);
     // And with Anvil again.
     const { program } = await run([], { TOUR: "0" });
