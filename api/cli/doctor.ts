@@ -56,7 +56,7 @@ function settingsCheck(env: Environment): Check {
           `${overridden.join(", ")}: the environment has another value than ${file ?? ""}, and takes precedence. Unset it in the shell, or ` +
             `correct the file.`,
         );
-  return { name: "settings", asksChain: false, run: async () => [finding] };
+  return { name: "settings", asksChain: false, run: () => Promise.resolve([finding]) };
 }
 
 /** What the checks of the doctor read. */
