@@ -65,7 +65,11 @@ describe("command line: hosted media", () => {
       await api.settled(answer.body.request_id);
     }
     // Nothing refers to it any more, but it was stored just now.
-    expect(await json("media", "collect")).to.deep.equal({ kept: 3, removed: 1, removed_bytes: "replaced".length });
+    expect(await json("media", "collect")).to.deep.equal({
+      kept: 3,
+      removed: 1,
+      removed_bytes: "GIF89areplaced".length,
+    });
     expect(await blockNames()).to.deep.equal([kept, shared, young].sort());
     expect((await fetch(`${moneta.baseUrl}/ipfs/${replaced}`)).status).to.equal(404);
     expect((await fetch(`${moneta.baseUrl}/ipfs/${shared}`)).status).to.equal(200);

@@ -42,7 +42,7 @@ describe("a process with all roles", () => {
     for (const name of ["api/v1", "api/commands", "express", "helmet", "pino-http"])
       expect(worker.has(name), name).to.equal(false);
     const never = ["api/content/node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
-    for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type"])
+    for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type", "saxes"])
       expect(main.has(name) || worker.has(name), name).to.equal(false);
   });
 
