@@ -57,7 +57,7 @@ type PageOfList = {
 /** The header of a call that can be made safe to repeat. */
 type Repeatable = {
   /**
-   * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null do not count. Use a new random value for each new call.
+   * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null or an empty text do not count. Use a new random value for each new call.
    * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
    */
   "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -1729,7 +1729,7 @@ export interface components {
   };
   parameters: {
     /**
-     * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null do not count. Use a new random value for each new call.
+     * @description Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null or an empty text do not count. Use a new random value for each new call.
      * @example 7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11
      */
     IdempotencyKey: string;

@@ -74,18 +74,18 @@ function bytesOf({ endpoint, text }: IdempotentCall): string {
   return `${endpoint}\n${text}`;
 }
 
-/** The same text for all bodies that mean the same: white space, the order of keys, and fields that are null do not count. */
+/** The same text for all bodies that mean the same: white space, the order of keys, and fields that are null or an empty text do not count. */
 function meaningOf({ endpoint, value }: IdempotentCall): string {
-  return `${endpoint}\n${JSON.stringify(withoutNulls(value), inOrder)}`;
+  return `${endpoint}\n${JSON.stringify(withoutEmpty(value), inOrder)}`;
 }
 
-/** null counts as left out in the fields of a call and of a batch's items, not within their values. */
-function withoutNulls(value: unknown): unknown {
+/** null and an empty text count as left out in the fields of a call and of a batch's items, not within their values. */
+function withoutEmpty(value: unknown): unknown {
   if (!isObject(value)) return value;
-  const fields = Object.entries(value).filter(([, field]) => field !== null);
+  const fields = Object.entries(value).filter(([, field]) => field !== null && field !== "");
   const isBatch = Array.isArray(value["items"]);
   return Object.fromEntries(
-    fields.map(([name, field]) => [name, isBatch && Array.isArray(field) ? field.map(withoutNulls) : field]),
+    fields.map(([name, field]) => [name, isBatch && Array.isArray(field) ? field.map(withoutEmpty) : field]),
   );
 }
 

@@ -39,7 +39,7 @@ export const IDEMPOTENCY_KEY = {
   name: "Idempotency-Key",
   in: "header",
   description:
-    "Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null do not count. Use a new random value for each new call.",
+    "Makes the call safe to repeat: the same key with the same body gets the first answer again, and nothing happens twice. The body is compared as parsed JSON: white space, the order of keys and fields that are null or an empty text do not count. Use a new random value for each new call.",
   schema: { type: "string", pattern: "^[!-~]{1,255}$" },
   example: "7b0f3c52-6f0e-4d7e-9d0a-4f1f0f0f8a11",
 } as const;

@@ -121,11 +121,14 @@ const soulboundInput = optional(z.boolean()).meta({
 const newOwnerInput = optional(destination).meta({
   description: "Owner of the contract. You must control this address. By default the service is the owner.",
 });
+/** White space, characters that nothing shows, and the blank of Braille. */
+const BLANK = /^[\s\p{Default_Ignorable_Code_Point}\p{Cf}\u2800]+$/u;
+
 /** Text that is not only white space: it names the contract, and can never be changed. */
 function visible(longest: number) {
   return text(longest, 1).check((context) => {
     const { value } = context;
-    if (value !== "" && value.trim() === "") refuse(context, "too_short", "Must not be only white space.");
+    if (BLANK.test(value)) refuse(context, "too_short", "Must not be only white space.");
   });
 }
 
@@ -203,8 +206,8 @@ function baseUriFault(type: CollectionType, uri: string): string | null {
     return hasPlace ? null : "Must contain {id} for an ERC1155 collection: clients replace it with the token id.";
   if (hasPlace)
     return "Must not contain {id}: the contract of an ERC721 collection appends the token id, as in https://cats.example/1.";
-  if (/^ipfs:\/\/[^/]+$/i.test(uri))
-    return "Must have a path behind the CID, at least a slash: the contract appends the token id.";
+  if (/^(ipfs|ar):\/\/[^/]+$/i.test(uri))
+    return "Must have a path behind the CID or the transaction, at least a slash: the contract appends the token id.";
   return null;
 }
 export type CreateCollectionBody = z.output<ReturnType<typeof createCollectionBody>>;

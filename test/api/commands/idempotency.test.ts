@@ -93,6 +93,7 @@ describe("Idempotency-Key", () => {
         '{"attributes":[{"y":2,"x":1}],"a":1}',
       ],
       ["other white space", '{"name":"A"}', '{\n  "name" : "A" }\n'],
+      ["an added empty text", '{"name":"A"}', '{"name":"A","image":""}'],
       ["an added null", '{"name":"A"}', '{"name":"A","image":null}'],
       ["an escaped letter", '{"name":"A"}', '{"name":"\\u0041"}'],
     ] as const) {

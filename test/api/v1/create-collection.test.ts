@@ -181,7 +181,13 @@ describe("POST /v1/collections", () => {
       { ...SELF_HOSTED, base_uri: "ipfs://bafybeicats" },
       { base_uri: "invalid_format" },
     ],
+    [
+      "self-hosted ERC721 whose base_uri is a transaction of Arweave alone",
+      { ...SELF_HOSTED, base_uri: "ar://tx_" },
+      { base_uri: "invalid_format" },
+    ],
     ["whose name is only white space", { ...HOSTED, name: " \t\u00a0" }, { name: "too_short" }],
+    ["whose name nobody can see", { ...HOSTED, name: "\u200b\u2060\u3164\u2800 " }, { name: "too_short" }],
     ["whose symbol is only white space", { ...HOSTED, symbol: " " }, { symbol: "too_short" }],
     ["without a name", { ...HOSTED, name: "" }, { name: "too_short" }],
     [
