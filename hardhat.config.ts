@@ -2,6 +2,7 @@ import { createRequire } from "node:module";
 
 import toolbox from "@nomicfoundation/hardhat-toolbox-mocha-ethers";
 import { configVariable, defineConfig, task } from "hardhat/config";
+import { ArgumentType } from "hardhat/types/arguments";
 
 import { CUSTOM_NETWORK, NETWORKS, rpcVariable } from "./api/config/networks.ts";
 import { ownWarnings } from "./scripts/contracts/warnings.ts";
@@ -27,18 +28,21 @@ const settings = {
   metadata: { bytecodeHash: "none" },
 };
 
+/** Without it, the help would show the empty default beside what the description says. */
+const OPTIONAL = { type: ArgumentType.STRING_WITHOUT_DEFAULT, defaultValue: undefined } as const;
+
 const deploy = task("deploy", "Deploys the contracts; running it again is safe")
-  .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", defaultValue: "" })
+  .addOption({ name: "owner", description: "Owner of the relay (default: the deployer)", ...OPTIONAL })
   .addOption({
     name: "operators",
     description: "Lane addresses, separated by commas (default: derived from SEED_FILE)",
-    defaultValue: "",
+    ...OPTIONAL,
   })
-  .addOption({ name: "publicUrl", description: "Public URL of the service (default: PUBLIC_URL)", defaultValue: "" })
+  .addOption({ name: "publicUrl", description: "Public URL of the service (default: PUBLIC_URL)", ...OPTIONAL })
   .addOption({
     name: "storage",
     description: "Storage of new ERC721 collections: compact or standard (default: compact, or as chosen before)",
-    defaultValue: "",
+    ...OPTIONAL,
   })
   .addFlag({ name: "dryRun", description: "Check the chain, print the cost and send nothing" })
   .addFlag({ name: "verify", description: "Publish the sources at Sourcify, and at Etherscan with ETHERSCAN_API_KEY" })
@@ -56,7 +60,7 @@ const relay = task("relay", "Shows or changes the state of the relay; its owner 
     description: "Addresses of operators, or request numbers to cancel",
     defaultValue: [],
   })
-  .addOption({ name: "relay", description: "Address of the relay (default: of the deployment file)", defaultValue: "" })
+  .addOption({ name: "relay", description: "Address of the relay (default: of the deployment file)", ...OPTIONAL })
   .setAction(() => import("./scripts/relay/task.ts"))
   .build();
 

@@ -9,7 +9,7 @@ import { administer } from "../operate/deploy/administer.ts";
 import type { Say } from "../operate/deploy/announce.ts";
 import { deployContracts } from "../operate/deploy/deploy-contracts.ts";
 import { readDeploymentFile } from "../operate/deploy/journal.ts";
-import { type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
+import { type DeployOptions, type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
 import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
 import { verifyDeployment } from "../operate/deploy/verify.ts";
@@ -29,11 +29,7 @@ Safe's Transaction Builder reads them. Send them in their order, each as a trans
 gas than the chain allows in one transaction. Then run the same command again, until it says "Nothing is left to sign." and ends
 with exit code 0.`;
 
-interface Options extends KeyPlace {
-  owner: string;
-  operators: string;
-  publicUrl: string;
-  storage: string;
+interface Options extends KeyPlace, DeployOptions {
   from?: string;
   unsigned?: string;
   dryRun?: true;
@@ -51,13 +47,12 @@ export function deploy(terminal: Terminal): Command {
     json: "{chain_id, deployment_file (null after a dry run, or while contracts are missing), ready, unsigned: [{name, to, data}], verified (null without --verify)}",
     notes: NOTES,
   })
-    .option("--owner <address>", "owner of the relay (default: the account that deploys)", "")
-    .option("--operators <addresses>", "addresses of the lanes, separated by commas (default: those of the seed)", "")
-    .option("--public-url <url>", "public URL of the service (default: PUBLIC_URL)", "")
+    .option("--owner <address>", "owner of the relay (default: the account that deploys)")
+    .option("--operators <addresses>", "addresses of the lanes, separated by commas (default: those of the seed)")
+    .option("--public-url <url>", "public URL of the service (default: PUBLIC_URL)")
     .option(
       "--storage <storage>",
       "storage of new ERC721 collections: compact (mints cost less) or standard (default: as chosen before, else compact)",
-      "",
     )
     .option("--key-file <file>", "file with the private key of the account that pays")
     .option("--key-command <command>", "shell command that prints that key, such as one of a password manager")

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // create-moneta-app <folder> [--client <file>] [--url <url>]: copies the template. It installs nothing and asks nobody.
-import { cp, mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { copyFile, cp, mkdir, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
@@ -17,6 +17,11 @@ async function main() {
     throw error.code === "ENOTDIR" ? new Mistake(`${folder} is a file. Name a new or an empty folder.`) : error;
   });
   if (existing.length > 0) throw new Mistake(`${folder} is not empty. Name a new or an empty folder.`);
+  if (client !== undefined && !(await stat(client).catch(() => null))?.isFile()) {
+    throw new Mistake(
+      `--client must be the file of the package, such as moneta-client.tgz, and ${client} is not a file.`,
+    );
+  }
 
   const { version } = JSON.parse(await readFile(new URL("package.json", import.meta.url), "utf8"));
   await mkdir(folder, { recursive: true });
@@ -25,7 +30,9 @@ async function main() {
   await rename(join(folder, "gitignore"), join(folder, ".gitignore"));
   const manifest = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   manifest.name = nameOf(folder);
-  manifest.dependencies["@moneta/client"] = client === undefined ? version : `file:${client}`;
+  // A copy, so that the app can be installed on other machines.
+  if (client !== undefined) await copyFile(client, join(folder, basename(client)));
+  manifest.dependencies["@moneta/client"] = client === undefined ? version : `file:${basename(client)}`;
   await writeFile(join(folder, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
   const token = process.env.MONETA_TOKEN ?? "";
   const settings = [

@@ -6,16 +6,12 @@ import { parseSettings } from "../../api/config/settings.ts";
 import { firstNode } from "../../api/context/chain-link.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
-import { readPlan } from "../../api/operate/deploy/plan.ts";
+import { type DeployOptions, readPlan } from "../../api/operate/deploy/plan.ts";
 import { verifyDeployment } from "../../api/operate/deploy/verify.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess, runTask } from "./access.ts";
 
-interface Arguments {
-  owner: string;
-  operators: string;
-  publicUrl: string;
-  storage: string;
+interface Arguments extends DeployOptions {
   dryRun: boolean;
   verify: boolean;
 }

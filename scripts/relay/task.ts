@@ -8,7 +8,7 @@ import { runTask } from "../deploy/access.ts";
 interface Arguments {
   action: string;
   values: string[];
-  relay: string;
+  relay?: string | undefined;
 }
 
 /**
@@ -24,7 +24,7 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
   const connection = await hre.network.create();
   const { provider, getSigners } = connection.ethers;
   const { deploymentsDir } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
-  const place = await findRelay(args.relay, deploymentsDir, provider);
+  const place = await findRelay(args.relay ?? "", deploymentsDir, provider);
   const signerOf = async (owner: string) => {
     for (const account of await getSigners()) if ((await account.getAddress()) === owner) return account;
     return null;

@@ -22,15 +22,23 @@ export interface Plan {
   folder: string;
 }
 
+/** The options of both `deploy` commands, as they are typed. */
+export interface DeployOptions {
+  owner?: string | undefined;
+  operators?: string | undefined;
+  publicUrl?: string | undefined;
+  storage?: string | undefined;
+}
+
 /** @throws OperatorError that names the wrong option or variable. */
 export async function readPlan(
   env: Environment,
-  options: { owner: string; operators: string; publicUrl: string; storage: string; dryRun: boolean },
+  options: DeployOptions & { dryRun: boolean },
   provider: Provider,
   deployer: string,
 ): Promise<Plan> {
   const { chainId } = await provider.getNetwork();
-  const publicUrl = options.publicUrl === "" ? env["PUBLIC_URL"] : options.publicUrl;
+  const { publicUrl = env["PUBLIC_URL"] } = options;
   if (publicUrl === undefined || publicUrl === "") {
     throw new OperatorError(
       "The public URL of the service is missing: pass --public-url https://… or set PUBLIC_URL. The URIs of hosted metadata start with it.",
@@ -39,9 +47,9 @@ export async function readPlan(
   const settings = parseSettings({ ...env, PUBLIC_URL: publicUrl });
   return {
     chainId,
-    owner: options.owner === "" ? deployer : readAddress(options.owner, "--owner"),
+    owner: options.owner === undefined ? deployer : readAddress(options.owner, "--owner"),
     operators:
-      options.operators === ""
+      options.operators === undefined
         ? await lanesOfSeed(settings)
         : options.operators.split(",").map((text) => readAddress(text.trim(), "--operators")),
     hostedBase: `${settings.publicUrl}/metadata/`,
@@ -52,8 +60,8 @@ export async function readPlan(
 }
 
 /** @throws OperatorError when the option names another storage than those that there are. */
-function readStorage(option: string): CollectionStorage | null {
-  if (option === "") return null;
+function readStorage(option: string | undefined): CollectionStorage | null {
+  if (option === undefined) return null;
   const found = STORAGES.find((storage) => storage === option);
   if (found !== undefined) return found;
   throw new OperatorError(`--storage: ${option} is not a storage. It is ${STORAGES.join(" or ")}.`);

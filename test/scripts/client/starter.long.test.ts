@@ -1,5 +1,5 @@
 import { readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 
 import { expect } from "chai";
 
@@ -26,6 +26,8 @@ describe("create-moneta-app, from its package in an empty folder", () => {
     const made = await create(app, "--client", client);
     expect(made.code, made.errors).to.equal(0);
     expect(made.output).to.contain(`cd ${app}`);
+    // The app can be moved, and installed on another machine.
+    expect(await readFile(join(app, "package.json"), "utf8")).to.contain(`"file:${basename(client)}"`);
     await installPackages();
     server = start();
     [url = ""] = await server.printed(/http:\/\/localhost:\d+/);
