@@ -8,7 +8,7 @@ import type { Database } from "../store/db/database.ts";
 import type { Db } from "../store/db/sql.ts";
 import { countProcesses, type SharedRole } from "../store/db/presence.ts";
 import { countDeliveries, readPipeline } from "../store/metrics/pipeline.ts";
-import { readReasons } from "../store/metrics/reasons.ts";
+import { readReasons } from "../store/sending/reasons.ts";
 import { spentSince } from "../store/sending/spent.ts";
 import { type ChainState, readChainState } from "./chain-state.ts";
 import { Source } from "./source.ts";

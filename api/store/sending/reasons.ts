@@ -4,7 +4,7 @@ import type { PipelineReasons, StoredReason } from "../../domain/waiting-for.ts"
 import { readMeta } from "../db/meta.ts";
 import { countProcesses } from "../db/presence.ts";
 import type { Db } from "../db/sql.ts";
-import { allLanes } from "../sending/lanes.ts";
+import { allLanes } from "./lanes.ts";
 
 /**
  * What the processes that send and follow requests have stored about themselves.
