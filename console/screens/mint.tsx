@@ -8,6 +8,7 @@ import { fieldsOfVariant, type MintVariant, mintVariant } from "../forms/model/v
 import { readApiDocument } from "../write/api-document.ts";
 import { closedBecause, readCollection } from "../service/collections.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
+import { receiverNotes } from "../write/receiver-note.tsx";
 import { RECEIVER_HELP, withReceivers } from "../write/receivers.ts";
 import { Taken } from "../write/taken.tsx";
 import { WalletList } from "../write/wallet-list.tsx";
@@ -71,10 +72,11 @@ function MintForm({ document, collection, closed }: MintFormProps) {
         main={["name", "description", "image", "attributes"]}
         help={{ to_address: RECEIVER_HELP, initial_owner: RECEIVER_HELP }}
         lists={{ to_address: wallets, initial_owner: wallets }}
+        notes={receiverNotes(RECEIVERS, address)}
         target={{ method: "POST", path: "/v1/nfts" }}
         submit="Mint"
         busy="Minting …"
-        prepare={(values) => withReceivers(values, RECEIVERS)}
+        prepare={(values) => withReceivers(values, RECEIVERS, address)}
         bodyOf={(values) => ({ collection_address: address, ...bodyOf(fields, values) })}
         call={(body, key) =>
           client().POST("/v1/nfts", { body: body as unknown as Shape<"Mint">, headers: { "Idempotency-Key": key } })

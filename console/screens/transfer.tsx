@@ -8,6 +8,7 @@ import type { ApiDocument } from "../forms/model/schema.ts";
 import { burnVariant, fieldsOfVariant, transferVariant } from "../forms/model/variants.ts";
 import { readApiDocument } from "../write/api-document.ts";
 import { NeedsScope } from "../write/needs-scope.tsx";
+import { receiverNotes } from "../write/receiver-note.tsx";
 import { RECEIVER_HELP, withReceivers } from "../write/receivers.ts";
 import { Taken } from "../write/taken.tsx";
 import { WalletList } from "../write/wallet-list.tsx";
@@ -106,6 +107,7 @@ function HeldCard({ from, nft }: { from: string; nft: Shape<"HeldNft"> }) {
 
 function TransferForm({ document, holding }: FormProps) {
   const wallets = useId();
+  const { contract } = holding;
   const fields = fieldsOfVariant(fieldsOf(document, "post /v1/transfers"), transferVariant(holding.nft.type));
   return (
     <>
@@ -117,9 +119,10 @@ function TransferForm({ document, holding }: FormProps) {
         target={{ method: "POST", path: "/v1/transfers" }}
         help={{ to_address: RECEIVER_HELP }}
         lists={{ to_address: wallets }}
+        notes={receiverNotes(["to_address"], contract)}
         submit="Transfer"
         busy="Transferring …"
-        prepare={(values) => withReceivers(values, ["to_address"])}
+        prepare={(values) => withReceivers(values, ["to_address"], contract)}
         bodyOf={(values) => ({ ...tokenOf(holding), ...bodyOf(fields, values) })}
         call={(body, key) =>
           client().POST("/v1/transfers", {

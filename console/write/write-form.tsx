@@ -27,6 +27,8 @@ interface WriteFormProps<T> extends WriteFormOptions<T> {
   help?: Readonly<Record<string, string>>;
   /** Ids of lists with suggestions, by name. */
   lists?: Readonly<Record<string, string>>;
+  /** What is known about a typed value, under its field, by name. */
+  notes?: Readonly<Record<string, (typed: string) => ComponentChildren>>;
   /** Above the fields. */
   children?: ComponentChildren;
   /** Beside the fields. */
@@ -122,9 +124,9 @@ interface FieldsProps<T> {
 }
 
 function Fields<T>({ form, options, onPicture }: FieldsProps<T>) {
-  const { fields, main, help = {}, lists = {} } = options;
+  const { fields, main, help = {}, lists = {}, notes = {} } = options;
   const { byField } = form.problems;
-  const context = { form: form.id, errorsOf: (path: string) => byField.get(path) ?? [], help, lists, onPicture };
+  const context = { form: form.id, errorsOf: (path: string) => byField.get(path) ?? [], help, lists, notes, onPicture };
   const controls = (some: readonly Field[]) =>
     some.map((field) => (
       <FieldControl

@@ -1,3 +1,5 @@
+import type { ComponentChildren } from "preact";
+
 import { Prose } from "../../parts/prose.tsx";
 import type { BooleanField, ChoiceField, Field, NumberField, TextField } from "../model/fields.ts";
 import type { AttributeRow, Value, Values } from "../model/values.ts";
@@ -19,6 +21,8 @@ export interface FormContext {
   help: Readonly<Record<string, string>>;
   /** Id of a `datalist` with the app's wallets, by name. */
   lists: Readonly<Record<string, string>>;
+  /** What is known about a typed value, by name. */
+  notes: Readonly<Record<string, (typed: string) => ComponentChildren>>;
 }
 
 interface ControlProps<F extends Field> {
@@ -96,6 +100,7 @@ function TextControl({ field, path, value, context, onChange }: ControlProps<One
           {...common}
         />
       )}
+      {errors.length === 0 && context.notes[field.name]?.(value as string)}
     </FieldFrame>
   );
 }
