@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { BulkStopped, oldBatches } from "../bulk.ts";
 import type { BulkBatch } from "../bulk-progress.ts";
 import type { Shape } from "../client.ts";
-import { elsewhere } from "../drop/folder.ts";
+import { mintOf, receiverOf } from "../drop/plan.ts";
 import { count } from "../drop/receivers.ts";
-import { MEDIA, METADATA, type Metadata } from "../drop/values.ts";
+import { MEDIA, type MediaField, METADATA } from "../drop/values.ts";
 import { ApiRefusal } from "../errors.ts";
 import type { DropPlan, RunOptions } from "./drop.ts";
 import type { DropToken, MediaFile } from "./files.ts";
@@ -89,36 +89,15 @@ function* bodiesOf({ plan, journal }: Run, to: string): Generator<Shape<"Mint"> 
 
 /** The body of a mint. */
 function bodyOf(token: DropToken, plan: DropPlan, to: string, uploads: Journal["uploads"]): Shape<"Mint"> {
-  const { address: collection_address, type } = plan.collection;
-  const metadata: Metadata = { ...token.metadata };
+  const media: Partial<Record<MediaField, string>> = {};
   for (const field of MEDIA) {
     const file = token.media[field];
     if (file === undefined) continue;
     const upload = uploads.get(file.sha256);
     if (upload === undefined) throw new Error(`${file.file} is uploaded before it is named`);
-    metadata[field] = upload.uri;
+    media[field] = upload.uri;
   }
-  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== ""));
-  const rest = {
-    ...receiverOf(token, type, to),
-    ...(token.reference !== null && { reference: token.reference }),
-    ...(token.unlockable !== null && { unlockable_content: token.unlockable }),
-    ...(plan.copyMedia && elsewhere(token).length > 0 && { copy_media: true }),
-  };
-  if (type === "ERC721") return { collection_address, ...rest, ...given };
-  return {
-    collection_address,
-    token_id: token.tokenId,
-    initial_supply: token.supply,
-    ...rest,
-    ...given,
-  };
-}
-
-/** The field of a mint that says who gets the token. */
-function receiverOf({ owner }: DropToken, type: DropPlan["collection"]["type"], to: string): Record<string, string> {
-  if (owner !== null && "user" in owner) return { to_user: owner.user };
-  return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner?.address ?? to };
+  return mintOf(token, plan, { to: token.owner ?? { address: to }, media });
 }
 
 /**
@@ -214,7 +193,7 @@ function isOwn(
   { plan: { collection }, to }: { plan: DropPlan; to: string },
 ): boolean {
   if (token === undefined) return false;
-  const own = receiverOf(token, collection.type, to);
+  const own = receiverOf(token.owner ?? { address: to }, collection.type);
   return (
     item["collection_address"] === collection.address &&
     RECEIVERS.every((field) => item[field] === own[field]) &&

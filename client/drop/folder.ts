@@ -10,7 +10,6 @@ import {
   faultOfUnlockable,
   idOfName,
   LIMITS,
-  MEDIA,
   type MediaField,
   type Metadata,
   TEXT_METADATA,
@@ -72,6 +71,8 @@ export interface Folder {
   type: "ERC721" | "ERC1155";
   /** @returns the address with its checksum; null: the checksum is wrong. Without it, checksums are not looked at. */
   readAddress?: (address: string) => string | null;
+  /** Whether a token may have no picture. Default: that is a problem. */
+  pictureless?: boolean;
 }
 
 /**
@@ -206,7 +207,9 @@ class Reader {
     const byOrder = table.columns.some((column) => column === FILE || column === TOKEN_ID)
       ? undefined
       : (this.#picturesByOrder(table.rows.map(({ cells }) => cells.get("image") ?? "")) ?? []);
-    if (byOrder !== undefined && !table.columns.includes("image") && byOrder.length === 0 && table.rows.length > 0) {
+    const hasPictures =
+      table.columns.includes("image") || (byOrder?.length ?? 1) > 0 || this.#folder.pictureless === true;
+    if (!hasPictures && table.rows.length > 0) {
       this.#failAt(source)("A column file or token_id is needed.");
     }
     this.contents.hasIds = table.columns.includes(TOKEN_ID);
@@ -236,7 +239,8 @@ class Reader {
     if (id !== undefined && token.tokenId === null) fail(faultOfInteger(id, "from 0 to 2^256-1"), TOKEN_ID);
     token.supply = supply === undefined ? null : readSupply(supply);
     if (supply !== undefined && token.supply === null) fail(faultOfInteger(supply, "from 1 to 2^128-1"), SUPPLY);
-    if (file === undefined && id === undefined && picture === undefined) fail("Give file or token_id.");
+    if (file === undefined && id === undefined && picture === undefined && this.#folder.pictureless !== true)
+      fail("Give file or token_id.");
     this.#readOwners(token, cells, fail);
     token.reference = cells.get("reference") ?? null;
     const wrong = faultOfText(token.reference ?? "", LIMITS.reference);
@@ -334,7 +338,7 @@ class Reader {
     else if (image !== undefined && !isUri(image)) link("image", image, places);
     else if (own.length === 1 && own[0] !== undefined) link("image", own[0], [""]);
     else if (own.length > 1) fail(`more than one file fits: ${own.join(", ")}. Name one of them in image.`, "image");
-    else if (image === undefined && data === undefined)
+    else if (image === undefined && data === undefined && this.#folder.pictureless !== true)
       fail(`no picture found. Add images/${stem ?? "NAME"}.png, or set image.`, "image");
     else if (image !== undefined && PLACEHOLDER.test(image)) {
       fail(
@@ -442,9 +446,4 @@ function stemOfEntry(entry: unknown): string | null {
   }
   const { image } = fields;
   return typeof image === "string" && image !== "" ? stemOf(baseOf(image)) : null;
-}
-
-/** All media of a token that are not files of the folder. */
-export function elsewhere({ metadata }: FolderToken): string[] {
-  return MEDIA.flatMap((field) => metadata[field] ?? []).filter((uri) => !/^data:/i.test(uri));
 }

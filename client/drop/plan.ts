@@ -1,8 +1,9 @@
 import type { BulkItem } from "../bulk-progress.ts";
 import type { Shape } from "../client.ts";
 import { type Warning, warningsOfToken } from "../rules/warnings.ts";
-import { elsewhere, type FolderContents, type FolderToken, type Owner, type Problem } from "./folder.ts";
+import type { FolderContents, FolderToken, Owner, Problem } from "./folder.ts";
 import { checkReceivers, count, type KnownUsers } from "./receivers.ts";
+import { MEDIA, type MediaField, type Metadata } from "./values.ts";
 
 /** What a folder is minted into, and for whom. */
 export interface Target {
@@ -17,6 +18,28 @@ export interface Target {
   /** Whether the service copies what is elsewhere. */
   copyMedia: boolean;
 }
+
+/** How a person tells the program what the folder does not say. */
+export interface Words {
+  /** Who gets the tokens without an owner: "by --to ADDRESS". */
+  to: string;
+  /** What names the user who gets them, as the place of a problem. */
+  user: string;
+  /** How many copies. */
+  supply: string;
+  /** Begins a sentence: "With --copy-media, the service copies". */
+  copyMedia: string;
+  /** Ends a sentence: "leave out --copy-media". */
+  noCopyMedia: string;
+}
+
+const OPTIONS: Words = {
+  to: "by --to ADDRESS or --user IDENTIFIER",
+  user: "--user",
+  supply: "--supply N",
+  copyMedia: "With --copy-media, the service copies",
+  noCopyMedia: "leave out --copy-media",
+};
 
 /** What a folder becomes in a collection, before anything is sent. */
 export interface Plan<Token extends FolderToken = FolderToken> extends Target {
@@ -41,6 +64,7 @@ export function makePlan<Token extends FolderToken>(
   contents: FolderContents & { tokens: Token[] },
   target: Target,
   users: KnownUsers,
+  words = OPTIONS,
 ): Plan<Token> {
   const { collection, supply, to } = target;
   const multiple = collection.type === "ERC1155";
@@ -48,17 +72,22 @@ export function makePlan<Token extends FolderToken>(
   const tokens = multiple
     ? contents.tokens.map((token) => ({ ...token, supply: token.supply ?? copies }) as Token)
     : contents.tokens;
-  const receivers = checkReceivers(tokens, to, users);
+  const receivers = checkReceivers(tokens, to, users, words.user);
   const problems = [
     ...contents.problems,
-    ...(multiple ? checkErc1155(tokens) : checkErc721(tokens)),
+    ...(multiple ? checkErc1155(tokens, words) : checkErc721(tokens)),
+    ...(collection.hosting === "hosted" ? [] : checkSelfHosted(tokens)),
     ...receivers.problems,
-    ...(target.copyMedia ? checkCopies(tokens, collection.type) : []),
+    ...(target.copyMedia ? checkCopies(tokens, collection.type, words) : []),
   ];
   if (to === null) {
-    const message = "Say who gets the token: in the column owner, or by --to ADDRESS or --user IDENTIFIER.";
     const without = tokens.filter(({ owner }) => owner === null);
-    problems.push(...without.map(({ source }) => ({ source, message })));
+    problems.push(
+      ...without.map(({ source }) => ({
+        source,
+        message: `Say who gets the token: in the column owner, or ${words.to}.`,
+      })),
+    );
   }
   const { mint_supply_count: cap, type } = collection;
   if (type === "ERC721" && cap !== null && collection.minted > cap) {
@@ -74,7 +103,8 @@ export function makePlan<Token extends FolderToken>(
       ...(contents.pictures ? ["The folder has no metadata: the tokens get the names of their files."] : []),
       ...(multiple || !contents.hasIds ? [] : idNotes(collection, tokens)),
       ...nameNotes(tokens),
-      ...elsewhereNotes(tokens, target.copyMedia),
+      ...elsewhereNotes(tokens, target.copyMedia, words),
+      ...(collection.hosting === "hosted" ? pictureNotes(tokens) : []),
       ...receivers.warnings.map((warning) => `Warning: ${warning}`),
       ...warningNotes(tokens, target),
     ],
@@ -131,8 +161,13 @@ function nameNotes(tokens: readonly FolderToken[]): string[] {
   return [`${have} no name, such as ${nameless[0]?.source ?? ""}.`];
 }
 
+/** All media of a token that are not files of the folder. */
+export function elsewhere({ metadata }: FolderToken): string[] {
+  return MEDIA.flatMap((field) => metadata[field] ?? []).filter((uri) => !/^data:/i.test(uri));
+}
+
 /** Where media stay that the folder does not have. */
-function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean): string[] {
+function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean, words: Words): string[] {
   const places = new Map<string, number>();
   const uris = tokens.flatMap(elsewhere);
   for (const uri of uris) places.set(hostOf(uri), (places.get(hostOf(uri)) ?? 0) + 1);
@@ -144,8 +179,16 @@ function elsewhereNotes(tokens: readonly FolderToken[], copyMedia: boolean): str
   return copyMedia
     ? [`The service copies ${files}: ${where}.`]
     : [
-        `${files} ${uris.length === 1 ? "stays" : "stay"} elsewhere: ${where}. With --copy-media, the service copies what is at http, https and ipfs.`,
+        `${files} ${uris.length === 1 ? "stays" : "stay"} elsewhere: ${where}. ${words.copyMedia} what is at http, https and ipfs.`,
       ];
+}
+
+function pictureNotes(tokens: readonly FolderToken[]): string[] {
+  const without = tokens.filter(
+    ({ metadata: { image, image_data: data }, files }) => (image ?? data ?? files.image) === undefined,
+  );
+  if (without.length === 0) return [];
+  return [`Warning: ${without.length.toString()} of ${tokens.length.toString()} tokens have no picture.`];
 }
 
 function hostOf(uri: string): string {
@@ -154,11 +197,15 @@ function hostOf(uri: string): string {
 }
 
 /** The service copies all media of a token, or none. */
-function checkCopies(tokens: readonly FolderToken[], type: Target["collection"]["type"]): Problem[] {
+function checkCopies(
+  tokens: readonly FolderToken[],
+  type: Target["collection"]["type"],
+  { noCopyMedia }: Words,
+): Problem[] {
   return tokens.flatMap((token) => {
     const { source } = token;
     const uris = elsewhere(token);
-    const arweave = "ar: URIs are not copied. Put the file into the folder, or leave out --copy-media.";
+    const arweave = `ar: URIs are not copied. Put the file into the folder, or ${noCopyMedia}.`;
     const unknown =
       "{token_id} cannot be replaced where --copy-media copies: the files are copied before the contract gives the token its id.";
     return [
@@ -219,7 +266,16 @@ function checkErc721(tokens: readonly FolderToken[]): Problem[] {
     .map(({ source }) => ({ source, message: "supply: Only ERC1155 collections take it. Remove the value." }));
 }
 
-function checkErc1155(tokens: readonly FolderToken[]): Problem[] {
+/** The metadata of such a collection is on a server of its owner. */
+function checkSelfHosted(tokens: readonly FolderToken[]): Problem[] {
+  return tokens.flatMap(({ source, metadata, files, unlockable }) => {
+    const fields = [...Object.keys({ ...metadata, ...files }), ...(unlockable === null ? [] : ["unlockable_content"])];
+    const message = `The collection is self-hosted: Moneta does not store its metadata. Remove ${fields.join(", ")}.`;
+    return fields.length === 0 ? [] : [{ source, message }];
+  });
+}
+
+function checkErc1155(tokens: readonly FolderToken[], words: Words): Problem[] {
   const problems: Problem[] = [];
   const first = new Map<string, string>();
   for (const { source, tokenId, supply } of tokens) {
@@ -230,7 +286,8 @@ function checkErc1155(tokens: readonly FolderToken[]): Problem[] {
     } else {
       first.set(tokenId, source);
     }
-    if (supply === null) problems.push({ source, message: "Say how many copies: --supply N, or a column supply." });
+    if (supply === null)
+      problems.push({ source, message: `Say how many copies: ${words.supply}, or a column supply.` });
   }
   return problems;
 }
@@ -239,4 +296,38 @@ function checkErc1155(tokens: readonly FolderToken[]): Problem[] {
 export function wordsOf(to: Owner | null): string | null {
   if (to === null) return null;
   return "address" in to ? `wallet ${to.address}` : `user ${to.user}`;
+}
+
+/**
+ * The body of a mint.
+ * @param to who gets this token @param media the URIs of its uploaded files
+ */
+export function mintOf(
+  token: FolderToken,
+  { collection: { address: collection_address, type }, copyMedia }: Target,
+  { to, media }: { to: Owner; media: Partial<Record<MediaField, string>> },
+): Shape<"Mint"> {
+  const metadata: Metadata = { ...token.metadata };
+  for (const field of MEDIA) if (media[field] !== undefined) metadata[field] = media[field];
+  const given = Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== ""));
+  const rest = {
+    ...receiverOf(to, type),
+    ...(token.reference !== null && { reference: token.reference }),
+    ...(token.unlockable !== null && { unlockable_content: token.unlockable }),
+    ...(copyMedia && elsewhere(token).length > 0 && { copy_media: true }),
+  };
+  if (type === "ERC721") return { collection_address, ...rest, ...given };
+  return {
+    collection_address,
+    token_id: token.tokenId,
+    initial_supply: token.supply,
+    ...rest,
+    ...given,
+  };
+}
+
+/** The field of a mint that says who gets the token. */
+export function receiverOf(owner: Owner, type: "ERC721" | "ERC1155"): Record<string, string> {
+  if ("user" in owner) return { to_user: owner.user };
+  return { [type === "ERC721" ? "to_address" : "initial_owner"]: owner.address };
 }

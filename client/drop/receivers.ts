@@ -30,7 +30,7 @@ export function usersOf(tokens: readonly Pick<FolderToken, "owner">[], everybody
 
 /**
  * Counts who gets the tokens, and refuses names that look like addresses and that no user of the app has.
- * @param everybody who gets the tokens without an owner
+ * @param everybody who gets the tokens without an owner @param place what names them, as the place of a problem
  * @example
  * const known = { wallets: new Map(), similar: new Map(), unknown: new Set<string>() };
  * const { problems, warnings, summary } = checkReceivers(contents.tokens, { user: "alice" }, known);
@@ -39,6 +39,7 @@ export function checkReceivers(
   tokens: readonly Pick<FolderToken, "owner" | "source">[],
   everybody: Owner | null,
   { wallets, similar, unknown }: KnownUsers,
+  place = "--user",
 ): Receivers {
   const problems: Problem[] = [];
   const addresses = new Set<string>();
@@ -53,7 +54,7 @@ export function checkReceivers(
   }
   if (everybody !== null && "user" in everybody && users.includes(everybody.user) && !wallets.has(everybody.user)) {
     const refusal = refusalOf(everybody.user);
-    if (refusal !== null) problems.push({ source: "--user", message: refusal });
+    if (refusal !== null) problems.push({ source: place, message: refusal });
   }
   const warnings = users.flatMap((user) => [
     ...(user.trim() === user ? [] : [`The user identifier "${user}" has white space around it.`]),

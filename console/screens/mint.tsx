@@ -63,7 +63,7 @@ function MintForm({ document, collection, closed }: MintFormProps) {
     <>
       <p class="muted">
         Into <bdi>{name}</bdi> ({collection.type}, {collection.hosting}). For many tokens, use{" "}
-        <a href={href("/collections/:address/import", { address })}>a CSV file</a>.
+        <a href={href("/collections/:address/import", { address })}>a folder or a table</a>.
       </p>
       <WalletList id={wallets} />
       <WriteForm

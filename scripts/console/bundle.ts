@@ -11,16 +11,18 @@ const SOURCES = fileURLToPath(new URL("../../console/", import.meta.url));
 /** The committed files, which the service serves at `/console/`. */
 export const BUILT = join(SOURCES, "built");
 
-/** Files that become one script: many small ones compress badly. What only one screen needs, such as charts, stays apart. */
+/**
+ * Files that become one script: many small ones compress badly. What every page loads is one; what only one screen needs, such as
+ * charts, stays apart.
+ */
 const CHUNKS = [
-  { name: "base", test: /\/console\/(parts|service|shell)\// },
   {
-    name: "lists",
-    test: /\/console\/screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)/,
+    name: "base",
+    test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver))|preact|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
   },
   {
     name: "forms",
-    test: /\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))/,
+    test: /\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))|\/client\/(drop|bulk|rules)/,
   },
 ] as const;
 

@@ -216,7 +216,7 @@ describe("what the console copies, when it runs", () => {
     web.allowProblems(/404/);
     await goTo(page, `/collections/${rows}/import`);
     const buffer = Buffer.from("name,user_identifier\nIt's A,copied-eve\nB,copied-eve");
-    await page.getByLabel("CSV file").setInputFiles({ name: "two.csv", mimeType: "text/csv", buffer });
+    await page.getByLabel("Files").setInputFiles({ name: "two.csv", mimeType: "text/csv", buffer });
     await page.getByRole("button", { name: "Mint 2 tokens" }).click();
     await page.getByText("2 minted, 0 failed, 0 on their way, 0 left.").waitFor();
     for (const { results } of await runBoth<{ results: Shape<"Accepted">[] }>(page))
