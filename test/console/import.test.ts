@@ -100,6 +100,7 @@ describe("the import of the console", () => {
 
   it("takes a folder that is dropped on the page, and a table beside its pictures", async () => {
     const page = await open();
+    await page.getByLabel("Folder").waitFor();
     await page.evaluate(`(() => {
       const files = [["cats.csv", "file,name,owner\\na.png,A,bob\\n"], ["a.png", "x"]].map(([name, text]) => new File([text], name));
       const transfer = new DataTransfer();
