@@ -33,13 +33,10 @@ const lane = z
     days_left: z.number().nonnegative().nullable().meta({
       description: "For how many days the balance lasts at this rate. null: nothing was spent, or not known.",
     }),
-    low_funds: z
-      .boolean()
-      .nullable()
-      .meta({
-        description:
-          "Whether it cannot pay for ten transactions like the recent ones at the present fees. null: not known.",
-      }),
+    low_funds: z.boolean().nullable().meta({
+      description:
+        "Whether it cannot pay for ten transactions like the recent ones at the present fees. null: not known.",
+    }),
     advised_wei: wei.nullable().meta({
       description: "How much to send to a lane that is low on funds, at the present fees. null: nothing, or not known.",
     }),

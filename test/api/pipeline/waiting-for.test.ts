@@ -20,7 +20,9 @@ import { lost, onBroadcast } from "../relayer/support/broadcasts.ts";
 const GWEI = 10n ** 9n;
 const FEES = { MAX_FEE_GWEI: "1000", REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1" };
 
-const hex = (value: bigint) => `0x${value.toString(16)}`;
+function hex(value: bigint): string {
+  return `0x${value.toString(16)}`;
+}
 
 /** What an app sees of its request and of the service. */
 function looks(moneta: OwnService) {
@@ -133,8 +135,7 @@ describe("what requests wait for", () => {
     onBroadcast(moneta, lost);
     fees.resolve(undefined);
     await waits(id, "processing", "confirmations");
-    const write = moneta.service.database.write;
-    await write((trx) =>
+    await moneta.service.database.write((trx) =>
       trx
         .updateTable("batches")
         .set({ created_at: Date.now() - LANE_STUCK - 1 })

@@ -195,6 +195,12 @@ export interface ApiOptions {
   answerPace?: AnswerPace;
 }
 
+const NO_OPERATOR = {
+  overview: () => Promise.resolve(null),
+  reasons: () => Promise.resolve(null),
+  doctor: () => Promise.resolve(null),
+};
+
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
   const place = await createTestDatabase({ folder });
@@ -232,11 +238,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
-    operator: {
-      overview: () => Promise.resolve(null),
-      reasons: () => Promise.resolve(null),
-      doctor: () => Promise.resolve(null),
-    },
+    operator: NO_OPERATOR,
     chainProblem: () => null,
     apiProcesses: () => 1,
     ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },
