@@ -32,6 +32,8 @@ describe("requests", () => {
         error_code: null,
         error_message: null,
         errors: null,
+        // No relayer runs here.
+        waiting_for: "unknown",
         updated_at: created,
       });
     });
