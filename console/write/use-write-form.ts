@@ -39,14 +39,8 @@ export interface WriteFormState<T> {
 }
 
 /** What a form that writes holds and does. */
-export function useWriteForm<T>({
-  fields,
-  known,
-  concerns,
-  prepare,
-  bodyOf,
-  call,
-}: WriteFormOptions<T>): WriteFormState<T> {
+export function useWriteForm<T>(options: WriteFormOptions<T>): WriteFormState<T> {
+  const { fields, known, concerns, call } = options;
   const id = useId();
   const [values, setValues] = useState<Values>(() => initialValues(fields, known));
   const { found, changed, place, change } = usePlaced();
@@ -54,35 +48,24 @@ export function useWriteForm<T>({
   const write = useWrite(call);
   useFocusOfFirst(id, found);
 
-  const show = (problems: readonly Problem[]) => {
-    place(placeProblems(fields, problems));
-  };
   const settle = (state: WriteState<T>) => {
     if (state.is !== "refused") return;
     const refused = state.fields.map((problem) => ({ ...problem, field: concerns?.[problem.field] ?? problem.field }));
-    show(refused.length === 0 ? [{ field: "body", message: state.message }] : refused);
-  };
-  /** @returns null when there is nothing to send: the form then says why. */
-  const checked = async () => {
-    const typed = withoutEmptyRows(fields, values);
-    setValues(typed);
-    const prepared = await (prepare?.(typed) ?? typed);
-    const problems = Array.isArray(prepared) ? prepared : problemsOf(fields, prepared);
-    const body = Array.isArray(prepared) || problems.length > 0 ? null : bodyOf(prepared);
-    if (body === null || typeof body === "string") {
-      show(body === null ? problems : [{ field: "body", message: body }]);
-      return null;
-    }
-    place(NO_PROBLEMS);
-    return body;
+    const problems = refused.length === 0 ? [{ field: "body", message: state.message }] : refused;
+    place(placeProblems(fields, problems));
   };
   const busy = checking || write.state.is === "sending";
   const begin = (then: (body: Body) => Promise<void> | void) => {
     // A second click while the first one is at work.
     if (busy) return;
     setChecking(true);
-    checked()
-      .then((body) => (body === null ? undefined : then(body)))
+    const typed = withoutEmptyRows(fields, values);
+    setValues(typed);
+    checkedBody(typed, options)
+      .then((body) => {
+        place(Array.isArray(body) ? placeProblems(fields, body) : NO_PROBLEMS);
+        return Array.isArray(body) ? undefined : then(body);
+      })
       .catch(sayProblem)
       .finally(() => {
         setChecking(false);
@@ -110,6 +93,18 @@ export function useWriteForm<T>({
       place(NO_PROBLEMS);
     },
   };
+}
+
+/** @returns the body of the call, or the problems of the values. */
+async function checkedBody(
+  typed: Values,
+  { fields, prepare, bodyOf }: Pick<WriteFormOptions<unknown>, "fields" | "prepare" | "bodyOf">,
+): Promise<Body | Problem[]> {
+  const prepared = await (prepare?.(typed) ?? typed);
+  const problems = Array.isArray(prepared) ? prepared : problemsOf(fields, prepared);
+  if (Array.isArray(prepared) || problems.length > 0) return problems;
+  const body = bodyOf(prepared);
+  return typeof body === "string" ? [{ field: "body", message: body }] : body;
 }
 
 /** The problems of the last check, and the fields that were changed since. */

@@ -48,10 +48,10 @@ describe("forms of the console that write", () => {
     await expectNoAxeViolations(page);
     await goTo(page, `/collections/${collection}/import`);
     const buffer = Buffer.from("name,user_identifier,external_url\nA {id},alice,\nB,bob,ipfs://b/{id}\nC {id},bob,");
-    await page.getByLabel("CSV file").setInputFiles({ name: "flat.csv", mimeType: "text/csv", buffer });
+    await page.getByLabel("Files").setInputFiles({ name: "flat.csv", mimeType: "text/csv", buffer });
     await page.getByRole("button", { name: "Mint 3 tokens" }).click();
-    await page.getByText("Nobody replaces {id} here. Write {token_id}. Lines 2, 4.").waitFor();
-    await page.getByText("Nobody replaces {id} here. Write {token_id}. Line 3.").waitFor();
+    await page.getByText("Nobody replaces {id} here. Write {token_id}. flat.csv, line 2; flat.csv, line 4.").waitFor();
+    await page.getByText("Nobody replaces {id} here. Write {token_id}. flat.csv, line 3.").waitFor();
     await expectNoAxeViolations(page);
   });
 
