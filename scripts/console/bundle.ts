@@ -18,7 +18,7 @@ export const BUILT = join(SOURCES, "built");
 const CHUNKS = [
   {
     name: "base",
-    test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver))|preact|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
+    test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver))|preact|regexparam|vite\/preload|rolldown|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
   },
   {
     name: "forms",

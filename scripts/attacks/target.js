@@ -1,0 +1,170 @@
+import { execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
+import { residentOf, resetPeak } from "../bench/memory/resident.ts";
+import { callFrom, OpenCallers } from "../scene/callers.ts";
+import { NodeProcess } from "../scene/node.ts";
+import { Scene } from "../scene/scene.ts";
+import { ServiceProcess } from "../scene/service.ts";
+const run = promisify(execFile);
+/** Milliseconds between two polls of a request, and within which it must settle. */
+const POLL = 100;
+const SETTLE_TIMEOUT = 30_000;
+/** A service with one role less than usual: nothing here speaks to the IPFS network. */
+const ROLES = "api,relayer,indexer,webhooks,media";
+/** Milliseconds for which the service rests before its memory counts as idle. */
+const REST = 3_000;
+/** A service of a checkout in a process of its own, an app that attacks it, and an app that has nothing to do with that. */
+export class Target {
+    node;
+    url;
+    callers;
+    attacker;
+    other;
+    #scene;
+    #service;
+    #checkout;
+    #env;
+    /** MiB. */
+    #idle = 0;
+    #otherMint = {};
+    constructor(scene, parts, env) {
+        this.#scene = scene;
+        this.node = parts.node;
+        this.attacker = parts.attacker;
+        this.other = parts.other;
+        this.#service = parts.service;
+        this.#checkout = parts.checkout;
+        this.#env = env;
+        this.url = parts.service.url ?? "";
+        this.callers = new OpenCallers(this.url);
+    }
+    static start({ checkout, databases, settings = {}, node: startNode }) {
+        return Scene.open("attacks", async (scene) => {
+            const { folder } = scene;
+            const node = await scene.add(startNode?.() ?? NodeProcess.underLoad());
+            const env = {
+                RPC_URL: node.url,
+                DATA_DIR: folder,
+                DATABASE_URL: await databases.create(folder),
+                PUBLIC_URL: "http://localhost:3000",
+                DEPLOYMENTS_DIR: join(folder, "deployments"),
+                PORT: "0",
+                ROLES,
+                // The limits of rates have attacks of their own.
+                RATE_LIMIT_PER_MINUTE: "1000000",
+                PUBLIC_RATE_LIMIT_PER_MINUTE: "1000000",
+                ...settings,
+            };
+            const service = await scene.add(ServiceProcess.start(env, join(folder, "service.log"), checkout));
+            const app = async (name, from) => {
+                const { token } = await command(checkout, env, ["app", "create", name]);
+                return { name, token, from };
+            };
+            const [attacker, other] = [await app("attacker", "127.0.0.2"), await app("other", "127.0.0.1")];
+            const target = new Target(scene, { node, service, attacker, other, checkout }, env);
+            await target.#prepareOther();
+            return target;
+        });
+    }
+    get stopped() {
+        return this.#service.exited;
+    }
+    /** How the process ended. */
+    get end() {
+        const { exitCode, signalCode } = this.#service.child;
+        return signalCode ?? `exit code ${String(exitCode)}`;
+    }
+    call(app, method, path, body, more = {}) {
+        const text = typeof body === "object" ? JSON.stringify(body) : body;
+        const sent = { method, path, token: app.token, from: app.from, ...(text === undefined ? {} : { body: text }) };
+        return callFrom(this.url, { ...sent, ...more });
+    }
+    /** @throws unless the answer is 200. */
+    async ok(app, method, path, body) {
+        const { status, text } = await this.call(app, method, path, body);
+        if (status !== 200)
+            throw new Error(`${method} ${path} answered ${String(status)}: ${text.slice(0, 300)}`);
+        return JSON.parse(text);
+    }
+    async wallet(app) {
+        return (await this.ok(app, "POST", "/v1/accounts", {})).address;
+    }
+    async collection(app, fields = {}) {
+        const body = { type: "ERC721", name: app.name, symbol: "ATT", ...fields };
+        const { request_id: id } = await this.ok(app, "POST", "/v1/collections", body);
+        return String((await this.settled(app, id))["nft_collection"]);
+    }
+    /** @returns the completed request. @throws when it fails, or is not final in time. */
+    async settled(app, id, timeout = SETTLE_TIMEOUT) {
+        const deadline = performance.now() + timeout;
+        for (;;) {
+            const { status, text } = await this.call(app, "GET", `/v1/requests/${id}`, undefined, { timeout });
+            const request = status === 200 ? JSON.parse(text) : {};
+            if (request["status"] === "completed")
+                return request;
+            if (request["status"] === "failed")
+                throw new Error(`a request failed: ${text.slice(0, 300)}`);
+            if (this.stopped)
+                throw new Error("the service stopped");
+            if (performance.now() > deadline)
+                throw new Error(`not final within ${(timeout / 1_000).toString()} s`);
+            await wait(POLL);
+        }
+    }
+    /** Makes a token for the app. @returns its id and the token. */
+    token(app) {
+        return command(this.#checkout, this.#env, ["token", "create", app.name]);
+    }
+    /** @returns when it was revoked, in milliseconds since 1970. */
+    async revoke(tokenId) {
+        const order = ["token", "revoke", tokenId];
+        return Date.parse((await command(this.#checkout, this.#env, order)).revoked_at);
+    }
+    /** A file in the attacker's app, served under `/ipfs`. @returns its CID. */
+    async upload(bytes) {
+        const answer = await this.call(this.attacker, "POST", "/v1/media", undefined, {
+            body: randomBytes(bytes),
+            headers: { "content-type": "application/octet-stream" },
+        });
+        if (answer.status !== 200)
+            throw new Error(`the upload got ${String(answer.status)}: ${answer.text.slice(0, 200)}`);
+        return JSON.parse(answer.text).cid;
+    }
+    /** From now on, the peak of the memory counts. */
+    async rest() {
+        await wait(REST);
+        this.#idle = (await residentOf(this.#service.pid))?.now ?? 0;
+        await resetPeak(this.#service.pid);
+    }
+    /** MiB of resident memory above that of the idle service, at the peak since `rest`. */
+    async peak() {
+        return ((await residentOf(this.#service.pid))?.peak ?? 0) - this.#idle;
+    }
+    /** A mint of the other app. @returns the seconds until it is completed. @throws when it is not. */
+    async otherMints(timeout = SETTLE_TIMEOUT) {
+        const started = performance.now();
+        const { request_id: id } = await this.ok(this.other, "POST", "/v1/nfts", this.#otherMint);
+        await this.settled(this.other, id, timeout);
+        return (performance.now() - started) / 1_000;
+    }
+    async stop() {
+        this.callers.destroy();
+        if (!this.stopped)
+            await this.#service.kill();
+        await this.#scene.close();
+    }
+    async #prepareOther() {
+        const [collection, to] = [await this.collection(this.other), await this.wallet(this.other)];
+        this.#otherMint = { collection_address: collection, to_address: to, name: "Other" };
+        await this.otherMints();
+    }
+}
+/** Runs a command of the checkout's command line. @returns what it prints as JSON. */
+async function command(checkout, env, args) {
+    const options = { cwd: checkout, env: { PATH: process.env["PATH"], ...env } };
+    const { stdout } = await run(process.execPath, ["api/cli/main.ts", ...args, "--json"], options);
+    return JSON.parse(stdout);
+}

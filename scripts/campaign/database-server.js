@@ -1,0 +1,66 @@
+import { randomBytes } from "node:crypto";
+import pg from "pg";
+import { PostgresServer } from "../postgres/server.ts";
+import { PostgresProxy } from "../scene/postgres-proxy.ts";
+import { openRecords } from "../scene/records.ts";
+const DATABASE = "campaign";
+/** The service's user. It owns the database, and has no other rights. */
+const USER = "service";
+/** A PostgreSQL server with a database for the service, and a proxy before it. The campaign itself uses no proxy. */
+export class DatabaseServer {
+    /** The database as the service reaches it: through the proxy. */
+    serviceUrl;
+    proxy;
+    #server;
+    constructor(server, proxy, password) {
+        this.#server = server;
+        this.proxy = proxy;
+        this.serviceUrl = `postgres://${USER}:${password}@127.0.0.1:${proxy.port.toString()}/${DATABASE}`;
+    }
+    static async start(random) {
+        const server = await PostgresServer.start();
+        const password = randomBytes(16).toString("hex");
+        const url = new URL(await server.createDatabase(DATABASE));
+        const database = new DatabaseServer(server, await PostgresProxy.start(Number(url.port), random), password);
+        await database.#run(`create role ${USER} login password '${password}'`);
+        await database.#run(`alter database ${DATABASE} owner to ${USER}`);
+        return database;
+    }
+    records() {
+        return openRecords(this.#server.url(DATABASE));
+    }
+    restart(mode) {
+        return this.#server.restart(mode);
+    }
+    /** Ends some connections of the service. @param share how likely each of them. @returns how many. */
+    async endConnections(share = 1) {
+        return this.#run(`select pg_terminate_backend(pid) from pg_stat_activity where usename = '${USER}' and random() < ${share.toString()}`);
+    }
+    /** @param limit of the service's connections; -1: none. It is for new connections. */
+    async limitConnections(limit) {
+        await this.#run(`alter role ${USER} connection limit ${limit.toString()}`);
+    }
+    /** Whether transactions are read-only, as on a server that is a standby. It also affects open connections. */
+    async setReadOnly(readOnly) {
+        await this.#run(`alter system set default_transaction_read_only = ${readOnly ? "on" : "off"}`);
+        await this.#run("select pg_reload_conf()");
+    }
+    async stop() {
+        await this.proxy.stop();
+        await this.#server.stop();
+    }
+    /** @returns the number of rows. */
+    async #run(text) {
+        const client = new pg.Client({
+            connectionString: this.#server.url("postgres"),
+            options: "-c default_transaction_read_only=off",
+        });
+        await client.connect();
+        try {
+            return (await client.query(text)).rowCount ?? 0;
+        }
+        finally {
+            await client.end();
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import { drawBatch, drawCall } from "./calls.ts";
+/** This part of the calls are batches. */
+const BATCHES = 0.04;
+/** Makes random calls of an app. */
+export class Load {
+    #world;
+    #known = { owners: [], created: [] };
+    #nextId = 1;
+    constructor(world) {
+        this.#world = world;
+    }
+    /** Sets the tokens that later calls may transfer, change, or mint more of. */
+    setKnownTokens(known) {
+        this.#known = known;
+    }
+    /** Makes `count` calls, `width` at a time. @returns those that were accepted. */
+    async run(count, width = 8) {
+        const accepted = [];
+        const world = this.#world;
+        let left = count;
+        const worker = async () => {
+            while (left-- > 0) {
+                const subject = { world, random: world.random, known: this.#known, newId: () => this.#nextId++ };
+                if (world.random.next() < BATCHES) {
+                    const { path, items } = drawBatch(subject);
+                    const ids = await world.client.acceptBatch(path, items.map(({ body }) => body));
+                    left -= items.length - 1;
+                    accepted.push(...items.flatMap(({ kind }, index) => acceptedAs(kind, ids[index])));
+                    continue;
+                }
+                const { kind, path, body, method, picture } = drawCall(subject);
+                const image = picture === undefined ? {} : { image: await world.client.upload(picture) };
+                const id = await world.client.accept(path, { ...body, ...image }, method);
+                accepted.push(...acceptedAs(kind, id));
+            }
+        };
+        await Promise.all(Array.from({ length: width }, worker));
+        return accepted;
+    }
+}
+function acceptedAs(kind, id) {
+    return id == null ? [] : [{ id, kind }];
+}

@@ -1,0 +1,92 @@
+import { describeSettings, FIRST_SETTINGS } from "../../api/cli/settings.ts";
+import { parseSettings } from "../../api/config/settings.ts";
+import { ERRORS } from "../../api/domain/error-codes.ts";
+import { WARNING_CODES, WARNINGS } from "../../client/rules/warnings.ts";
+import { METRICS } from "../../api/metrics/catalog.ts";
+import { endpointsOf } from "../../api/v1/endpoints.ts";
+import { SIZE_LIMITS } from "../client/size.ts";
+import { markdownTable } from "./markdown.ts";
+import { networksTable } from "./networks-table.ts";
+const CALLERS = {
+    any: "tokens, sessions",
+    session: "sessions",
+    operator: "operator's session",
+    public: "everybody",
+};
+/** Every endpoint under `/v1`. */
+function endpointsTable() {
+    const rows = endpointsOf(parseSettings({}).limits).map(({ method, path, summary, scope, caller = "any" }) => [
+        `\`${method.toUpperCase()} /v1${path}\``,
+        summary,
+        scope === null ? "" : `\`${scope}\``,
+        CALLERS[caller],
+    ]);
+    return markdownTable(["Call", "What it does", "Scope", "Who"], rows);
+}
+/** Every error code, with a heading, and so an anchor, for each code. */
+function errorsList() {
+    const codes = Object.keys(ERRORS);
+    return codes.map((code) => `## ${code}\n\n_${whereOf(code)}._ ${ERRORS[code].message}`).join("\n\n");
+}
+function whereOf(code) {
+    const { status, failsRequest } = ERRORS[code];
+    if (status === undefined)
+        return "A failed request";
+    return `HTTP ${status.toString()}${failsRequest === true ? ", or a failed request" : ""}`;
+}
+/** Every code of a warning. */
+function warningsTable() {
+    return markdownTable(["Code", "What it says"], WARNING_CODES.map((code) => [`\`${code}\``, WARNINGS[code]]));
+}
+/** Every metric of the service. */
+function metricsTable() {
+    const all = Object.values(METRICS);
+    const rows = all.map(({ name, kind, help, labels = [] }) => {
+        const names = labels.map((label) => `\`${label}\``).join(", ");
+        return [`\`${name}\``, kind, names, help];
+    });
+    return markdownTable(["Metric", "Kind", "Labels", "Meaning"], rows);
+}
+/** The settings that a first installation needs. */
+function firstSettingsTable() {
+    const first = FIRST_SETTINGS;
+    return settingsTable(describeSettings().filter(({ variable }) => first.includes(variable)));
+}
+function settingsTable(settings) {
+    const rows = settings.map(({ variable, fallback, description }) => [`\`${variable}\``, fallback, description]);
+    return markdownTable(["Variable", "Default", "Meaning"], rows);
+}
+/** The most bytes of the client. */
+function sizesTable() {
+    const rows = [
+        ["The package, as npm downloads it", SIZE_LIMITS.packed],
+        ["What a browser loads: all of the client with its dependencies, minified, gzip", SIZE_LIMITS.browser],
+    ];
+    return markdownTable(["What", "At most"], rows.map(([what, bytes]) => [what, `${(bytes / 1_000).toString()} kB`]));
+}
+const TABLES = [
+    { file: "docs/api.md", marker: "endpoints", table: endpointsTable },
+    { file: "README.md", marker: "settings", table: firstSettingsTable },
+    { file: "docs/errors.md", marker: "errors", table: errorsList },
+    { file: "docs/errors.md", marker: "warnings", table: warningsTable },
+    { file: "docs/operations.md", marker: "metrics", table: metricsTable },
+    { file: "docs/install.md", marker: "networks", table: networksTable },
+    { file: "client/README.md", marker: "sizes", table: sizesTable },
+    { file: "docs/settings.md", marker: "settings", table: () => settingsTable(describeSettings()) },
+];
+function replace(text, { file, marker, table }) {
+    const start = `<!-- ${marker}: start, written by scripts/docs/main.ts -->\n`;
+    const end = `<!-- ${marker}: end -->`;
+    const [from, to] = [text.indexOf(start), text.indexOf(end)];
+    if (from === -1 || to < from)
+        throw new Error(`${file} lacks the markers of the table "${marker}".`);
+    return `${text.slice(0, from + start.length)}\n${table()}\n\n${text.slice(to)}`;
+}
+/** The files that have generated tables, relative to the root of the project. */
+export function documentsWithTables() {
+    return [...new Set(TABLES.map(({ file }) => file))];
+}
+/** @returns the text of one of these files with the tables that the code generates. */
+export function withTables(file, text) {
+    return TABLES.filter((table) => table.file === file).reduce(replace, text);
+}

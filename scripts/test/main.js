@@ -1,0 +1,93 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { globSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { parseArgs } from "node:util";
+import { programAt } from "../scene/system.ts";
+import { memoryFolder } from "./memory-folder.ts";
+import { CONTRACTS, jobsOf, named, NOT_POOLED, pooledJobs } from "./plan.ts";
+import { runJobs } from "./pool.ts";
+import { countsOf, fileLines, summary } from "./report.ts";
+/**
+ * `npm test [-- NAME ...]` runs all tests of the short tier, or those of the named folders and files below `test`.
+ * `npm run test:long [-- NAME ...]` runs the long tier. `npm run test:pgbouncer [-- NAME ...]` runs what is on PostgreSQL through
+ * PgBouncer. The last line is `N passed, N failed[, N skipped]`.
+ */
+/**
+ * Workers beyond one for each core. Tests wait for blocks, processes and pages for a part of their time: with one more, a quarter of
+ * two cores was idle.
+ */
+const MORE_WORKERS = 3;
+const { values, positionals } = parseArgs({
+    options: { long: { type: "boolean" }, pgbouncer: { type: "boolean" } },
+    allowPositionals: true,
+});
+const tier = values.long === true ? "long" : "short";
+const jobs = named(values.pgbouncer === true ? throughPooler() : jobsOf(tier), positionals);
+const left = named(jobsOf(tier === "long" ? "short" : "long"), positionals);
+if (jobs.length === 0) {
+    const other = left.length === 0
+        ? ""
+        : ` The other tier has ${left.length.toString()}: ${command(tier === "long" ? "short" : "long")}`;
+    console.error(`No tests in this tier are in ${positionals.join(", ")}.${other}`);
+    process.exit(2);
+}
+const all = jobs.reduce((sum, job) => sum + (job.path === CONTRACTS ? contractFiles() : 1), 0);
+const results = [];
+const memory = process.env["TMPDIR"] === undefined ? memoryFolder() : null;
+// Whatever the tests start finds it there.
+if (memory !== null)
+    process.env["TMPDIR"] = memory.path;
+process.once("exit", () => memory?.remove());
+const began = performance.now();
+// What takes longest begins first, even if it must wait for the compiler; then what needs no compiler.
+const order = jobs.toSorted((one, other) => rank(one) - rank(other));
+await runJobs(order, availableParallelism() + MORE_WORKERS, (result) => {
+    results.push(result);
+    console.log(fileLines(result, results.length, all));
+}, jobs.some(({ compiled }) => compiled) ? compile() : undefined);
+const counts = countsOf(results);
+const minutes = ((performance.now() - began) / 60_000).toFixed(1);
+console.log(summary(results, counts, `This took ${minutes} minutes.${notRun()}`));
+process.exitCode = counts.failed === 0 ? 0 : 1;
+/** The workers find PgBouncer by a variable: see test/support/shared-postgres.ts. */
+function throughPooler() {
+    const program = programAt("pgbouncer");
+    if (program === null) {
+        console.error("PgBouncer is not installed: Debian's package pgbouncer.");
+        process.exit(2);
+    }
+    process.env["TEST_POOLER"] = program;
+    for (const [path, reason] of Object.entries(NOT_POOLED))
+        console.log(`Not through PgBouncer: ${path} (${reason})`);
+    return pooledJobs();
+}
+function rank({ slow, compiled }) {
+    if (slow)
+        return 0;
+    return compiled ? 2 : 1;
+}
+/** Compiles the contracts, if their build output is missing or old. What it says goes to stderr. */
+async function compile() {
+    const child = spawn(process.execPath, ["scripts/setup/run.mjs", "--build"], { stdio: "inherit" });
+    const [code] = (await once(child, "close"));
+    if (code === 0)
+        return;
+    console.log("\n0 passed, 1 failed");
+    process.exit(1);
+}
+function notRun() {
+    if (values.pgbouncer === true || tier === "long" || left.length === 0)
+        return "";
+    const again = left.filter(({ place }) => place !== "sqlite").length;
+    const files = left.length - again;
+    return ` Not run: ${files.toString()} files of the long tier (what kills, pauses or restarts processes, or waits long), and ${again.toString()} files on PostgreSQL. Run them: ${command("long")}`;
+}
+function command(tier) {
+    const names = positionals.length === 0 ? "" : ` -- ${positionals.join(" ")}`;
+    return `npm ${tier === "long" ? "run test:long" : "test"}${names}`;
+}
+/** The Mocha files, and one line for the tests in Solidity. */
+function contractFiles() {
+    return globSync(`${CONTRACTS}/**/*.test.ts`).length + 1;
+}

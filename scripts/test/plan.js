@@ -1,0 +1,116 @@
+import { globSync } from "node:fs";
+import { engineTests, filesOf, onlyOn } from "./engine-tests.ts";
+/** The tests of the contracts, as one job. */
+export const CONTRACTS = "test/contracts";
+/**
+ * Of the name of a file that belongs to the long tier: it kills, pauses or restarts processes, uses several chains or
+ * versions, or waits long for another reason.
+ */
+const LONG = /\.long\.test\.ts$/;
+const API = "test/api/";
+const STORE = /^test\/api\/store\//;
+/** What Hardhat writes when it compiles. */
+const BUILT = /^types\/|\bartifacts\b/;
+/** Files of the long tier that take minutes. They begin first, so that none of them runs alone at the end. */
+const SLOWEST = [
+    "test/api/pipeline/nodes-agree.long.test.ts",
+    "test/api/pipeline/hard-forks.long.test.ts",
+    "test/scripts/start-again.long.test.ts",
+    "test/api/pipeline/several-nodes.long.test.ts",
+    "test/scripts/drill/drill.long.test.ts",
+    "test/scripts/client/package.long.test.ts",
+    "test/api/store/db/query-times.long.test.ts",
+    "test/api/cli/init.long.test.ts",
+    "test/api/pipeline/crash.long.test.ts",
+    "test/api/cli/reconcile-interrupted.long.test.ts",
+];
+/** One path of each kind of request, which `npm test` runs on PostgreSQL too. */
+export const PIPELINE_ON_BOTH = [
+    "test/api/pipeline/event-stream.test.ts",
+    "test/api/pipeline/freeze.test.ts",
+    "test/api/pipeline/media.test.ts",
+    "test/api/pipeline/mint-and-transfer.test.ts",
+    "test/api/pipeline/unlockable.test.ts",
+    "test/api/pipeline/webhooks.test.ts",
+];
+/**
+ * Files below `test/api` that open a database and still run on SQLite only. They test the chain, HTTP, media, IPFS, settings or
+ * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
+ */
+const SAME_ON_BOTH = [
+    /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|prepare-chain|run|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
+    /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
+    /^cli\/(?:announced|console|deploy|drop(?:-\w+)*|init\.long|keys|listen|media|program|relay|top-up)\./,
+    /^indexer\/(?:agreement|attribute|batch-requests|contract-reader|read-ahead|slices(?:-on-chain)?)\./,
+    /^pipeline\/(?:hard-forks|hosting-faults|hostile-contracts|ipfs-node|pinning)\./,
+    /^pipeline\/(?:(?:slow-)?simulation|media-in-bucket|node-stopped|provider-limits|slow-callers)\./,
+    /^pipeline\/(?:api-without-seed|factories|outside-transactions|swapped-chain|unreliable-node)\./,
+    /^pipeline\/(?:operator-calls|parked-rows|receipts|small-blocks|statement-counts|verified-collections)\./,
+    /^relayer\/(?:batch-gas|gas-meter|l1-data|lane-cannot-send|mint-slots|numbers|refused-transactions|slow-node)\./,
+    /^relayer\/(?:taken-keys|transactions-in-flight|unmined-transactions)\./,
+    /^v1\/(?:broken-http|document|errors|event-stream-slow|full-disk|ipfs(?:-in-browser)?)\./,
+    /^v1\/(?:metadata|rate-limit|request-log|slow-callers|uris|upload-media|webhook-sending)\./,
+    /^webhooks\/hostile-receivers\./,
+];
+/** What can differ between two versions of PostgreSQL: plans, migrations, dumps, connections. */
+const DIFFERS_BY_VERSION = /^test\/api\/store\/(?:db|move)\//;
+/** Files on PostgreSQL that cannot run through PgBouncer, and why. */
+export const NOT_POOLED = {
+    "test/api/store/db/named-statements.test.ts": "statements are prepared by name on connections to the server only",
+    "test/api/store/move/move-database.test.ts": "a move refuses a pooler",
+    "test/api/pipeline/database-roles.long.test.ts": "signs in as users that PgBouncer's list does not have",
+    "test/api/store/db/released-schema.test.ts": "loads a dump, which changes settings of its session",
+    "test/api/pipeline/upgrade.long.test.ts": "loads a dump, which changes settings of its session",
+    "test/api/pipeline/database-restarts.long.test.ts": "starts and stops a server of its own",
+};
+/**
+ * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
+ * matter, except where a file has tests for the other engine only.
+ */
+export function jobsOf(tier) {
+    const files = globSync("test/**/*.test.ts", { exclude: [`${CONTRACTS}/**`] }).map((path) => path.replaceAll("\\", "/"));
+    const onSqlite = files.filter((path) => onlyOn(path) !== "postgres");
+    const isShort = (path) => !LONG.test(path);
+    const byEngine = engineTests(files.filter((path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length)))).filter((path) => onlyOn(path) !== "sqlite");
+    const onBoth = (path) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
+    const imports = new Map();
+    const compiled = (path) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
+    const slowestFirst = (paths) => [
+        ...SLOWEST.filter((path) => paths.includes(path)),
+        ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
+    ];
+    const on = (place, paths) => slowestFirst(paths).map((path) => ({ path, place, compiled: compiled(path), slow: SLOWEST.includes(path) }));
+    if (tier === "short") {
+        return [
+            { path: CONTRACTS, place: "sqlite", compiled: true, slow: true },
+            ...on("postgres", byEngine.filter(onBoth)),
+            ...on("sqlite", onSqlite.filter(isShort)),
+        ];
+    }
+    return [
+        ...on("sqlite", onSqlite.filter((path) => !isShort(path))),
+        ...on("postgres", byEngine.filter((path) => !onBoth(path))),
+        ...on("embedded", byEngine.filter((path) => DIFFERS_BY_VERSION.test(path))),
+    ];
+}
+/** All jobs on PostgreSQL of both tiers that can run through PgBouncer. */
+export function pooledJobs() {
+    const all = [...jobsOf("short"), ...jobsOf("long")];
+    return all.filter(({ path, place }) => place === "postgres" && NOT_POOLED[path] === undefined);
+}
+function isSameOnBoth(path) {
+    return SAME_ON_BOTH.some((pattern) => pattern.test(path) || pattern.test(path.replace(".long.", ".")));
+}
+/**
+ * The jobs that names on the command line mean: those of any of the folders or files below `test` (`api/relayer`,
+ * `contracts`). With `postgres` among the names, only those on PostgreSQL.
+ */
+export function named(jobs, names) {
+    const paths = names
+        .filter((name) => name !== "postgres")
+        .map((name) => `test/${name.replace(/^test\//, "").replace(/\/$/, "")}`);
+    const isIn = (job, path) => job.path === path || job.path.startsWith(`${path}/`) || job.path.startsWith(`${path}.`);
+    return jobs
+        .filter(({ place }) => place === "postgres" || !names.includes("postgres"))
+        .filter((job) => paths.length === 0 || paths.some((path) => isIn(job, path)));
+}

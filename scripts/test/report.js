@@ -1,0 +1,56 @@
+const SLOWEST = 10;
+/** One line for a file, and below it the full text of each failure. */
+export function fileLines(result, done, all) {
+    const { passed, failed, skipped, failures } = result;
+    const width = all.toString().length;
+    const counts = [`${passed.toString()} passed`];
+    if (failed > 0)
+        counts.push(`${failed.toString()} FAILED`);
+    if (skipped > 0)
+        counts.push(`${skipped.toString()} skipped`);
+    const head = `[${done.toString().padStart(width)}/${all.toString()}] ${seconds(result)}  ${nameOf(result)}: ${counts.join(", ")}`;
+    return [head, ...failures.map(({ text }) => `${text}\n`)].join("\n");
+}
+/** The ten slowest files, the titles of all failures, and what was not run. The very last line is {@link summaryLine}. */
+export function summary(results, counts, notRun) {
+    const slowest = results.toSorted((one, other) => other.seconds - one.seconds).slice(0, SLOWEST);
+    const failed = results.flatMap((result) => result.failures.map(({ title }) => `  ${nameOf(result)}: ${title}`));
+    return [
+        ...[
+            "",
+            `The ${slowest.length.toString()} slowest:`,
+            ...slowest.map((result) => `  ${seconds(result)}  ${nameOf(result)}`),
+        ],
+        ...(failed.length === 0 ? [] : ["", "Failed (the full texts are above):", ...failed]),
+        ...(ranNone(results) ? ["", "No test ran."] : []),
+        ...(notRun === "" ? [] : ["", notRun]),
+        "",
+        summaryLine(counts),
+    ].join("\n");
+}
+/** The last line of `npm test`. */
+export function summaryLine({ passed, failed, skipped }) {
+    const line = `${passed.toString()} passed, ${failed.toString()} failed`;
+    return skipped === 0 ? line : `${line}, ${skipped.toString()} skipped`;
+}
+/** The sums. A run without any test has failed: it shows nothing. */
+export function countsOf(results) {
+    const sum = { passed: 0, failed: 0, skipped: 0 };
+    for (const { passed, failed, skipped } of results) {
+        sum.passed += passed;
+        sum.failed += failed;
+        sum.skipped += skipped;
+    }
+    if (ranNone(results))
+        sum.failed = 1;
+    return sum;
+}
+function ranNone(results) {
+    return results.every(({ passed, failed }) => passed + failed === 0);
+}
+function seconds({ seconds }) {
+    return `${seconds.toFixed(1).padStart(5)} s`;
+}
+function nameOf({ path, place }) {
+    return place === "sqlite" ? path : `${path} (${place === "embedded" ? "embedded PostgreSQL" : "PostgreSQL"})`;
+}
