@@ -34,11 +34,19 @@ describe("names of receivers", () => {
     XDC: `xdc${DIGITS}`,
     "a chain and no 0x": `matic:${DIGITS}`,
     "a chain and a space": `eth: ${ADDRESS}`,
+    "EIP-681 with a call and a value": `ethereum:${ADDRESS}@1/transfer?value=1`,
+    "the page of an explorer": `https://explorer.example/address/${ADDRESS}#code`,
+    "a Cyrillic x": `0х${DIGITS}`,
+    "a sign of multiplication": `0×${DIGITS}`,
+    "Cyrillic letters among the digits": ADDRESS.replaceAll("C", "С").replaceAll("a", "а"),
+    "0x twice": `0x${ADDRESS}`,
+    "an address of 32 bytes": `0x${"0".repeat(24)}${DIGITS}`,
+    "signs around": `|+${ADDRESS}|`,
   })) {
     it(`finds the address: ${what}`, () => {
       const found = mistakenName(name);
       expect(found?.is).to.equal("address");
-      expect(found?.is === "address" && found.address.toLowerCase()).to.equal(ADDRESS.toLowerCase());
+      expect(found?.is === "address" && found.address?.toLowerCase()).to.equal(ADDRESS.toLowerCase());
     });
   }
 
@@ -50,9 +58,25 @@ describe("names of receivers", () => {
     '"alice.eth"',
     "alice．eth",
     "alice.eth.",
+    "alice.еth",
   ]) {
     it(`finds the ENS name ${JSON.stringify(name)}`, () => {
       expect(mistakenName(name)).to.deep.equal({ is: "ens" });
+    });
+  }
+
+  for (const [what, name] of Object.entries({
+    "39 digits": ADDRESS.slice(0, -1),
+    "41 digits": `${ADDRESS}1`,
+    "letters in place of digits": ADDRESS.replaceAll("1", "l").replaceAll("0", "O"),
+    "digits of another script": ADDRESS.replaceAll("7", "٧"),
+    "only the beginning and the end": "0x7099…79C8",
+    ICAP: "XE7338O073KYGTWWZN0F2WZ0R8PX5ZPPZS",
+    ICAN: `cb57${DIGITS}`,
+  })) {
+    it(`finds an address that cannot be read: ${what}`, () => {
+      expect(mistakenName(name)).to.deep.equal({ is: "address", address: null });
+      expect(refusalOfNewUser(name, "in `to_address`")).to.contain("Send the address (0x and 40 hex digits) in");
     });
   }
 
