@@ -11,6 +11,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   "image/vnd.mozilla.apng": "image/png",
   "image/svg": "image/svg+xml",
   "image/svg-xml": "image/svg+xml",
+  "application/svg+xml": "image/svg+xml",
   "image/ico": "image/icon",
   "image/vnd.microsoft.icon": "image/icon",
   "image/ms-bmp": "image/bmp",

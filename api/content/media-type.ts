@@ -104,7 +104,7 @@ const GLTF = /"(asset|accessors|bufferViews|buffers|meshes|scenes|nodes|material
 
 const AVIF = ["avif", "avis", "MA1A", "MA1B"];
 const HEIC = ["heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs"];
-const HEIF = ["mif1", "mif2", "msf1", "miaf", ...AVIF, ...HEIC];
+const HEIF = ["mif1", "mif2", "mif3", "1pic", "msf1", "miaf", ...AVIF, ...HEIC];
 
 /**
  * AVIF and HEIC share a container. What is in it is said by its compatible brands: the first brand is often that of the container.

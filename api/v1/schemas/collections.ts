@@ -206,7 +206,7 @@ function baseUriFault(type: CollectionType, uri: string): string | null {
     return hasPlace ? null : "Must contain {id} for an ERC1155 collection: clients replace it with the token id.";
   if (hasPlace)
     return "Must not contain {id}: the contract of an ERC721 collection appends the token id, as in https://cats.example/1.";
-  if (/^(ipfs|ar):\/\/[^/]+$/i.test(uri))
+  if (/^(ipfs|ar):\/\/(ipfs\/)?[^/]+$/i.test(uri))
     return "Must have a path behind the CID or the transaction, at least a slash: the contract appends the token id.";
   return null;
 }

@@ -74,6 +74,7 @@ describe("sniffMediaType", () => {
       [`HEIC, ${brand}`, brands(brand, "mif1"), "image/heic", true],
       [`HEIC, mif1 with ${brand}`, brands("mif1", brand), "image/heic", true],
     ]),
+    ["HEIC whose first brand is that of one picture", brands("1pic", "mif1", "heic"), "image/heic", true],
     ["HEIF of no known codec", brands("mif1", "miaf"), "image/heif", true],
     ["MP4", brands("isom", "iso2", "mp41"), "video/mp4", true],
     ["MP4 that names the container of images", brands("mp42", "mif1", "heic"), "video/mp4", true],

@@ -182,6 +182,11 @@ describe("POST /v1/collections", () => {
       { base_uri: "invalid_format" },
     ],
     [
+      "self-hosted ERC721 whose base_uri is a CID behind ipfs://ipfs/",
+      { ...SELF_HOSTED, base_uri: "ipfs://ipfs/bafybeicats" },
+      { base_uri: "invalid_format" },
+    ],
+    [
       "self-hosted ERC721 whose base_uri is a transaction of Arweave alone",
       { ...SELF_HOSTED, base_uri: "ar://tx_" },
       { base_uri: "invalid_format" },

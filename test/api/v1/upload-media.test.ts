@@ -129,7 +129,11 @@ describe("POST /v1/media", () => {
         Buffer.from("000001000100101000000100200068040000160000", "hex"),
         ["image/x-icon", "image/vnd.microsoft.icon", "image/ico"],
       ],
-      ["an SVG", Buffer.from("<svg/>"), ["image/svg", "image/svg-xml", "text/xml", "application/xml; charset=utf-8"]],
+      [
+        "an SVG",
+        Buffer.from("<svg/>"),
+        ["image/svg", "image/svg-xml", "application/svg+xml", "text/xml", "application/xml; charset=utf-8"],
+      ],
       [
         "an AVIF in its container",
         Buffer.from("0000001c66747970" + "6d69663100000000" + "6d69616661766966", "hex"),
