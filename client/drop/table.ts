@@ -55,7 +55,9 @@ export function readTable(text: string, known: readonly string[], attributes = t
       if (trait !== "" && attributes) return `${ATTRIBUTE}${trait}`;
       return isThirdweb && column !== "" ? `${ATTRIBUTE}${column}` : column;
     });
-    const problems = columnProblems(columns, known, attributes);
+    // Spreadsheets write columns that are empty.
+    const used = columns.filter((column, index) => column !== "" || lines.some(({ cells }) => cells[index]));
+    const problems = columnProblems(used, known, attributes);
     const rows: TableRow[] = [];
     for (const { line, end, cells } of lines) {
       if (cells.every((cell) => cell === "")) continue;
@@ -68,7 +70,7 @@ export function readTable(text: string, known: readonly string[], attributes = t
         "The table has no rows. Put the names of the columns in the first line, and one token in each further line.";
       problems.push({ line: null, column: null, message });
     }
-    return { columns, rows, problems, format: formatOf(written, isThirdweb) };
+    return { columns: used, rows, problems, format: formatOf(written, isThirdweb) };
   } catch (error) {
     if (!(error instanceof CsvProblem)) throw error;
     const problems = [{ line: error.line, column: null, message: error.message }];

@@ -175,6 +175,7 @@ describe("the folder of a drop", () => {
       "the line of a spreadsheet": "sep=;\r\nfile;name\r\n1.png;A\r\n2.png;B\r\n",
       "names in any case": "File,NAME\n1.png,A\n2.png,B\n",
       "empty rows": "file,name\n,\n1.png,A\n\n,\n2.png,B\n,\n",
+      "empty columns of a spreadsheet": "file;name;;\n1.png;A;;\n2.png;B;;\n",
     })) {
       it(`reads ${what}`, () => {
         const contents = read({ "metadata.csv": text, ...pictures });
