@@ -193,7 +193,7 @@ export function fingerprintsOf(plan: Plan<DropToken>): [string, string] {
 /** Does not depend on the order of the keys of a JSON file, only on what is minted. */
 function wordsOfDrop({ collection, to, copyMedia }: Target, tokens: readonly DropToken[]): string {
   const parts = tokens.map(
-    ({ source, earlierSource, tokenId, supply, metadata, media, owner, reference, unlockable }) => [
+    ({ source, earlierSource, tokenId, supply, metadata, media, owner, reference, unlockable, uri }) => [
       earlierSource ?? source,
       tokenId,
       supply,
@@ -203,6 +203,7 @@ function wordsOfDrop({ collection, to, copyMedia }: Target, tokens: readonly Dro
       // Left out otherwise, so that a drop of a version without them can be continued.
       ...(owner === null && reference === null && unlockable === null ? [] : [owner, reference]),
       ...(unlockable === null ? [] : [unlockable]),
+      ...(uri === undefined ? [] : [{ uri }]),
     ],
   );
   return JSON.stringify([collection.address, wordsOf(to), parts, ...(copyMedia ? ["copy media"] : [])]);

@@ -162,6 +162,7 @@ const FIELDS: readonly string[] = [
     "initial_supply",
     "reference",
     "unlockable_content",
+    "uri",
     "copy_media",
     ...RECEIVERS,
   ],
@@ -199,6 +200,7 @@ function isOwn(
     RECEIVERS.every((field) => item[field] === own[field]) &&
     (item["reference"] ?? null) === token.reference &&
     (item["unlockable_content"] ?? null) === token.unlockable &&
+    item["uri"] === token.uri &&
     Object.keys(item).every((field) => FIELDS.includes(field))
   );
 }

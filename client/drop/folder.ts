@@ -1,14 +1,16 @@
 import { parseExact } from "../rules/exact-json.ts";
 import { faultOfJson, placeOfField } from "../rules/json-fault.ts";
 import { type Layout, layoutOf } from "./layout.ts";
-import { baseOf, folderOf, Names, stemOf } from "./names.ts";
-import { ADDRESS, ATTRIBUTE, FILE, OWNER, readTable, SUPPLY, type TableRow, TOKEN_ID, USER } from "./table.ts";
+import { folderOf, idOfEntry, imageOf, Names, stemOf, stemOfEntry } from "./names.ts";
+import { ADDRESS, ATTRIBUTE, FILE, OWNER, readTable, SUPPLY, type TableRow, TOKEN_ID, URI, USER } from "./table.ts";
 import {
   checkMetadata,
   faultOfInteger,
   faultOfText,
   faultOfUnlockable,
+  faultOfUri,
   idOfName,
+  isUri,
   LIMITS,
   type MediaField,
   type Metadata,
@@ -34,6 +36,8 @@ export interface FolderToken {
   owner: Owner | null;
   reference: string | null;
   unlockable: string | null;
+  /** Self-hosted ERC1155 only: where its metadata is. */
+  uri?: string;
   metadata: Metadata;
   /** Files in the folder that become these fields. */
   files: Partial<Record<MediaField, string>>;
@@ -243,11 +247,15 @@ class Reader {
       fail("Give file or token_id.");
     this.#readOwners(token, cells, fail);
     token.reference = cells.get("reference") ?? null;
-    const wrong = faultOfText(token.reference ?? "", LIMITS.reference);
-    if (wrong !== null) fail(wrong, "reference");
     token.unlockable = cells.get("unlockable_content") ?? null;
-    const locked = faultOfUnlockable(token.unlockable ?? "");
-    if (locked !== null) fail(locked, "unlockable_content");
+    const uri = cells.get(URI);
+    if (uri !== undefined) token.uri = uri;
+    const faults = {
+      reference: faultOfText(token.reference ?? "", LIMITS.reference),
+      unlockable_content: faultOfUnlockable(token.unlockable ?? ""),
+      uri: uri === undefined ? null : faultOfUri(uri),
+    };
+    for (const [column, wrong] of Object.entries(faults)) if (wrong !== null) fail(wrong, column);
     if (this.contents.problems.length > before) return;
     this.#linkMedia(token, { stem, picture: picture ?? undefined, fail });
     if (this.contents.problems.length === before) this.contents.tokens.push(token);
@@ -402,13 +410,20 @@ class Reader {
   }
 }
 
-const COLUMNS = [FILE, TOKEN_ID, SUPPLY, OWNER, ADDRESS, USER, "reference", "unlockable_content", ...TEXT_METADATA];
+const COLUMNS = [
+  FILE,
+  TOKEN_ID,
+  SUPPLY,
+  OWNER,
+  ADDRESS,
+  USER,
+  URI,
+  "reference",
+  "unlockable_content",
+  ...TEXT_METADATA,
+];
 
 const PLACEHOLDER = /NewUriToReplace/i;
-
-export function isUri(text: string): boolean {
-  return /^(https?|ipfs|ar|data):/i.test(text);
-}
 
 function emptyToken(source: string): FolderToken {
   return {
@@ -421,29 +436,4 @@ function emptyToken(source: string): FolderToken {
     metadata: {},
     files: {},
   };
-}
-
-/** What the entry of a list says of its picture; empty: nothing */
-function imageOf(entry: unknown): string {
-  const image = (entry as { image?: unknown } | null)?.image;
-  return typeof image === "string" ? image : "";
-}
-
-/** The token id that an entry of a list says. */
-function idOfEntry(entry: unknown): string | null {
-  const { token_id, tokenId } = (entry ?? {}) as Record<string, unknown>;
-  const id = token_id ?? tokenId ?? null;
-  return typeof id === "string" || typeof id === "number" ? id.toString() : null;
-}
-
-/** The name that an entry of a list has: its number, or that of its picture. */
-function stemOfEntry(entry: unknown): string | null {
-  const fields = (entry ?? {}) as Record<string, unknown>;
-  for (const name of ["token_id", "tokenId", "edition", "id"]) {
-    const value = fields[name];
-    if ((typeof value === "number" || typeof value === "string") && /^[0-9]+$/.test(value.toString()))
-      return value.toString();
-  }
-  const { image } = fields;
-  return typeof image === "string" && image !== "" ? stemOf(baseOf(image)) : null;
 }

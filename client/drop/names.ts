@@ -79,3 +79,28 @@ function inside(path: string): string | null {
   }
   return parts.join("/");
 }
+
+/** What the entry of a list says of its picture; empty: nothing */
+export function imageOf(entry: unknown): string {
+  const image = (entry as { image?: unknown } | null)?.image;
+  return typeof image === "string" ? image : "";
+}
+
+/** The token id that an entry of a list says. */
+export function idOfEntry(entry: unknown): string | null {
+  const { token_id, tokenId } = (entry ?? {}) as Record<string, unknown>;
+  const id = token_id ?? tokenId ?? null;
+  return typeof id === "string" || typeof id === "number" ? id.toString() : null;
+}
+
+/** The name that an entry of a list has: its number, or that of its picture. */
+export function stemOfEntry(entry: unknown): string | null {
+  const fields = (entry ?? {}) as Record<string, unknown>;
+  for (const name of ["token_id", "tokenId", "edition", "id"]) {
+    const value = fields[name];
+    if ((typeof value === "number" || typeof value === "string") && /^[0-9]+$/.test(value.toString()))
+      return value.toString();
+  }
+  const { image } = fields;
+  return typeof image === "string" && image !== "" ? stemOf(baseOf(image)) : null;
+}

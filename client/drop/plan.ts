@@ -77,6 +77,7 @@ export function makePlan<Token extends FolderToken>(
     ...contents.problems,
     ...(multiple ? checkErc1155(tokens, words) : checkErc721(tokens)),
     ...(collection.hosting === "hosted" ? [] : checkSelfHosted(tokens)),
+    ...(multiple && collection.hosting === "self-hosted" ? [] : checkWithoutUri(tokens)),
     ...receivers.problems,
     ...(target.copyMedia ? checkCopies(tokens, collection.type, words) : []),
   ];
@@ -266,6 +267,13 @@ function checkErc721(tokens: readonly FolderToken[]): Problem[] {
     .map(({ source }) => ({ source, message: "supply: Only ERC1155 collections take it. Remove the value." }));
 }
 
+/** The URI of a token says where its metadata is, so the collection must let each token have its own. */
+function checkWithoutUri(tokens: readonly FolderToken[]): Problem[] {
+  return tokens
+    .filter(({ uri }) => uri !== undefined)
+    .map(({ source }) => ({ source, message: "uri: Only self-hosted ERC1155 collections take it. Remove the value." }));
+}
+
 /** The metadata of such a collection is on a server of its owner. */
 function checkSelfHosted(tokens: readonly FolderToken[]): Problem[] {
   return tokens.flatMap(({ source, metadata, files, unlockable }) => {
@@ -321,6 +329,7 @@ export function mintOf(
     collection_address,
     token_id: token.tokenId,
     initial_supply: token.supply,
+    ...(token.uri !== undefined && { uri: token.uri }),
     ...rest,
     ...given,
   };

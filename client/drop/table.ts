@@ -33,6 +33,7 @@ export const SUPPLY = "supply";
 export const OWNER = "owner";
 export const USER = "user_identifier";
 export const ADDRESS = "to_address";
+export const URI = "uri";
 /** A file of failed rows has it. It is not read. */
 export const ERROR = "error";
 

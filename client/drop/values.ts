@@ -97,6 +97,15 @@ export function faultOfUnlockable(value: string): string | null {
   return bytes > most ? `Must have at most ${most.toString()} bytes.` : faultOfText(value, most);
 }
 
+export function isUri(text: string): boolean {
+  return /^(https?|ipfs|ar|data):/i.test(text);
+}
+
+export function faultOfUri(value: string): string | null {
+  const other = "Must be a URI with one of the schemes http, https, ipfs, ar, data.";
+  return faultOfText(value, LIMITS.uri) ?? (isUri(value) ? null : other);
+}
+
 function faultOfLink(value: unknown): string | null {
   const fault = faultOfText(value, LIMITS.uri);
   if (fault !== null || /^(https?|ipfs|ar):/i.test(value as string)) return fault;

@@ -141,6 +141,7 @@ function templateOf({ type, hosting }: Shape<"Collection">): string[] {
   return [
     ...(hosting === "hosted" ? ["file"] : []),
     ...(type === "ERC1155" ? ["token_id", "supply"] : ["token_id"]),
+    ...(type === "ERC1155" && hosting === "self-hosted" ? ["uri"] : []),
     ...["to_address", "user_identifier"],
     ...(hosting === "hosted" ? [...TEXT_METADATA.filter((name) => name !== "image_data"), "unlockable_content"] : []),
     "reference",

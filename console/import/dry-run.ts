@@ -1,6 +1,7 @@
 import { useMemo } from "preact/hooks";
 
 import { answerOf, type Shape } from "../../client/client.ts";
+import { checkArrivals } from "../../client/drop/arrivals.ts";
 import { csvLine, parseCsv } from "../../client/drop/csv.ts";
 import type { FolderContents, FolderToken, Owner, Problem } from "../../client/drop/folder.ts";
 import { lackOfRoom, makePlan, type Plan, type Words } from "../../client/drop/plan.ts";
@@ -12,7 +13,7 @@ import { client } from "../service/client.ts";
 import { dateTime } from "../service/format.ts";
 import { currentApp, mayUse } from "../service/session.ts";
 import { type Loaded, useData } from "../service/use-data.ts";
-import { walletOf } from "../write/receivers.ts";
+import { readReceivers, walletOf } from "../write/receivers.ts";
 import type { Choices } from "./choices.tsx";
 import { type Chosen, contentsOf, type Files } from "./files.ts";
 import { nameOf, nameOfToken, sentBefore } from "./progress.ts";
@@ -62,17 +63,30 @@ const WORDS: Words = {
 export function useDryRun(collection: Shape<"Collection">, choices: Choices): DryRunState {
   const { chosen, to, newUsers } = choices;
   const contents = useMemo(() => contentsOf(chosen, collection.type), [chosen, collection]);
-  const users = useMemo(() => usersOf(contents.tokens, receiverOf(to)), [contents, to]);
-  const key = JSON.stringify([users, newUsers]);
-  const known = useData(
-    async () => ({ key, found: await lookUpUsers(users, { walletOf, search: searchUsers }, !newUsers) }),
-    [key],
-  );
+  const { users, addresses } = useMemo(() => receiversOf(contents.tokens, receiverOf(to)), [contents, to]);
+  const key = JSON.stringify([users, addresses, newUsers]);
+  const looked = useData(async () => {
+    const known = await lookUpUsers(users, { walletOf, search: searchUsers }, !newUsers);
+    const check = (some: readonly string[]) => readReceivers(collection.address, some);
+    return {
+      key,
+      contents,
+      known,
+      arrivals: await checkArrivals({ tokens: contents.tokens, to: receiverOf(to) }, check),
+    };
+  }, [key, contents]);
   return useMemo(() => {
-    if (known.error !== null) return { is: "failed", loaded: known };
-    if (known.data?.key !== key) return { is: "checking" };
-    return checked({ collection, choices, contents, known: known.data.found });
-  }, [collection, choices, contents, known.data, known.error, key]);
+    if (looked.error !== null) return { is: "failed", loaded: looked };
+    if (looked.data?.key !== key || looked.data.contents !== contents) return { is: "checking" };
+    return checked({ collection, choices, ...looked.data });
+  }, [collection, choices, contents, looked.data, looked.error, key]);
+}
+
+/** What is asked about, each once. */
+function receiversOf(tokens: readonly FolderToken[], everybody: Owner | null) {
+  const owners = tokens.map(({ owner }) => owner ?? everybody);
+  const addresses = owners.flatMap((owner) => (owner !== null && "address" in owner ? [owner.address] : []));
+  return { users: usersOf(tokens, everybody), addresses: [...new Set(addresses)] };
 }
 
 interface Input {
@@ -80,9 +94,10 @@ interface Input {
   choices: Choices;
   contents: FolderContents;
   known: KnownUsers;
+  arrivals: Awaited<ReturnType<typeof checkArrivals>>;
 }
 
-function checked({ collection, choices, contents, known }: Input): DryRunState {
+function checked({ collection, choices, contents, known, arrivals }: Input): DryRunState {
   const { chosen, to, supply, copyMedia, newUsers, again } = choices;
   const isErc721 = collection.type === "ERC721";
   const target = { collection, to: receiverOf(to), supply: isErc721 ? null : readSupply(supply), copyMedia };
@@ -94,6 +109,7 @@ function checked({ collection, choices, contents, known }: Input): DryRunState {
     ...(isSilent ? [...contents.problems, silent] : whole.problems),
     ...fileProblems(whole.tokens, chosen.files),
     ...(newUsers ? [] : userProblems(whole, known)),
+    ...receiverProblems(whole, "address", (address) => arrivals.refused.get(address)),
   ];
   const faulty = new Set(found.map(({ source }) => fileOf(source)));
   const plan = { ...whole, tokens: whole.tokens.filter(({ source }) => !faulty.has(source)) };
@@ -113,7 +129,11 @@ function checked({ collection, choices, contents, known }: Input): DryRunState {
     plan:
       isWhole || left === 0 ? null : { name, place, plan, names, skipped, ...chosen, newUsers, wallets: known.wallets },
     problems,
-    notes: [...whole.notes, ...(skipped.size === 0 ? [] : [sentNote(skipped.size, [...sent.values()])])],
+    notes: [
+      ...whole.notes,
+      ...(arrivals.note === null ? [] : [arrivals.note]),
+      ...(skipped.size === 0 ? [] : [sentNote(skipped.size, [...sent.values()])]),
+    ],
     summary: `${count(whole.tokens.length)}: ${whole.receivers}.`,
     sent: skipped.size,
   };
@@ -158,17 +178,30 @@ function fileProblems(tokens: readonly FolderToken[], files: Files): Problem[] {
 }
 
 /** Users without a wallet, if the person has not chosen to create wallets. */
-function userProblems({ tokens, to }: Plan, { wallets }: KnownUsers): Problem[] {
-  const isUnknown = (user: string) => !wallets.has(user) && refusalOf(user) === null;
-  const message = (user: string) =>
-    `No wallet of the app has the user identifier "${user}". Correct it, or tick the box that creates wallets.`;
-  const problems = tokens.flatMap(({ source, owner }) =>
-    owner !== null && "user" in owner && isUnknown(owner.user)
-      ? [{ source, message: `owner: ${message(owner.user)}` }]
-      : [],
+function userProblems(plan: Plan, { wallets }: KnownUsers): Problem[] {
+  return receiverProblems(plan, "user", (user) =>
+    wallets.has(user) || refusalOf(user) !== null
+      ? undefined
+      : `No wallet of the app has the user identifier "${user}". Correct it, or tick the box that creates wallets.`,
   );
-  const isNeeded = to !== null && "user" in to && tokens.some(({ owner }) => owner === null) && isUnknown(to.user);
-  return isNeeded ? [...problems, { source: "To", message: message(to.user) }] : problems;
+}
+
+/** A receiver that the form names is one problem, not one for each token. */
+function receiverProblems(
+  { tokens, to }: Plan,
+  kind: "user" | "address",
+  faultOf: (receiver: string) => string | undefined,
+): Problem[] {
+  const fault = (owner: Owner | null) => {
+    const receiver = (owner as Partial<Record<string, string>> | null)?.[kind];
+    return receiver === undefined ? undefined : faultOf(receiver);
+  };
+  const problems = tokens.flatMap(({ source, owner }) => {
+    const message = fault(owner);
+    return message === undefined ? [] : [{ source, message: `owner: ${message}` }];
+  });
+  const general = tokens.some(({ owner }) => owner === null) ? fault(to) : undefined;
+  return general === undefined ? problems : [...problems, { source: "To", message: general }];
 }
 
 function sentNote(tokens: number, times: readonly string[]): string {

@@ -67,10 +67,10 @@ function save(store: Store, key: string, value: unknown): boolean {
 
 /** Names a token by all that it is minted with. */
 export function nameOfToken(
-  { tokenId, supply, owner, reference, unlockable, metadata, files }: FolderToken,
+  { tokenId, supply, owner, reference, unlockable, uri, metadata, files }: FolderToken,
   everybody: Owner | null,
 ): string {
-  return nameOf([tokenId, supply, owner ?? everybody, reference, unlockable, metadata, files]);
+  return nameOf([tokenId, supply, owner ?? everybody, reference, unlockable, uri, metadata, files]);
 }
 
 /** The same values have the same name: FNV-1a with 64 bits. `crypto.subtle` does not exist on pages without TLS. */

@@ -25,6 +25,12 @@ export async function readReceiver(contract: string, typed: string): Promise<Sha
   return data?.receivers[0] ?? null;
 }
 
+/** The same for the addresses of files. Wrong checksums are a matter of the mint. */
+export async function readReceivers(contract: string, some: readonly string[]): Promise<Shape<"CheckedReceiver">[]> {
+  const body = { contract_address: contract, addresses: some.map((address) => address.toLowerCase()) };
+  return (await answerOf(client().POST("/v1/receivers/check", { body }))).receivers;
+}
+
 export function isAddress(typed: string): boolean {
   return /^0x/i.test(typed);
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 
-import { build } from "vite";
+import { build, type Plugin } from "vite";
 
 import { contentsOf, differences } from "../scene/committed-files.ts";
 
@@ -18,13 +18,20 @@ export const BUILT = join(SOURCES, "built");
 const CHUNKS = [
   {
     name: "base",
-    test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver))|preact|regexparam|vite\/preload|rolldown|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
+    test: /\/console\/(main|parts|service|shell|screens\/(collections?\.|home|token|request|use-live|merge|wallet|holding|create-(wallet|token)|webhook|deliver)|write\/(offers|follow-))|preact|regexparam|vite\/preload|rolldown|openapi-fetch|eventsource|\/client\/(?!drop|bulk|rules\/(json-|receiver|warn))/,
   },
   {
     name: "forms",
     test: /\/console\/(forms|write|import|screens\/(change-|create-|freeze|import|mint|transfer))|\/client\/(drop|bulk|rules)/,
   },
 ] as const;
+
+/** Vite's helper preloads scripts and styles of a chunk. Here each chunk is one script, and there is one style sheet. */
+const PLAIN_IMPORTS: Plugin = {
+  name: "plain-imports",
+  enforce: "pre",
+  load: (id) => (id.includes("vite/preload-helper") ? "export const __vitePreload = (load) => load();" : null),
+};
 
 /** Builds the console. The same sources and packages always give the same bytes. */
 export async function bundle(folder: string): Promise<void> {
@@ -35,6 +42,7 @@ export async function bundle(folder: string): Promise<void> {
     base: "./",
     logLevel: "warn",
     publicDir: false,
+    plugins: [PLAIN_IMPORTS],
     oxc: { jsx: { runtime: "automatic", importSource: "preact", development: false } },
     build: {
       outDir: folder,
@@ -42,7 +50,8 @@ export async function bundle(folder: string): Promise<void> {
       target: "es2022",
       // Data URLs would need an exception in the content security policy.
       assetsInlineLimit: 0,
-      modulePreload: { polyfill: false },
+      modulePreload: false,
+      cssCodeSplit: false,
       license: { fileName: "licenses.md" },
       reportCompressedSize: false,
       rolldownOptions: { output: { codeSplitting: { includeDependenciesRecursively: false, groups: [...CHUNKS] } } },

@@ -211,4 +211,31 @@ describe("the import of the console", () => {
       .or(page.getByRole("button", { name: "Continue" }))
       .waitFor();
   });
+
+  it("takes the URI of each token of a self-hosted ERC1155 collection from a table", async () => {
+    collection = await console.moneta.api.collection({
+      type: "ERC1155",
+      base_uri: "https://cats.example/{id}",
+      name: "Own",
+    });
+    const page = await open();
+    await tableIn(page)("token_id,uri,user_identifier\n1,cats,alice\n2,ipfs://cats/2,alice\n", "own.csv");
+    await page.getByText("uri: Must be a URI with one of the schemes http, https, ipfs, ar, data.").waitFor();
+    await page.getByRole("button", { name: "Mint 1 token" }).click();
+    await minted(page, 1);
+    const token = await console.moneta.api.ok<Shape<"Nft">>("GET", `/v1/collections/${collection}/2`);
+    expect(token.token_uri).to.equal("ipfs://cats/2");
+  });
+
+  it("asks before the import whether tokens can arrive, and leaves out the tokens of who refuses them", async () => {
+    const page = await open();
+    const refusing = `name,to_address,user_identifier\nA,${collection},\nB,${collection},\nC,,bob\n`;
+    await tableIn(page)(refusing, "refused.csv");
+    await page.getByText("Whether tokens can arrive: 1 of 1 address was checked.").waitFor();
+    await page.getByText("1 of 3 tokens are good.").waitFor();
+    expect(await page.getByText(`owner: ${collection} does not accept the token`).count()).to.equal(2);
+    await expectNoAxeViolations(page);
+    await page.getByRole("button", { name: "Mint 1 token" }).click();
+    await minted(page, 1);
+  });
 });

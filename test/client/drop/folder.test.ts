@@ -190,7 +190,7 @@ describe("the folder of a drop", () => {
     it("names all rows with too many cells, and the faults of rows beside an unknown column", () => {
       const table = "file,Fur\n1.png,A,\n2.png,B,C,D\n7.png,E\n";
       expect(problems({ "metadata.csv": table, ...pictures })).to.deep.equal([
-        'metadata.csv: The column "Fur" is not known. Use file, token_id, supply, owner, to_address, user_identifier, reference, unlockable_content, name, description, image, animation_url, external_url, youtube_url, background_color, image_data, attributes.NAME.',
+        'metadata.csv: The column "Fur" is not known. Use file, token_id, supply, owner, to_address, user_identifier, uri, reference, unlockable_content, name, description, image, animation_url, external_url, youtube_url, background_color, image_data, attributes.NAME.',
         "metadata.csv, line 2: The row has 3 cells, but there are 2 columns. Put cells that contain the separator in quotes.",
         "metadata.csv, line 3: The row has 4 cells, but there are 2 columns. Put cells that contain the separator in quotes.",
         "metadata.csv, line 4: image: the file 7.png does not exist in ./, images/.",
