@@ -47,30 +47,6 @@ describe("minting and transferring on a real node", () => {
     });
   });
 
-  describe("a burst of mints that the lane cannot pay for at once", () => {
-    it("is sent in smaller transactions", async () => {
-      const to = await api.wallet();
-      const collection = await api.collection({ type: "ERC721" });
-      const lane = await moneta.service.database.read.selectFrom("lanes").select("address").executeTakeFirstOrThrow();
-      const before = await moneta.provider.getBalance(lane.address);
-      const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [lane.address, `0x${wei.toString(16)}`]);
-      const { baseFeePerGas } = (await moneta.provider.getBlock("latest")) ?? {};
-      const tip = BigInt((await moneta.provider.send("eth_maxPriorityFeePerGas", [])) as string);
-      const { promise: accepted, resolve: goOn } = Promise.withResolvers<undefined>();
-      moneta.intercept = ({ method }) => (method === "eth_getBalance" ? accepted : undefined);
-      const ids = await Promise.all(
-        Array.from({ length: 100 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
-      );
-      // All of them in one transaction need a limit of 1.9 million gas.
-      await fund(1_800_000n * (2n * (baseFeePerGas ?? 0n) + tip));
-      moneta.intercept = null;
-      goOn(undefined);
-      const requests = await Promise.all(ids.map((id) => api.settled(id)));
-      expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
-      await fund(before);
-    });
-  });
-
   describe("a soulbound collection", () => {
     for (const type of ["ERC721", "ERC1155"] as const) {
       it(`mints ${type} tokens that can never be transferred, and shows what it is`, async () => {
