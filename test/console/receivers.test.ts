@@ -1,8 +1,4 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-
 import { expect } from "chai";
-import type { Page } from "playwright-core";
 
 import { RejectingReceiver__factory } from "../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
 import { randomAddress } from "../api/support/rows.ts";
@@ -22,14 +18,6 @@ describe("receivers in the forms of the console", () => {
     delegated = randomAddress();
     await provider.send("hardhat_setCode", [delegated, `0xef0100${refusing.slice(2).toLowerCase()}`]);
   });
-
-  /** Keeps a picture where `PICTURES` names a folder. */
-  async function picture(page: Page, name: string): Promise<void> {
-    const folder = process.env["PICTURES"];
-    if (folder === undefined) return;
-    await mkdir(folder, { recursive: true });
-    await page.screenshot({ path: join(folder, `a-${name}.png`), fullPage: true });
-  }
 
   it("are named while somebody types them", async () => {
     const page = await console.open({ screen: `/collections/${collection}/mint` });
@@ -62,12 +50,10 @@ describe("receivers in the forms of the console", () => {
     const mint = page.getByRole("button", { name: "Mint", exact: true });
     await page.getByRole("combobox", { name: /^To/ }).fill(delegated);
     await page.getByText("which does not accept ERC721 tokens").waitFor();
-    await picture(page, "mint-note");
     await mint.click();
     await page.getByText("To try it nevertheless, press the button again.").waitFor();
     expect(sent).to.equal(0);
     await expectNoAxeViolations(page);
-    await picture(page, "mint-warning");
     await mint.click();
     await page.getByRole("heading", { name: "Your new token" }).waitFor();
     expect(sent).to.equal(1);
@@ -83,10 +69,8 @@ describe("receivers in the forms of the console", () => {
     await page.getByText("To try it nevertheless, press the button again.").waitFor();
     await expectNoSidewaysScrolling(page);
     await expectNoAxeViolations(page);
-    await picture(page, "transfer-warning");
     await page.getByRole("combobox", { name: /^To/ }).fill(randomAddress());
     await page.getByText("An account that is not a wallet of the app.").waitFor();
-    await picture(page, "transfer-account");
     await page.getByRole("button", { name: "Transfer", exact: true }).click();
     await page.getByText(DONE).waitFor();
   });

@@ -97,9 +97,11 @@ describe("a node that uses one error for calls that failed and for state that it
   });
 
   it("asks nobody after the abort", async () => {
+    const asked = node.calls.length;
     const calls = [mintOf(collection, receiver, 100_000)];
     const answer = await findCauses(client, CONTRACTS, calls, { block: BLOCK, abort: AbortSignal.abort() });
     expect(answer).to.equal("unanswered");
+    expect(node.calls).to.have.length(asked);
   });
 
   for (const [what, code, errorCode] of [

@@ -26,6 +26,7 @@ describe("a burst of mints that the lane cannot pay for at once", () => {
     goOn(undefined);
     const requests = await Promise.all(ids.map((id) => api.settled(id)));
     expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
+    expect(new Set(requests.map(({ transaction_hash: hash }) => hash)).size).to.be.above(1);
     await fund(before);
   });
 });

@@ -105,10 +105,13 @@ describe("what requests wait for", () => {
   it("is media while a picture is copied", async () => {
     const held: ServerResponse[] = [];
     const server = await listenOnLoopback(createServer((_request, response) => held.push(response)));
-    const id = await mint({ image: `${server.url}/cat.png`, copy_media: true });
-    await eventually(() => Promise.resolve(held[0]));
-    await waits(id, "pending", "media");
-    await server.stop();
+    try {
+      const id = await mint({ image: `${server.url}/cat.png`, copy_media: true });
+      await eventually(() => Promise.resolve(held[0]));
+      await waits(id, "pending", "media");
+    } finally {
+      await server.stop();
+    }
   });
 
   it("is simulation while the node does not answer what a receiver does", async () => {

@@ -28,7 +28,9 @@ describe("faultOfMedia", () => {
   for (const [use, types] of refused) {
     for (const type of types) {
       it(`refuses ${type} as ${use}`, () => {
-        expect(faultOfMedia(use, { type, size: 5 })).to.match(/ of 5 bytes, not an image, a video|or a video$/);
+        const file = { type, size: 5 };
+        const wanted = use === "image" ? "an image or a video" : "an image, a video, sound, a model or an HTML page";
+        expect(faultOfMedia(use, file)).to.equal(`${describeMedia(file)}, not ${wanted}`);
       });
     }
   }

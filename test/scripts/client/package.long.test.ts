@@ -112,7 +112,6 @@ describe("the client as a package", () => {
     });
   });
 
-  // What the other snippets do is tested with the sources, in `readme.test.ts`: the package has the same code without types.
   it("reads a folder on the machine's Node, and says what that Node cannot do", async () => {
     const collection = await fixture.api.collection({ type: "ERC721" });
     await mkdir(join(app, "cats/json"), { recursive: true });
@@ -153,6 +152,7 @@ describe("the client as a package", () => {
     expect(await lines(own)).to.deep.equal(["12345678901234567891", "1 0", "completed"]);
   });
 
+  // What the other snippets do is tested with the sources, in `readme.test.ts`: the package has the same code without types.
   describe("the snippets of its README", () => {
     for (const [title, options] of [
       ["with the module resolution of Node, without the types of a browser", { module: "nodenext", types: ["node"] }],
