@@ -4,8 +4,8 @@ import { readdir, readFile, realpath, stat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 
 import { type Folder, type FolderContents, type FolderToken, readFolder } from "../drop/folder.ts";
-import { FolderProblem, textNames } from "../drop/layout.ts";
-import { byNumber, isJunk } from "../drop/names.ts";
+import { FolderProblem, MOST_TEXT, textNames } from "../drop/layout.ts";
+import { byNumber, DEPTH, isJunk } from "../drop/names.ts";
 import { textOfBytes } from "../drop/text.ts";
 import { LIMITS, type MediaField } from "../drop/values.ts";
 import { faultOfMedia } from "../rules/media.ts";
@@ -43,8 +43,7 @@ export async function readDropFolder(
   });
   if (!(await stat(folder)).isDirectory()) throw new DropStopped(`${path} is not a folder.`);
   const names = (await namesIn(folder, "", DEPTH)).sort(byNumber);
-  const texts = new Map<string, { text: string } | { problem: string }>();
-  for (const name of textNames(names)) texts.set(name, await readTextInside(folder, name));
+  const texts = await textsOf(folder, textNames(names));
   try {
     const contents = readFolder({
       names,
@@ -62,9 +61,6 @@ export async function readDropFolder(
   }
 }
 
-/** Folders in folders that are looked into. */
-const DEPTH = 6;
-
 /** Names of all files, relative to the folder. Folders behind links are looked into: what is outside is refused when it is read. */
 async function namesIn(folder: string, below: string, depth: number): Promise<string[]> {
   const names: string[] = [];
@@ -80,11 +76,21 @@ async function namesIn(folder: string, below: string, depth: number): Promise<st
   return names;
 }
 
-/** Reads a text of the folder. */
-async function readTextInside(folder: string, name: string): Promise<{ text: string } | { problem: string }> {
-  const path = await pathInside(folder, name);
-  if ("problem" in path) return { problem: `The file ${path.problem}` };
-  return textOfBytes(await readFile(join(folder, path.file)));
+/** Reads the texts of the folder. @throws DropStopped when they are too large */
+async function textsOf(folder: string, names: readonly string[]) {
+  const texts = new Map<string, { text: string } | { problem: string }>();
+  let bytes = 0;
+  for (const name of names) {
+    const path = await pathInside(folder, name);
+    if ("problem" in path) {
+      texts.set(name, { problem: `The file ${path.problem}` });
+      continue;
+    }
+    bytes += path.bytes;
+    if (bytes > MOST_TEXT.bytes) throw new DropStopped(MOST_TEXT.message);
+    texts.set(name, textOfBytes(await readFile(join(folder, path.file))));
+  }
+  return texts;
 }
 
 /**

@@ -1,5 +1,6 @@
 import { lstat } from "node:fs/promises";
 import { join } from "node:path";
+import type { DatabaseSync } from "node:sqlite";
 
 import { DropStopped } from "./stopped.ts";
 
@@ -7,19 +8,20 @@ import { DropStopped } from "./stopped.ts";
 export const LOCK = ".moneta-drop.lock";
 
 /**
- * Runs the work while no other process drops the same folder. The operating system ends the lock with its process, also after
- * `kill -9`: a lock of SQLite is one, and Node has no other.
+ * Runs the work while no other process drops the same folder. It is a lock of SQLite, because Node has no
+ * locks of files: the operating system releases it when the process ends, also after `kill -9`.
  * @throws DropStopped
  */
 export async function locked<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const path = join(folder, LOCK);
   await refuseOtherFile(path);
-  const { DatabaseSync } = await import("node:sqlite").catch((error: unknown) => {
+  const sqlite = await import("node:sqlite").catch((error: unknown) => {
     throw new DropStopped("A drop needs Node 22.13 or newer: it locks its folder with node:sqlite.", { cause: error });
   });
-  const lock = new DatabaseSync(path);
+  let lock: DatabaseSync | null = null;
   try {
     try {
+      lock = new sqlite.DatabaseSync(path);
       lock.exec("pragma busy_timeout = 0; begin exclusive");
     } catch (error) {
       throw (error as { errcode?: number }).errcode === SQLITE_BUSY
@@ -28,7 +30,7 @@ export async function locked<T>(folder: string, work: () => Promise<T>): Promise
     }
     return await work();
   } finally {
-    lock.close();
+    lock?.close();
   }
 }
 

@@ -39,6 +39,12 @@ const PICTURE_FOLDERS = ["images/", "image/", "media/", "assets/"];
 /** Describes the collection, in the output of Sugar. */
 const OF_COLLECTION = "collection";
 
+/** Most bytes of all JSON files and tables of a folder. They are in memory together. Pictures are not. */
+export const MOST_TEXT = {
+  bytes: 64 * 2 ** 20,
+  message: "The JSON files and tables have more than 64 MiB. Split the folder into several.",
+} as const;
+
 /**
  * The files whose text `readFolder` asks for.
  * @example

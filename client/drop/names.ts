@@ -1,5 +1,8 @@
 /* Names of files in a folder. They are relative to it, with "/" between their parts. */
 
+/** Most parts of a name: files in deeper folders are not looked at. */
+export const DEPTH = 6;
+
 /** Files that systems leave beside others, in lower case. */
 const JUNK = ["thumbs.db", "ehthumbs.db", "desktop.ini"];
 

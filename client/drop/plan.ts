@@ -207,8 +207,7 @@ function checkCopies(
     const { source } = token;
     const uris = elsewhere(token);
     const arweave = `ar: URIs are not copied. Put the file into the folder, or ${noCopyMedia}.`;
-    const unknown =
-      "{token_id} cannot be replaced where --copy-media copies: the files are copied before the contract gives the token its id.";
+    const unknown = `{token_id} cannot be replaced in media that the service copies: they are copied before the contract gives the token its id. Put the file into the folder, or ${noCopyMedia}.`;
     return [
       ...(uris.some((uri) => /^ar:/i.test(uri)) ? [{ source, message: arweave }] : []),
       ...(type === "ERC721" && uris.some((uri) => uri.includes("{token_id}")) ? [{ source, message: unknown }] : []),

@@ -50,7 +50,7 @@ export type DryRunState =
       sent: number;
     };
 
-/** How the page is told what the command `drop` takes as options. */
+/** The page's words for the options of the command `drop`. */
 const WORDS: Words = {
   to: "in the field “To”",
   user: "To",
@@ -114,7 +114,7 @@ function checked({ collection, choices, contents, known, arrivals }: Input): Dry
   const faulty = new Set(found.map(({ source }) => fileOf(source)));
   const plan = { ...whole, tokens: whole.tokens.filter(({ source }) => !faulty.has(source)) };
   const place = [currentApp()?.app_id ?? "", collection.address];
-  const names = plan.tokens.map((token) => nameOfToken(token, plan.to));
+  const names = plan.tokens.map((token) => nameOfToken(token, plan.to, (file) => chosen.files.get(file)?.size));
   const name = nameOf([...place, copyMedia, newUsers, ...names]);
   const sent = again
     ? new Map<string, string>()
@@ -159,7 +159,8 @@ function isOfToken(source: string): boolean {
   return !/^(The files|collection|To|.*\.(csv|tsv))$/i.test(source);
 }
 
-const SHOWN = /^(image|video|audio|model)\//;
+/** As the service's rule for `image`. */
+const SHOWN = /^(image|video)\//;
 
 /** What the names and sizes of files tell. The service looks at their bytes. */
 function fileProblems(tokens: readonly FolderToken[], files: Files): Problem[] {
@@ -172,7 +173,7 @@ function fileProblems(tokens: readonly FolderToken[], files: Files): Problem[] {
       if (size === 0) return fail("is empty.");
       if (size > most) return fail(`has ${size.toString()} bytes. At most ${most.toString()} are allowed.`);
       if (field !== "image" || type === "" || SHOWN.test(type)) return [];
-      return fail(`is not a picture, video, sound or model. Its name says that it is ${type}.`);
+      return fail(`is not a picture or a video. Its name says that it is ${type}.`);
     }),
   );
 }

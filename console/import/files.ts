@@ -1,6 +1,6 @@
 import { type Folder, type FolderContents, readFolder } from "../../client/drop/folder.ts";
-import { FolderProblem, textNames } from "../../client/drop/layout.ts";
-import { byNumber } from "../../client/drop/names.ts";
+import { FolderProblem, MOST_TEXT, textNames } from "../../client/drop/layout.ts";
+import { byNumber, DEPTH } from "../../client/drop/names.ts";
 import { textOfBytes } from "../../client/drop/text.ts";
 
 /** Files by their names relative to the folder, with "/". A file is read only when its content is needed. */
@@ -13,12 +13,6 @@ export interface Chosen {
 }
 
 export const NOTHING: Chosen = { files: new Map(), texts: new Map() };
-
-const MIB = 2 ** 20;
-/** Most bytes of all texts together. They are in memory as long as the page. Pictures are not. */
-const MOST_TEXT = 64 * MIB;
-/** Folders in folders that are looked into, as the command `drop` does. */
-const DEPTH = 3;
 
 /** The files of an `<input type="file">`. Its folder's own name is left out. */
 export function filesOfInput(list: FileList | null): Files {
@@ -76,10 +70,7 @@ async function filesIn(folder: FileSystemEntry, below: string, depth: number): P
 export async function readTexts(files: Files): Promise<Chosen> {
   const names = textNames([...files.keys()]);
   const bytes = names.reduce((sum, name) => sum + (files.get(name)?.size ?? 0), 0);
-  if (bytes > MOST_TEXT) {
-    const most = (MOST_TEXT / MIB).toString();
-    throw new Error(`The JSON files and tables have more than ${most} MiB. Split the folder into several.`);
-  }
+  if (bytes > MOST_TEXT.bytes) throw new Error(MOST_TEXT.message);
   const texts = new Map<string, { text: string } | { problem: string }>();
   for (const name of names) {
     const content = await files.get(name)?.arrayBuffer();

@@ -25,6 +25,9 @@ interface SentTokens {
 /** The part of the browser's storage that is used here. */
 export type Store = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 
+/** Its own properties are its keys. */
+type StoreOfAll = Store & Record<string, unknown>;
+
 const VERSION = 2;
 const PREFIX = "moneta-import-";
 /** The service keeps idempotency keys for a week at least. A run that is older cannot be continued safely. */
@@ -44,8 +47,7 @@ export function readProgress(store: Store, name: string, tokens: number, now: Da
   const text = store.getItem(PREFIX + name);
   if (text === null) return null;
   const run = parseExact(text) as Progress;
-  const isOld = now.getTime() - Date.parse(run.startedAt) > KEEPS;
-  if (run.version === VERSION && run.minting.items.length === tokens && !isOld) return run;
+  if (run.version === VERSION && run.minting.items.length === tokens && !isOld(run.startedAt, now)) return run;
   store.removeItem(PREFIX + name);
   return null;
 }
@@ -65,12 +67,14 @@ function save(store: Store, key: string, value: unknown): boolean {
   }
 }
 
-/** Names a token by all that it is minted with. */
+/** Names a token by all that it is minted with. Of a file, its size stands for its bytes: to read all pictures takes too long. */
 export function nameOfToken(
   { tokenId, supply, owner, reference, unlockable, uri, metadata, files }: FolderToken,
   everybody: Owner | null,
+  sizeOf: (file: string) => number | undefined,
 ): string {
-  return nameOf([tokenId, supply, owner ?? everybody, reference, unlockable, uri, metadata, files]);
+  const sizes = Object.values(files).map(sizeOf);
+  return nameOf([tokenId, supply, owner ?? everybody, reference, unlockable, uri, metadata, files, sizes]);
 }
 
 /** The same values have the same name: FNV-1a with 64 bits. `crypto.subtle` does not exist on pages without TLS. */
@@ -129,16 +133,31 @@ export function sentBefore(
 }
 
 /** When this browser has last imported with version 0.3.0 of the console; null: not within six days. Its runs name other rows. */
-export function importOf030(store: Store & Record<string, unknown>, now: Date): string | null {
-  const times = Object.keys(store).flatMap((key) => {
+export function importOf030(store: StoreOfAll, now: Date): string | null {
+  const recent = runsIn(store).filter(({ version, startedAt }) => version === 1 && !isOld(startedAt, now));
+  return (
+    recent
+      .map(({ startedAt }) => startedAt)
+      .sort()
+      .at(-1) ?? null
+  );
+}
+
+/** Makes room: removes the runs that cannot be continued any more. */
+export function forgetOldRuns(store: StoreOfAll, now: Date): void {
+  for (const { key, startedAt } of runsIn(store)) if (isOld(startedAt, now)) store.removeItem(key);
+}
+
+function runsIn(store: StoreOfAll): { key: string; version: number; startedAt: string }[] {
+  return Object.keys(store).flatMap((key) => {
     if (!key.startsWith(PREFIX)) return [];
-    const { version, startedAt } = JSON.parse(store.getItem(key) ?? "{}") as Partial<{
-      version: number;
-      startedAt: string;
-    }>;
-    return version === 1 && startedAt !== undefined && now.getTime() - Date.parse(startedAt) <= KEEPS
-      ? [startedAt]
-      : [];
+    const run = JSON.parse(store.getItem(key) ?? "{}") as Partial<Progress>;
+    return run.version === undefined || run.startedAt === undefined
+      ? []
+      : [{ key, version: run.version, startedAt: run.startedAt }];
   });
-  return times.sort().at(-1) ?? null;
+}
+
+function isOld(startedAt: string, now: Date): boolean {
+  return now.getTime() - Date.parse(startedAt) > KEEPS;
 }

@@ -12,7 +12,7 @@ import { sayProblem } from "../parts/toasts.tsx";
 import { client, uploadFile } from "../service/client.ts";
 import { useLive } from "../service/live.ts";
 import type { ImportPlan } from "./dry-run.ts";
-import { newRun, type Progress, readProgress, rememberTokens, saveProgress } from "./progress.ts";
+import { forgetOldRuns, newRun, type Progress, readProgress, rememberTokens, saveProgress } from "./progress.ts";
 
 /** A call is repeated as often as other calls of the console. A person waits at most two minutes for a busy service. */
 const LIMITS = { maxRetries: 2, patience: 120_000 };
@@ -38,7 +38,8 @@ export interface Run {
 /** Runs an import, stores its progress in the browser, and follows its requests to their ends. */
 export function useRun(plan: ImportPlan): Run {
   const tokens = plan.plan.tokens.length;
-  const [progress, setProgress] = useState(() => readProgress(localStorage, plan.name, tokens, new Date()));
+  const stored = () => readProgress(localStorage, plan.name, tokens, new Date());
+  const [progress, setProgress] = useState(stored);
   const [doing, setDoing] = useState<string | null>(null);
   const [stopped, setStopped] = useState<string | null>(null);
   const [saved, setSaved] = useState(true);
@@ -58,8 +59,10 @@ export function useRun(plan: ImportPlan): Run {
     setStopped(null);
     setDoing("Sending …");
     try {
+      forgetOldRuns(localStorage, new Date());
       remember(plan);
-      const begun = latest.current ?? newRun(randomKey(), tokens, new Date());
+      // Another tab may have begun it meanwhile.
+      const begun = latest.current ?? stored() ?? newRun(randomKey(), tokens, new Date());
       if (failed) advance(begun.minting, { step: "again", items: itemsIn(begun.minting, "failed") });
       show(begun);
       const mint = mintOfRun(begun, show, signal);

@@ -1,3 +1,5 @@
+import { useState } from "preact/hooks";
+
 import type { Shape } from "../../client/client.ts";
 import { ImportChoices, useChoices } from "../import/choices.tsx";
 import { DryRun } from "../import/dry-run-panel.tsx";
@@ -30,10 +32,10 @@ export function ImportScreen({ params }: ScreenProps<"address">) {
 
 function Import({ collection }: { collection: Shape<"Collection"> }) {
   const [choices, change] = useChoices();
+  const [earlier] = useState(() => importOf030(localStorage, new Date()));
   const dryRun = useDryRun(collection, choices);
   const closed = closedBecause(collection);
   if (closed !== null) return <p class="note">{closed} No new token can be minted.</p>;
-  const earlier = importOf030(localStorage, new Date());
   return (
     <div class="stack">
       {earlier !== null && (

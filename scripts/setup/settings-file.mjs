@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 
 import { root } from "./project.mjs";
 
-/** What `npm start` writes into its folder: see scripts/start/options.ts. */
+/** What `npm start` writes into its folder: see api/config/settings-file.ts. */
 const OF_START = "start.env";
 
 /**

@@ -164,6 +164,23 @@ describe("the import of the console", () => {
     expect(await total("?search=Lost")).to.equal(2);
   });
 
+  it("mints each row once although two tabs begin the same table", async () => {
+    const one = await open();
+    const two = await one.context().newPage();
+    await two.goto(one.url());
+    const choose = (page: Page) => tableIn(page)("name,user_identifier\nTwin 1,alice\nTwin 2,alice\n", "twins.csv");
+    const mint = (page: Page) => page.getByRole("button", { name: "Mint 2 tokens" });
+    for (const page of [one, two]) {
+      await choose(page);
+      await mint(page).waitFor();
+    }
+    for (const page of [one, two]) {
+      await mint(page).click();
+      await minted(page, 2);
+    }
+    expect(await total("?search=Twin")).to.equal(2);
+  });
+
   it("makes wallets for new users, if the person chose so", async () => {
     const page = await open();
     await tableIn(page)("name,user_identifier,reference\nC,new user,order-7\nD,new user,", "new.csv");

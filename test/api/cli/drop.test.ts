@@ -92,7 +92,7 @@ describe("command line: drop", () => {
       await writeFile(join(place.path, "json", "1.json"), text);
       await rm(join(place.path, "images", "1.svg"));
       expect(await problems("--copy-media")).to.deep.equal([
-        "json/1.json: {token_id} cannot be replaced where --copy-media copies: the files are copied before the contract gives the token its id.",
+        "json/1.json: {token_id} cannot be replaced in media that the service copies: they are copied before the contract gives the token its id. Put the file into the folder, or leave out --copy-media.",
       ]);
       expect(await json()).to.include({ state: "checked" });
     });
