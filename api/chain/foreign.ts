@@ -79,7 +79,7 @@ async function inspectAll(
     return found.fill(unavailableOf(error));
   }
   const contracts = [...addresses.entries()].filter(([index]) => isContract(codes[index]));
-  await forEachAtOnce(contracts, CONTRACTS_AT_ONCE, async ([index, address]) => {
+  await forEachAtOnce(contracts, READS_AT_ONCE, async ([index, address]) => {
     found[index] =
       bounds.abort?.aborted === true
         ? new ChainUnavailable("the contracts could not be read in time")
@@ -274,8 +274,8 @@ interface CallBounds {
 export const CALLS_AT_ONCE = 10;
 /** Largest answer to one such HTTP request, in bytes. */
 const ANSWER_BYTES = 1_048_576;
-/** Contracts that are read at the same time. */
-export const CONTRACTS_AT_ONCE = 4;
+/** Exchanges with contracts of others at the same time. */
+export const READS_AT_ONCE = 4;
 
 /** The identity precompile returns its input on every node that has the state of the block. */
 const CONTROL: ContractCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
@@ -291,7 +291,7 @@ async function boundedCalls(
 ): Promise<BoundedAnswer[]> {
   const answers = new Array<BoundedAnswer>(calls.length).fill("unknown");
   const byContract = Map.groupBy(calls.keys(), (index) => calls[index]?.to).values();
-  await forEachAtOnce(byContract, CONTRACTS_AT_ONCE, async (indexes) => {
+  await forEachAtOnce(byContract, READS_AT_ONCE, async (indexes) => {
     for (let start = 0; start < indexes.length && bounds.abort?.aborted !== true; start += CALLS_AT_ONCE) {
       const part = indexes.slice(start, start + CALLS_AT_ONCE);
       const found = await readPart(

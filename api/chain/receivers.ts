@@ -7,7 +7,7 @@ import type { ChainClient, ContractCall } from "./client.ts";
 import { revertText } from "./codec/decode.ts";
 import { addressWord, uintWord, wordCall } from "./codec/encode.ts";
 import { ChainUnavailable, RpcError } from "./errors.ts";
-import { type BoundedAnswer, CALLS_AT_ONCE, CONTRACTS_AT_ONCE, readPart } from "./foreign.ts";
+import { type BoundedAnswer, CALLS_AT_ONCE, READS_AT_ONCE, readPart } from "./foreign.ts";
 import { delegateOf } from "./reads.ts";
 
 /** A token that would arrive. */
@@ -59,7 +59,7 @@ export function createReceiverReads(client: ChainClient, service: { relay: strin
     const receivers = codes.map(receiverOf);
     const withCode = [...addresses.entries()].filter(([index]) => receivers[index]?.accepts === null);
     const calls = withCode.map(([, address]) => hookCall(token, { operator: service.relay, from: null, to: address }));
-    const answers = await callEach(client, calls, { gas: service.gas, abort });
+    const answers = await callReceivers(client, calls, { gas: service.gas, abort });
     for (const [position, [index]] of withCode.entries()) {
       const outcome = outcomeOf(answers[position] ?? "unknown", token, service.gas);
       receivers[index] = { ...(receivers[index] ?? UNKNOWN), ...outcome };
@@ -117,10 +117,10 @@ export function acceptsBy(answer: string, type: CollectionType): boolean {
  * Ten receivers in one HTTP request. If their answers together are too long, each is asked alone: a hostile receiver loses only
  * its own answer.
  */
-async function callEach(
+export async function callReceivers(
   client: ChainClient,
   calls: readonly ContractCall[],
-  bounds: { gas: number; abort: AbortSignal },
+  bounds: { gas: number; block?: number | string; abort: AbortSignal },
 ): Promise<BoundedAnswer[]> {
   const answers = new Map<ContractCall, BoundedAnswer>();
   const ask = async (part: ContractCall[]) => {
@@ -128,7 +128,7 @@ async function callEach(
     const found = await readPart(client, part, bounds);
     for (const [position, call] of part.entries()) answers.set(call, found[position] ?? "unknown");
   };
-  await forEachAtOnce(inPages(calls, CALLS_AT_ONCE), CONTRACTS_AT_ONCE, async (part) => {
+  await forEachAtOnce(inPages(calls, CALLS_AT_ONCE), READS_AT_ONCE, async (part) => {
     await ask(part);
     if (part.length > 1 && part.every((call) => answers.get(call) === "failed"))
       for (const call of part) await ask([call]);

@@ -2,10 +2,10 @@ import { type Command, isDelegated, isMint, type Transfer } from "../domain/comm
 import type { ChainClient, ContractCall } from "./client.ts";
 import { type CallFailure, failureOf } from "./codec/decode.ts";
 import type { ContractAddresses } from "./contracts.ts";
-import { AnswerTooLarge, RpcError } from "./errors.ts";
+import { RpcError } from "./errors.ts";
+import type { BoundedAnswer } from "./foreign.ts";
 import { delegateOf } from "./reads.ts";
-import { acceptsBy, hookCall } from "./receivers.ts";
-import type { RpcResult } from "./rpc.ts";
+import { acceptsBy, callReceivers, hookCall } from "./receivers.ts";
 
 /** The contracts that decide what a call of the relay does. */
 export type CalledContracts = Pick<ContractAddresses, "relay" | "delegate">;
@@ -50,24 +50,18 @@ export async function findRefusals(
   );
   if (open.length === 0) return found;
   const calls = open.map(({ command }) => hookOf(command));
-  const answers = await client
-    .callsWithin(calls, block, gas, { abort, answerBytes: MOST_ANSWERED })
-    .catch(noneIfTooLong);
+  const answers = await callReceivers(client, calls, { block, gas, abort });
   for (const [position, { index, command }] of open.entries()) {
-    const answer = answers[position];
-    if (answer?.ok === true && acceptsBy(String(answer.value), command.contractType)) found[index] = null;
+    if (!isRefusal(answers[position] ?? "unknown", command)) found[index] = null;
   }
   return found;
 }
 
-/** A receiver that takes a token answers 32 bytes. */
-function noneIfTooLong(error: unknown): RpcResult[] {
-  if (error instanceof AnswerTooLarge) return [];
-  throw error;
+/** What the node could not run tells nothing. */
+function isRefusal(answer: BoundedAnswer, { contractType }: Transfer): boolean {
+  if (typeof answer === "string") return answer === "failed";
+  return "reverted" in answer || !acceptsBy(answer.returned, contractType);
 }
-
-/** Longest answer of the receivers' hooks, in bytes. */
-const MOST_ANSWERED = 1_048_576;
 
 /** The call that the token's contract makes on its receiver when a wallet sends the token. */
 function hookOf({ contract, contractType: type, from, to, tokenId, quantity }: Transfer): ContractCall {

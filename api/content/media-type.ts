@@ -82,7 +82,7 @@ function typeOfPage(text: string, known: string | undefined): string | null {
 function withoutPreamble(text: string): string {
   let rest = text.replace(/^\ufeff/, "").trimStart();
   for (;;) {
-    const preamble = /^(<\?[^>]*>|<!--[\s\S]*?-->|<!doctype\s+svg[^>[]*(\[[^\]]*\])?\s*>)/i.exec(rest);
+    const preamble = /^(<\?[^>]*>|<!--[\s\S]*?-->|<!doctype\s+svg[^>[]*(\[[^\]]*\]\s*)?>)/i.exec(rest);
     if (preamble === null) return rest;
     rest = rest.slice(preamble[0].length).trimStart();
   }

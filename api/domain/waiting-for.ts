@@ -2,7 +2,7 @@ import { LANE_STUCK } from "./conditions.ts";
 
 /** Why a request is not final yet, and what each word means to an app. Words name nothing of the installation or of other apps. */
 export const WAITING_FOR = {
-  media: "Its media is being copied.",
+  media: "Its media is being copied, or its metadata is being frozen.",
   queued: "It waits for its turn to be sent.",
   simulation: "Its call is being simulated and signed, or is simulated again later.",
   gas_limit: "As far as one node says, no transaction has room for its gas. It is tried again within a minute.",

@@ -74,8 +74,8 @@ function itemsOf(batch: Batches[number], calls: readonly SentCall[], silent: Rea
     const call = request.number === null ? undefined : byNumber.get(request.number);
     if (call === undefined) return [];
     const { gasLimit: limit, ...rest } = call;
-    // The transaction of a call that ran out of gas has used at least the limit of the call.
-    const mayHaveRunOut = (batch.cost?.gas ?? 0) >= limit;
+    // The transaction of a call that ran out of gas has used at least the limit of the call. Without a receipt it is not known.
+    const mayHaveRunOut = batch.cost === undefined || batch.cost.gas >= limit;
     return [{ ...rest, limit, mayHaveRunOut, command: request.command, request, appId: request.app_id }];
   });
 }

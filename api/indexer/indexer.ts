@@ -123,7 +123,11 @@ export class Indexer {
       await this.#tell(this.#agreement.problem === null ? null : "nodes_disagree");
       return result;
     } catch (error) {
-      if (!isOutage(error)) await this.#tell(reasonOfChain(error));
+      if (isOutage(error)) throw error;
+      const reason = reasonOfChain(error);
+      await this.#tell(reason).catch((later: unknown) => {
+        this.#deps.logger.warn({ err: later }, "what the indexer waits for could not be stored");
+      });
       throw error;
     }
   }

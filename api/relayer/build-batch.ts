@@ -158,7 +158,8 @@ function takeFitting(measured: GasMeasurement, items: Item[], delegations: Deleg
       const needed = gasOf(taken).limit;
       if (needed <= limit || taken.length <= 1) return taken;
       // Items share some gas, so the gas falls more slowly than their number: this takes away too few rather than too many.
-      taken = taken.slice(0, Math.min(taken.length - 1, Math.floor((taken.length * limit) / needed)));
+      const fits = Math.floor((taken.length * limit) / needed);
+      taken = taken.slice(0, Math.max(1, Math.min(taken.length - 1, fits)));
     }
   };
   const most = fitting(items, Math.min(budget.gas, budget.affordable));

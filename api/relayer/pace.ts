@@ -83,16 +83,25 @@ export function affordsFlight(
   { gas, fees }: { gas: number; fees: Fees },
 ): boolean {
   if (open.length < LEAST_IN_FLIGHT) return true;
-  const waiting = open.reduce((sum, { attempts }) => {
+  return costInFlight(open) + BigInt(gas) * fees.maxFeePerGas <= funds;
+}
+
+/**
+ * The gas limit that the funds of a lane pay for, beside what is in flight. A node refuses a transaction with a higher one.
+ * @param funds in wei.
+ */
+export function affordableGas(open: readonly FlightTransaction[], funds: bigint, { maxFeePerGas }: Fees): number {
+  if (maxFeePerGas === 0n) return Infinity;
+  const left = funds - costInFlight(open);
+  return left < 0n ? 0 : Number(left / maxFeePerGas);
+}
+
+/** The most that transactions in flight can cost, in wei. */
+function costInFlight(open: readonly FlightTransaction[]): bigint {
+  return open.reduce((sum, { attempts }) => {
     const latest = attempts.at(-1);
     return latest === undefined ? sum : sum + latest.gasLimit * latest.maxFeePerGas;
   }, 0n);
-  return waiting + BigInt(gas) * fees.maxFeePerGas <= funds;
-}
-
-/** The gas limit that the funds of a lane pay for. A node refuses a transaction with a higher one. @param funds in wei. */
-export function affordableGas(funds: bigint, { maxFeePerGas }: Fees): number {
-  return maxFeePerGas === 0n ? Infinity : Number(funds / maxFeePerGas);
 }
 
 /**

@@ -66,6 +66,13 @@ export interface SenderDeps extends BatchContext {
 }
 
 /** A signed transaction that is committed. */
+/** What else of the lane is in flight. */
+interface Flight {
+  open: readonly OpenBatch[];
+  /** See `Budget`. */
+  fill: number | null;
+}
+
 interface CommittedBatch extends RecordedBatch {
   attempt: SignedAttempt & { nonce: number };
   size: number;
@@ -183,7 +190,9 @@ export class BatchSender {
     const ids = claimed.map(({ id }) => id);
     // More requests may wait than were claimed.
     const fills = suspects === undefined && claimed.length === limit && fillsBlocks(open, blockGas, lanes);
-    await metrics.step("batch", ids, () => this.#sendClaimed(lease, claimed, able, fills ? blockGas : null));
+    await metrics.step("batch", ids, () =>
+      this.#sendClaimed(lease, claimed, able, { open, fill: fills ? blockGas : null }),
+    );
     return true;
   }
 
@@ -228,13 +237,12 @@ export class BatchSender {
     return Math.min(this.#deps.gas.current.transactionGas, this.#blockGas ?? Infinity);
   }
 
-  /** @param fill see `Budget`. */
-  async #sendClaimed(lease: Lease, claimed: NumberedRequest[], able: CanSend, fill: number | null): Promise<void> {
+  async #sendClaimed(lease: Lease, claimed: NumberedRequest[], able: CanSend, flight: Flight): Promise<void> {
     const { metrics, signals } = this.#deps;
     const open = new Set(claimed);
     let batch: CommittedBatch | null;
     try {
-      batch = await this.#commitOfNode(lease, open, able, fill);
+      batch = await this.#commitOfNode(lease, open, able, flight);
     } catch (error) {
       if (concernsNoRequest(error)) throw error;
       await this.#suspect(lease, [...open], error);
@@ -253,13 +261,13 @@ export class BatchSender {
     lease: Lease,
     claimed: Set<NumberedRequest>,
     able: CanSend,
-    fill: number | null,
+    flight: Flight,
   ): Promise<CommittedBatch | null> {
     const { client, keyring } = this.#deps;
     let current = able;
     for (let left = client.nodes.count - 1; ; left -= 1) {
       try {
-        return await client.nodes.within(current.node, () => this.#commit(lease, claimed, current, fill));
+        return await client.nodes.within(current.node, () => this.#commit(lease, claimed, current, flight));
       } catch (error) {
         if (left === 0 || !client.nodes.canMoveOn(error)) throw error;
       }
@@ -276,7 +284,7 @@ export class BatchSender {
     lease: Lease,
     claimed: Set<NumberedRequest>,
     { fees, funds, block }: CanSend,
-    fill: number | null,
+    { open, fill }: Flight,
   ): Promise<CommittedBatch | null> {
     const { database, keyring, chainId, contracts, logger, metrics, now } = this.#deps;
     const { key, address } = keyring.lane(lease.lane);
@@ -284,7 +292,7 @@ export class BatchSender {
     this.#blockGas = Number(block.gasLimit);
     const budget = {
       gas: this.#gasBudget(),
-      affordable: affordableGas(funds, fees),
+      affordable: affordableGas(open, funds, fees),
       items: MAX_BATCH,
       fill,
     };

@@ -22,7 +22,7 @@ export async function answersInTime<Call extends { appId: string }, Answer>(
   now = () => performance.now(),
 ): Promise<(Answer | undefined)[]> {
   const results = new Map<Call, Answer>();
-  if (calls.length === 0) return [];
+  if (calls.length === 0 || budget <= 0) return calls.map(() => undefined);
   const deadline = now() + budget;
   const abort = AbortSignal.timeout(budget);
   const askFor = async (ofApp: readonly Call[]) => {

@@ -3,7 +3,7 @@ import { expect } from "chai";
 import { abi } from "../../../api/chain/abi.ts";
 import { ChainClient } from "../../../api/chain/client.ts";
 import { ChainUnavailable } from "../../../api/chain/errors.ts";
-import { CONTRACTS_AT_ONCE, createForeignContracts } from "../../../api/chain/foreign.ts";
+import { READS_AT_ONCE, createForeignContracts } from "../../../api/chain/foreign.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { type FakeRpc, startFakeRpc } from "../../support/fake-rpc.ts";
 import { randomAddress } from "../support/rows.ts";
@@ -27,7 +27,7 @@ describe("reads of 1,000 contracts of others that never answer", () => {
         return;
       }
       exchanges += 1;
-      if (exchanges === CONTRACTS_AT_ONCE) all.resolve(null);
+      if (exchanges === READS_AT_ONCE) all.resolve(null);
     };
     abort = new AbortController();
   });
@@ -43,7 +43,7 @@ describe("reads of 1,000 contracts of others that never answer", () => {
     const found = await inspected;
     expect(found).to.have.length(MANY);
     for (const one of found) expect(one).to.be.instanceOf(ChainUnavailable);
-    expect(exchanges).to.equal(CONTRACTS_AT_ONCE);
+    expect(exchanges).to.equal(READS_AT_ONCE);
   });
 
   it("of their balances: a few at a time, and none after the abort", async () => {
@@ -55,7 +55,7 @@ describe("reads of 1,000 contracts of others that never answer", () => {
     await all.promise;
     abort.abort();
     expect(new Set(await held)).to.deep.equal(new Set([undefined]));
-    expect(exchanges).to.equal(CONTRACTS_AT_ONCE);
+    expect(exchanges).to.equal(READS_AT_ONCE);
   });
 });
 

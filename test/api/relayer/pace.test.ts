@@ -104,8 +104,12 @@ describe("affordsFlight", () => {
 
 describe("affordableGas", () => {
   it("is what the funds pay for at the highest fee", () => {
-    expect(affordableGas(7_009n, FEES)).to.equal(700);
-    expect(affordableGas(0n, { ...FEES, maxFeePerGas: 0n })).to.equal(Infinity);
+    expect(affordableGas([], 7_009n, FEES)).to.equal(700);
+    expect(affordableGas([], 0n, { ...FEES, maxFeePerGas: 0n })).to.equal(Infinity);
+  });
+  it("leaves what the transactions in flight can cost", () => {
+    expect(affordableGas(inFlight(2, 100), 7_009n, FEES)).to.equal(500);
+    expect(affordableGas(inFlight(8, 100), 7_009n, FEES)).to.equal(0);
   });
 });
 
