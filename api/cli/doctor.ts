@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 
+import { removedSettings } from "../config/removed-settings.ts";
 import { overriddenVariables, settingsFileOf } from "../config/settings-file.ts";
 import type { Environment } from "../config/settings.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
@@ -45,7 +46,7 @@ export function doctor(terminal: Terminal): Command {
     });
 }
 
-/** Says where settings come from that two places set. Their values are not printed: some of them are secret. */
+/** Says where settings come from that two places set, and which are removed. No value is printed: some are secret. */
 function settingsCheck(env: Environment): Check {
   const file = settingsFileOf(env);
   const overridden = overriddenVariables(env);
@@ -56,7 +57,11 @@ function settingsCheck(env: Environment): Check {
           `${overridden.join(", ")}: the environment has another value than ${file ?? ""}, and takes precedence. Unset it in the shell, or ` +
             `correct the file.`,
         );
-  return { name: "settings", asksChain: false, run: () => Promise.resolve([finding]) };
+  return {
+    name: "settings",
+    asksChain: false,
+    run: () => Promise.resolve([finding, ...removedSettings(env).warnings.map((words) => warning(words))]),
+  };
 }
 
 /** What the checks of the doctor read. */

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 
 import packageJson from "../../package.json" with { type: "json" };
+import { removedSettings } from "../config/removed-settings.ts";
 import { PROGRAM, type Terminal, withoutOrders } from "./terminal.ts";
 
 const AFTER = `
@@ -28,7 +29,10 @@ export async function createProgram(outer: Terminal, words: readonly string[]): 
     .description("Administers Moneta: apps, tokens, keys, requests and webhooks.")
     .version(packageJson.version, "-V, --version", "print the version")
     .addHelpText("after", AFTER)
-    .showHelpAfterError("Add --help to see the usage.");
+    .showHelpAfterError("Add --help to see the usage.")
+    .hook("preAction", () => {
+      for (const words of removedSettings(terminal.env).warnings) terminal.remark?.(`${words}\n`);
+    });
   for (const noun of NOUNS) program.addCommand(words.includes(noun.name) ? await noun.load(terminal) : listed(noun));
   inherit(program);
   return program;

@@ -10,46 +10,28 @@ export interface LimitSetting {
 /** The longest timer of Node, in seconds. A longer one would fire at once. */
 const LONGEST_TIMER = Math.floor((2 ** 31 - 1) / 1_000);
 
-/** The limits of the service. No other file holds these figures. */
+/** Limits that no setting changes. Texts are counted in characters. */
+export const FIXED_LIMITS = {
+  /** Largest request body. Batches have their own limit: 1,000 items then have 8 KiB each on average. */
+  bodyBytes: 1_048_576,
+  batchBytes: 8_388_608,
+  name: 256,
+  symbol: 32,
+  description: 10_000,
+  /** `data:` URIs included. */
+  uri: 2_048,
+  attributes: 200,
+  unlockableBytes: 65_536,
+  userIdentifier: 256,
+} as const;
+
+/** The limits that settings change. */
 export const LIMIT_SETTINGS = {
-  bodyBytes: {
-    variable: "MAX_BODY_BYTES",
-    default: 1_048_576,
-    description: "Largest request body, in bytes. Batches have their own limit.",
-  },
-  batchBytes: {
-    variable: "MAX_BATCH_BYTES",
-    default: 8_388_608,
-    description: "Largest request body of a batch, in bytes. 1,000 items then have 8 KiB each on average.",
-  },
-  name: { variable: "MAX_NAME_LENGTH", default: 256, description: "Longest `name`, in characters." },
-  symbol: { variable: "MAX_SYMBOL_LENGTH", default: 32, description: "Longest `symbol`, in characters." },
-  description: {
-    variable: "MAX_DESCRIPTION_LENGTH",
-    default: 10_000,
-    description: "Longest `description`, in characters.",
-  },
-  uri: {
-    variable: "MAX_URI_LENGTH",
-    default: 2_048,
-    description: "Longest URI, in characters, `data:` URIs included.",
-  },
-  attributes: { variable: "MAX_ATTRIBUTES", default: 200, description: "Most entries of `attributes`." },
   metadataBytes: {
     variable: "MAX_METADATA_BYTES",
     default: 65_536,
     description:
       "Largest metadata of one token or one collection, in bytes of the stored JSON in UTF-8, when it is accepted. Metadata that is stored already stays as it is.",
-  },
-  unlockableBytes: {
-    variable: "MAX_UNLOCKABLE_BYTES",
-    default: 65_536,
-    description: "Largest `unlockable_content`, in bytes of UTF-8.",
-  },
-  userIdentifier: {
-    variable: "MAX_USER_IDENTIFIER_LENGTH",
-    default: 256,
-    description: "Longest `user_identifier`, in characters.",
   },
   mediaBytes: {
     variable: "MAX_MEDIA_BYTES",
@@ -188,11 +170,15 @@ export const LIMIT_SETTINGS = {
   },
 } as const satisfies Record<string, LimitSetting>;
 
-export type Limits = Record<keyof typeof LIMIT_SETTINGS, number>;
+export type Limits = Record<keyof typeof FIXED_LIMITS | keyof typeof LIMIT_SETTINGS, number>;
 
-export const DEFAULT_LIMITS = Object.fromEntries(
-  Object.entries(LIMIT_SETTINGS).map(([name, setting]) => [name, setting.default]),
-) as Limits;
+export const DEFAULT_LIMITS: Limits = {
+  ...FIXED_LIMITS,
+  ...(Object.fromEntries(Object.entries(LIMIT_SETTINGS).map(([name, setting]) => [name, setting.default])) as Record<
+    keyof typeof LIMIT_SETTINGS,
+    number
+  >),
+};
 
 /**
  * Uploads at the same time in one process: those that the apps share, those of one app, and those of all apps. Each keeps a

@@ -8,10 +8,11 @@ import type { Retention } from "../domain/retention.ts";
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { plural } from "../shared/text.ts";
 import { readAppQuotas } from "./app-quotas.ts";
-import { LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
+import { FIXED_LIMITS, LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
 import { settingsFileOf } from "./settings-file.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
+import { removedSettings } from "./removed-settings.ts";
 import { PUBLIC_BOOTSTRAP, readRetention, type Value, type Variable, VARIABLES } from "./variables.ts";
 
 /**
@@ -272,7 +273,7 @@ class Reader {
       const schema = wholeNumber(1, limit.most ?? 2 ** 31 - 1);
       return [name, this.#parse(limit.variable, schema, this.#text(limit.variable) ?? limit.default.toString())];
     });
-    return Object.fromEntries(entries) as Limits;
+    return { ...FIXED_LIMITS, ...(Object.fromEntries(entries) as Record<keyof typeof LIMIT_SETTINGS, number>) };
   }
 
   /** @param text null: the default, which depends on the database. */
@@ -314,7 +315,8 @@ class Reader {
   }
 
   check(): void {
-    if (this.#problems.length > 0) throw new SettingsError(this.#problems, settingsFileOf(this.#env) ?? undefined);
+    const problems = [...this.#problems, ...removedSettings(this.#env).errors];
+    if (problems.length > 0) throw new SettingsError(problems, settingsFileOf(this.#env) ?? undefined);
   }
 
   /** A blank variable counts as unset: `.env` files contain blank ones. */

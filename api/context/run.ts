@@ -2,6 +2,7 @@ import { inspect } from "node:util";
 
 import pino from "pino";
 
+import { removedSettings } from "../config/removed-settings.ts";
 import { crashPointIn, type Environment, parseSettings, type Settings } from "../config/settings.ts";
 import { armCrashPoint } from "../shared/crash-point.ts";
 import { requireWritableFolder } from "../shared/folder.ts";
@@ -25,6 +26,7 @@ export async function run(env: Environment, loadWorkers: () => LoadingThread): P
   const lines = byTurn(pino.destination(process.stdout.fd));
   process.once("exit", lines.flush);
   const logger = pino({ level: settings.logLevel }, lines);
+  for (const words of removedSettings(env).warnings) logger.warn(words);
   const service = await start(settings, { logger, lines, loadWorkers }).catch((error: unknown) => fail(error));
   void service.outdated.then((error) => {
     logger.fatal({ err: error }, "a newer version has updated the tables of the database: the process stops");

@@ -1,4 +1,5 @@
 import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
+import { REMOVED_SETTINGS } from "../../api/config/removed-settings.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type ErrorCode, ERRORS } from "../../api/domain/error-codes.ts";
 import { WARNING_CODES, WARNINGS } from "../../client/rules/warnings.ts";
@@ -69,6 +70,14 @@ function settingsTable(settings: SettingDescription[]): string {
   return markdownTable(["Variable", "Default", "Meaning"], rows);
 }
 
+/** The settings of earlier versions. */
+function removedTable(): string {
+  return markdownTable(
+    ["Setting", "What holds now", "The start is refused with"],
+    REMOVED_SETTINGS.map(({ variable, now, refused }) => [`\`${variable}\``, now, refused?.values ?? ""]),
+  );
+}
+
 /** The most bytes of the client. */
 function sizesTable(): string {
   const rows = [
@@ -89,6 +98,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/operations.md", marker: "metrics", table: metricsTable },
   { file: "docs/install.md", marker: "networks", table: networksTable },
   { file: "client/README.md", marker: "sizes", table: sizesTable },
+  { file: "docs/settings.md", marker: "removed", table: removedTable },
   { file: "docs/settings.md", marker: "settings", table: () => settingsTable(describeSettings()) },
 ];
 

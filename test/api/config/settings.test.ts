@@ -103,7 +103,7 @@ describe("settings", () => {
       ROLES: "relayer, api",
       ALLOWED_PRIVATE_HOSTS: "hooks.local,127.0.0.1",
       SECRET_KEYS: `${key.toString("base64")},${Buffer.alloc(32, 8).toString("hex")}`,
-      MAX_ATTRIBUTES: "5",
+      MAX_FOLLOWED_CONTRACTS: "5",
       LANES: "",
       PUBLIC_URL: "https://nft.example/base/",
     });
@@ -111,7 +111,7 @@ describe("settings", () => {
     expect(settings.allowedPrivateHosts).to.deep.equal(["hooks.local", "127.0.0.1"]);
     expect(settings.secretKeys.map(({ bytes }) => bytes[0])).to.deep.equal([7, 8]);
     expect(settings.secretKeys[0]?.id).to.match(/^[0-9a-f]{8}$/);
-    expect(settings.limits).to.deep.equal({ ...DEFAULT_LIMITS, attributes: 5 });
+    expect(settings.limits).to.deep.equal({ ...DEFAULT_LIMITS, contracts: 5 });
     expect(settings.lanes).to.deep.equal([0]);
     expect(settings.publicUrl).to.equal("https://nft.example/base");
   });
@@ -184,7 +184,7 @@ describe("settings", () => {
       ROLES: "api,cook",
       LOG_LEVEL: "loud",
       SECRET_KEYS: "short",
-      MAX_BODY_BYTES: "-1",
+      MAX_MEDIA_BYTES: "-1",
     });
     expect(problems.map((problem) => problem.split(":")[0])).to.deep.equal([
       "PORT",
@@ -195,7 +195,7 @@ describe("settings", () => {
       "CONFIRMATIONS",
       "ROLES",
       "LOG_LEVEL",
-      "MAX_BODY_BYTES",
+      "MAX_MEDIA_BYTES",
     ]);
     expect(problems[6]).to.contain("cook");
   });

@@ -6,6 +6,7 @@ import { HDNodeWallet } from "ethers";
 import { parse } from "yaml";
 
 import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
+import { REMOVED_SETTINGS } from "../../../api/config/removed-settings.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
 import { ROOT } from "../../support/process.ts";
@@ -65,6 +66,8 @@ const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies
 const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
 
 const LIMITS: string[] = Object.values(LIMIT_SETTINGS).map(({ variable }) => variable);
+/** Those at which the start can be refused. Compose passes on what it names, and nothing else. */
+const REMOVED = REMOVED_SETTINGS.flatMap(({ variable, refused }) => (refused === undefined ? [] : [variable]));
 const text = projectFile("compose.yaml");
 const file = composeOf(FILLED);
 const processes = Object.entries(file.services).filter(([, { image }]) => image === "moneta");
@@ -72,20 +75,20 @@ const workers = processes.filter(([name]) => name !== "migrate");
 
 describe("compose.yaml", () => {
   it("gives each process settings that exist and are valid", () => {
-    const known = [...Object.keys(VARIABLES), ...LIMITS];
+    const known = [...Object.keys(VARIABLES), ...LIMITS, ...REMOVED];
     for (const [name, { environment = {} }] of processes) {
       expect(known, name).to.include.members(Object.keys(environment));
       expect(() => parseSettings(environment), name).not.to.throw();
     }
   });
 
-  it("passes every setting on, and all limits to every process", () => {
+  it("passes every setting on, and all limits and removed settings to every process", () => {
     const all = [...Object.keys(VARIABLES), ...LIMITS];
     const passed = new Set(processes.flatMap(([, { environment = {} }]) => Object.keys(environment)));
     expect([...passed, ...NOT_PASSED]).to.include.members(all);
     expect(NOT_PASSED.filter((variable) => passed.has(variable))).to.deep.equal([]);
     for (const [name, { environment = {} }] of processes) {
-      expect(Object.keys(environment), name).to.include.members(LIMITS);
+      expect(Object.keys(environment), name).to.include.members([...LIMITS, ...REMOVED]);
       const own = composeOf({ ...FILLED, MAX_BACKLOG: "7" }).services[name]!.environment!;
       expect(parseSettings(own).limits.backlog, name).to.equal(7);
     }
@@ -124,7 +127,8 @@ describe("compose.yaml", () => {
     const named = (part: string) => [...part.matchAll(/^(\w+)=$/gm)].map(([, name]) => name!);
     expect(named(mandatory!)).to.have.members([...needed]);
     // Compose itself reads COMPOSE_PROFILES.
-    expect(named(optional!)).to.have.members([...[...all].filter((name) => !needed.has(name)), "COMPOSE_PROFILES"]);
+    const asked = [...all].filter((name) => !needed.has(name) && !REMOVED.includes(name));
+    expect(named(optional!)).to.have.members([...asked, "COMPOSE_PROFILES"]);
     expect(() => composeOf({ ...FILLED, RPC_URL: "" })).to.throw("RPC_URL is not set. Copy ops/compose.env to .env");
     expect(() => composeOf({ ...FILLED, RPC_URL: "", RPC_URLS: "http://a.example,http://b.example" })).to.not.throw();
   });

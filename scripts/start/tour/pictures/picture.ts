@@ -6,7 +6,7 @@ export interface Picture {
 }
 
 export const SVG_TYPE = "image/svg+xml";
-/** The longest URI that a service with the usual settings takes (MAX_URI_LENGTH). */
+/** The longest URI that the service takes. */
 const LONGEST_URI = 2_048;
 
 /** @param title what screen readers say. @param shapes on a square of 400 by 400. */

@@ -1,0 +1,72 @@
+/** A setting that an earlier version had. */
+export interface RemovedSetting {
+  variable: string;
+  /** What holds now: a sentence. */
+  now: string;
+  /** The values that kept rows longer, or limited more, than what holds now: the start is refused. Others get a warning. */
+  refused?: {
+    /** For the documentation, such as "below 256". */
+    values: string;
+    is: (value: string) => boolean;
+    /** What to do in place of the setting: a sentence. */
+    instead: string;
+  };
+}
+
+/** The settings that version 0.4.0 has removed. No value of them is ever part of a message: some are secret. */
+export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
+  limit("MAX_BODY_BYTES", 1_048_576, "A request body has at most 1,048,576 bytes.", "Limit it in a reverse proxy."),
+  limit(
+    "MAX_BATCH_BYTES",
+    8_388_608,
+    "The body of a batch has at most 8,388,608 bytes.",
+    "Limit it in a reverse proxy.",
+  ),
+  limit("MAX_NAME_LENGTH", 256, "A `name` has at most 256 characters.", ofApps("names")),
+  limit("MAX_SYMBOL_LENGTH", 32, "A `symbol` has at most 32 characters.", ofApps("symbols")),
+  limit("MAX_DESCRIPTION_LENGTH", 10_000, "A `description` has at most 10,000 characters.", ofApps("descriptions")),
+  limit("MAX_URI_LENGTH", 2_048, "A URI has at most 2,048 characters.", ofApps("URIs")),
+  limit("MAX_ATTRIBUTES", 200, "A token has at most 200 `attributes`.", ofApps("numbers of attributes")),
+  limit(
+    "MAX_UNLOCKABLE_BYTES",
+    65_536,
+    "`unlockable_content` has at most 65,536 bytes.",
+    "Set the quota `stored_bytes` of the app (`npm run cli -- app quota`).",
+  ),
+  limit(
+    "MAX_USER_IDENTIFIER_LENGTH",
+    256,
+    "A `user_identifier` has at most 256 characters.",
+    ofApps("user identifiers"),
+  ),
+];
+
+function ofApps(what: string): string {
+  return `Let your apps refuse longer ${what}.`;
+}
+
+/** A limit that is a constant now. A lower one was stricter. */
+function limit(variable: string, constant: number, now: string, instead: string): RemovedSetting {
+  const refused = { values: `below ${constant.toString()}`, is: (value: string) => Number(value) < constant, instead };
+  return { variable, now, refused };
+}
+
+/** What the environment says about removed settings. A blank variable counts as unset. */
+export function removedSettings(env: Readonly<Record<string, string | undefined>>): {
+  warnings: string[];
+  errors: string[];
+} {
+  const set = REMOVED_SETTINGS.filter(({ variable }) => (env[variable] ?? "").trim() !== "");
+  const isRefused = ({ variable, refused }: RemovedSetting) => refused?.is((env[variable] ?? "").trim()) === true;
+  return {
+    warnings: set
+      .filter((setting) => !isRefused(setting))
+      .map(({ variable, now }) => `${variable}: removed in 0.4.0, and has no effect. ${now} Remove this setting.`),
+    errors: set
+      .filter(isRefused)
+      .map(
+        ({ variable, now, refused }) =>
+          `${variable}: removed in 0.4.0. ${now} The value of this setting was stricter. ${refused?.instead ?? ""} Then remove this setting.`,
+      ),
+  };
+}

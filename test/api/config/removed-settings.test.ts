@@ -1,0 +1,68 @@
+import { expect } from "chai";
+
+import { describeSettings } from "../../../api/cli/settings.ts";
+import { REMOVED_SETTINGS, type RemovedSetting } from "../../../api/config/removed-settings.ts";
+import { parseDataDir, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { useService } from "../../support/use-service.ts";
+import { runCli } from "../cli/support/run.ts";
+
+/** Values that settings of earlier versions could have. */
+const VALUES = ["999999999", "1", "0", "true", "false", "off", "forever"];
+
+/** For each removed setting, a value that is only a warning, and one at which the start is refused. */
+const HARMLESS = valuesOf((setting, value) => setting.refused?.is(value) !== true);
+const REFUSED = valuesOf((setting, value) => setting.refused?.is(value) === true);
+
+function valuesOf(holds: (setting: RemovedSetting, value: string) => boolean): Record<string, string> {
+  const found = REMOVED_SETTINGS.map((setting) => [setting.variable, VALUES.find((value) => holds(setting, value))]);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<string, string>;
+}
+
+describe("removed settings", () => {
+  const moneta = useService({ start: false });
+
+  it("are no settings any more, and each is named once", () => {
+    const names = REMOVED_SETTINGS.map(({ variable }) => variable);
+    expect(new Set(names).size).to.equal(names.length);
+    const known: string[] = describeSettings().map(({ variable }) => variable);
+    expect(names.filter((name) => known.includes(name))).to.deep.equal([]);
+    const refused = REMOVED_SETTINGS.flatMap(({ variable, refused }) => (refused === undefined ? [] : [variable]));
+    expect(Object.keys(REFUSED)).to.deep.equal(refused);
+  });
+
+  it("refuse the start, and every command, with a value that kept more or limited more", () => {
+    for (const [variable, value] of Object.entries(REFUSED)) {
+      const { now, refused } = REMOVED_SETTINGS.find((setting) => setting.variable === variable)!;
+      for (const parse of [parseSettings, parseDataDir]) {
+        expect(() => parse({ [variable]: value }), variable)
+          .to.throw(SettingsError)
+          .with.property("problems")
+          .that.deep.equals([
+            `${variable}: removed in 0.4.0. ${now} The value of this setting was stricter. ${refused!.instead} Then remove this setting.`,
+          ]);
+      }
+    }
+  });
+
+  it("are ignored when blank, or with another value", () => {
+    const blank = Object.fromEntries(REMOVED_SETTINGS.map(({ variable }) => [variable, " "]));
+    for (const env of [blank, HARMLESS]) expect(parseSettings(env)).to.deep.equal(parseSettings({}));
+  });
+
+  it("end a start at which they would be missed, with one error that names all of them", async () => {
+    const process = moneta.spawn(REFUSED);
+    expect(await process.gone()).to.equal(1);
+    for (const variable of Object.keys(REFUSED)) expect(process.output).to.contain(`- ${variable}: removed in 0.4.0.`);
+  });
+
+  it("otherwise are warnings of the start, of each command, and of doctor", async () => {
+    const process = await moneta.startProcess(HARMLESS);
+    const { remarks, output } = await runCli({ ...moneta.env, ...HARMLESS }, "doctor");
+    for (const variable of Object.keys(HARMLESS)) {
+      expect(process.output).to.contain(`"msg":"${variable}: removed in 0.4.0, and has no effect.`);
+      expect(remarks).to.contain(`${variable}: removed in 0.4.0, and has no effect.`);
+      expect(output).to.match(new RegExp(`^warning +settings +${variable}: removed in 0.4.0`, "m"));
+    }
+    await process.end("SIGTERM");
+  });
+});
