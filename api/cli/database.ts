@@ -35,9 +35,6 @@ export function migrate(terminal: Terminal): Command {
   });
 }
 
-/** Characters of the progress bar. */
-const BAR = 24;
-
 export function migrateTo(terminal: Terminal): Command {
   return resultCommand(
     "migrate-to",
@@ -79,18 +76,12 @@ function describe(tables: readonly MovedTable[], media: "files" | "database" | "
   ].join("\n");
 }
 
-/** One line for each table. On a terminal it is rewritten while the table is copied. */
+/** One line for each table. On a terminal it is rewritten while the table is copied, and read again. */
 function progress(terminal: Terminal): MoveProgress {
-  let written = -1;
-  let current = "";
   return ({ table: name, checking, rows, total }) => {
-    const share = total === 0 ? 1 : (rows / total + (checking ? 1 : 0)) / 2;
-    const percent = Math.floor(100 * Math.min(1, share));
+    const percent = Math.floor((50 * (rows + (checking ? total : 0))) / Math.max(1, total));
     const done = checking && rows >= total;
-    if (name === current && percent === written) return;
-    [current, written] = [name, percent];
-    const filled = Math.round((BAR * percent) / 100);
-    const line = `${"#".repeat(filled)}${".".repeat(BAR - filled)} ${percent.toString().padStart(3)} %  ${name} (${plural(total, "row")})`;
+    const line = `${Math.min(100, percent).toString().padStart(3)} %  ${name} (${plural(total, "row")})`;
     if (terminal.rewrite !== undefined) terminal.rewrite(done ? `${line}\n` : line);
     else if (done) terminal.remark?.(`${line}\n`);
   };

@@ -14,7 +14,8 @@ import { readMeta } from "../../store/db/meta.ts";
 import { appliedMigrations, unknownMigrations } from "../../store/db/migrate.ts";
 import { readMediaPlace } from "../../store/media/media-store.ts";
 import { countAllRows, differentCounts } from "../../store/move/tables.ts";
-import { checkSqliteFile, type DatabaseSnapshot, openSnapshot } from "../../store/move/snapshot.ts";
+import { checkSqliteFile } from "../../store/move/restore-place.ts";
+import { openSnapshot, type Snapshot } from "../../store/move/snapshot.ts";
 import { OperatorError } from "../operator-error.ts";
 import { copyNeededBlocks, explainingDisk } from "./copy-blocks.ts";
 import { BLOCK_LIST, BLOCKS, createdNow, DATABASE_FILES, type Manifest, writeManifest } from "./manifest.ts";
@@ -78,35 +79,27 @@ async function claimFolder(folder: string, { dataDir }: BackupSettings): Promise
 
 async function copyAll(deps: BackupDeps, folder: string): Promise<Manifest> {
   const { settings, report } = deps;
-  const snapshot = await openSnapshot(settings.databaseUrl);
-  try {
-    const { db, engine } = snapshot;
-    const schema = await appliedMigrations(db);
-    if (unknownMigrations(schema).length > 0)
-      throw new OperatorError("The database is from a newer version of Moneta. Make the backup with that version.");
-    const chain = await chainOf(db);
-    await report("Copying the database");
-    const database = await copyDatabase(deps, snapshot, join(folder, DATABASE_FILES[engine]));
-    const media = await copyMedia(deps, db, folder);
-    const deployment =
-      chain === null ? null : await copyDeployment(settings.deploymentsDir, `${chain.id}.json`, folder);
-    const server = snapshot.engine === "postgres" ? snapshot.server : null;
-    return { ...createdNow(), moneta: packageJson.version, engine, server, schema, chain, database, media, deployment };
-  } finally {
-    await snapshot.close();
-  }
-}
-
-async function chainOf(db: Db): Promise<Manifest["chain"]> {
-  const id = await readMeta(db, "chain_id");
-  const genesis = await readMeta(db, "genesis");
-  return id === null || genesis === null ? null : { id, genesis, block: Number(await readMeta(db, "checkpoint")) };
+  await using opened = new AsyncDisposableStack();
+  const snapshot = opened.adopt(await openSnapshot(settings.databaseUrl, "shared"), (one) => one.close());
+  const { db, engine } = snapshot;
+  const schema = await appliedMigrations(db);
+  if (unknownMigrations(schema).length > 0)
+    throw new OperatorError("The database is from a newer version of Moneta. Make the backup with that version.");
+  const [id, genesis] = [await readMeta(db, "chain_id"), await readMeta(db, "genesis")];
+  const block = Number(await readMeta(db, "checkpoint"));
+  const chain = id === null || genesis === null ? null : { id, genesis, block };
+  await report("Copying the database");
+  const database = await copyDatabase(deps, snapshot, join(folder, DATABASE_FILES[engine]));
+  const media = await copyMedia(deps, db, folder);
+  const deployment = chain === null ? null : await copyDeployment(settings.deploymentsDir, `${chain.id}.json`, folder);
+  const server = snapshot.engine === "postgres" ? snapshot.server : null;
+  return { ...createdNow(), moneta: packageJson.version, engine, server, schema, chain, database, media, deployment };
 }
 
 /** Copies the snapshot, and compares the rows of the copy with it. */
 async function copyDatabase(
   { programs, settings, report }: BackupDeps,
-  snapshot: DatabaseSnapshot,
+  snapshot: Snapshot,
   file: string,
 ): Promise<Manifest["database"]> {
   const rows = await countAllRows(snapshot.db);
@@ -153,15 +146,13 @@ async function copyMedia({ settings, report }: BackupDeps, db: Db, folder: strin
   const target = join(folder, BLOCKS);
   await mkdir(target, { recursive: true, mode: 0o700 });
   const source = new BlockFiles(join(settings.dataDir, BLOCKS));
-  const copied = await copyNeededBlocks(db, source, new BlockFiles(target));
+  const { blocks, damaged } = await copyNeededBlocks(db, source, new BlockFiles(target));
   await syncTree(target);
-  const list = await writeHashed(join(folder, BLOCK_LIST), Readable.from(lines(copied.cids)));
-  return { store, list: { ...list, blocks: copied.cids.length, block_bytes: copied.bytes }, damaged: copied.damaged };
-}
-
-/** One by one: there may be millions. */
-function* lines(texts: readonly string[]): Generator<Buffer> {
-  for (const text of texts) yield Buffer.from(`${text}\n`);
+  const cids = [...blocks.keys()].sort();
+  const lines = Readable.from(cids).map((cid: string) => Buffer.from(`${cid}\n`));
+  const list = await writeHashed(join(folder, BLOCK_LIST), lines);
+  const bytes = [...blocks.values()].reduce((sum, size) => sum + size, 0);
+  return { store, list: { ...list, blocks: cids.length, block_bytes: bytes }, damaged };
 }
 
 async function copyDeployment(from: string, file: string, folder: string): Promise<Manifest["deployment"]> {

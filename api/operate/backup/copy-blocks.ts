@@ -27,10 +27,9 @@ export async function explainingDisk<T>(result: string, work: () => Promise<T>):
 }
 
 interface CopiedBlocks {
-  /** CIDs of the blocks, sorted. */
-  cids: string[];
-  bytes: number;
-  /** Blocks that are needed and missing or damaged, by their CIDs. */
+  /** Bytes of each copied block, by its CID. */
+  blocks: Map<string, number>;
+  /** CIDs of blocks that are needed and missing or damaged. */
   damaged: string[];
 }
 
@@ -51,12 +50,11 @@ export async function copyNeededBlocks(db: Db, source: BlockStore, target: Block
 }
 
 async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise<CopiedBlocks> {
-  const copied = new Map<string, number>();
-  const damaged: string[] = [];
+  const copied: CopiedBlocks = { blocks: new Map(), damaged: [] };
   const seen = new Set<string>();
   const note = (error: unknown) => {
     if (!isDamage(error)) throw error;
-    damaged.push(error.cid);
+    copied.damaged.push(error.cid);
   };
   const blocks = async function* () {
     for (const root of await neededRoots(db, source)) yield* walkBlocks(source, root, seen, note);
@@ -65,10 +63,10 @@ async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise
     await target.put(cid, bytes);
     // Reads it back: `get` checks the hash.
     await target.get(cid);
-    copied.set(canonicalCid(cid), bytes.length);
+    copied.blocks.set(canonicalCid(cid), bytes.length);
   });
-  const bytes = [...copied.values()].reduce((sum, size) => sum + size, 0);
-  return { cids: [...copied.keys()].sort(), bytes, damaged: damaged.sort() };
+  copied.damaged.sort();
+  return copied;
 }
 
 /** All content that is hosted, and other content that metadata names and that is stored here by chance. */

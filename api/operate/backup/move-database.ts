@@ -1,6 +1,6 @@
 import { openDatabase } from "../../store/db/database.ts";
 import { type MovedTable, type MoveProgress, moveRows } from "../../store/move/move.ts";
-import { openForMove } from "../../store/move/source.ts";
+import { openSnapshot } from "../../store/move/snapshot.ts";
 import { OperatorError } from "../operator-error.ts";
 
 /**
@@ -11,7 +11,7 @@ export async function moveDatabase(from: string, to: string, report: MoveProgres
   if (from === to)
     throw new OperatorError("The new database is the one that the service uses already. Name another one.");
   await using opened = new AsyncDisposableStack();
-  const source = opened.adopt(await openForMove(from), (one) => one.close());
+  const source = opened.adopt(await openSnapshot(from, "alone"), (one) => one.close());
   const target = opened.adopt(await openDatabase(to), (one) => one.close());
   // One transaction: an interrupted move leaves an empty database, and the command can be run again.
   return await target.writeGroup((trx) => moveRows(source.db, trx, report));

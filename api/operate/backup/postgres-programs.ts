@@ -1,11 +1,12 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { text } from "node:stream/consumers";
 
 import type { Environment } from "../../config/settings.ts";
-import { type Digest, readRegular, writeHashed } from "../../shared/hashed-files.ts";
+import { type Digest, writeHashed } from "../../shared/hashed-files.ts";
 import { OperatorError } from "../operator-error.ts";
 
 /** Where the programs are, and the environment that they get. */
@@ -17,8 +18,8 @@ export interface PostgresPrograms {
 
 type Name = "pg_dump" | "pg_restore";
 
-/** Characters of a program's error output that a message repeats. */
-const MOST_WORDS = 2_000;
+/** So that the owner and the rights are those of the user who restores; and nobody is asked for a password. */
+const OPTIONS = ["--no-owner", "--no-privileges", "--no-password"];
 
 /**
  * Writes a snapshot of a PostgreSQL database to a new file.
@@ -30,35 +31,21 @@ export async function dumpPostgres(
   file: string,
 ): Promise<Digest> {
   await requireVersion(programs, "pg_dump", from.server);
-  const { uri, env } = libpqConnection(from.url);
-  const args = ["--format=custom", `--snapshot=${from.snapshot}`, "--no-owner", "--no-privileges", "--no-password"];
-  const running = run({ ...programs, env: { ...programs.env, ...env } }, "pg_dump", [...args, `--dbname=${uri}`]);
-  running.child.stdin.end();
-  const [digest] = await all([writeHashed(file, running.child.stdout), running.ended]);
-  return digest;
+  const args = ["--format=custom", `--snapshot=${from.snapshot}`, ...OPTIONS];
+  return run(programs, "pg_dump", args, (output) => writeHashed(file, output), from.url);
 }
 
 /**
  * Reads a dump to its end and counts the rows of each table.
  * @throws OperatorError when the dump cannot be read.
  */
-export async function countDumpedRows(programs: PostgresPrograms, file: string): Promise<Record<string, number>> {
-  const running = run(programs, "pg_restore", ["--file=-"]);
-  const [, , rows] = await all([feed(running.child, file), running.ended, countCopied(running.child.stdout)]);
-  return rows;
+export function countDumpedRows(programs: PostgresPrograms, file: string): Promise<Record<string, number>> {
+  return run(programs, "pg_restore", ["--file=-", file], countCopied);
 }
 
-/**
- * Loads a dump into an empty database, in one transaction. If this process dies, the transaction is rolled back, because
- * the program gets only a part of the dump.
- * @throws OperatorError
- */
+/** Loads a dump into an empty database, in one transaction. @throws OperatorError */
 export async function loadPostgres(programs: PostgresPrograms, url: string, file: string): Promise<void> {
-  const { uri, env } = libpqConnection(url);
-  const args = ["--single-transaction", "--exit-on-error", "--no-owner", "--no-privileges", "--no-password"];
-  const running = run({ ...programs, env: { ...programs.env, ...env } }, "pg_restore", [...args, `--dbname=${uri}`]);
-  running.child.stdout.resume();
-  await all([feed(running.child, file), running.ended]);
+  await run(programs, "pg_restore", ["--single-transaction", "--exit-on-error", ...OPTIONS, file], text, url);
 }
 
 /** From this version on, the programs send settings to a server that older servers refuse. */
@@ -66,12 +53,7 @@ const NEWER_SETTINGS = 17;
 
 /** @throws OperatorError when the program is missing, older than the server, or too new for it. */
 export async function requireVersion(programs: PostgresPrograms, name: Name, server: string): Promise<void> {
-  const running = run(programs, name, ["--version"]);
-  running.child.stdin.end();
-  let output = "";
-  for await (const chunk of running.child.stdout) output += String(chunk);
-  await running.ended;
-  const version = / (\d+)(\.\d+)?/.exec(output);
+  const version = / (\d+)(\.\d+)?/.exec(await run(programs, name, ["--version"], text));
   const own = Number(version?.[1] ?? 0);
   const needed = Number.parseInt(server, 10);
   const tooNew = own >= NEWER_SETTINGS && needed < NEWER_SETTINGS;
@@ -87,7 +69,8 @@ export async function requireVersion(programs: PostgresPrograms, name: Name, ser
 async function countCopied(output: Readable): Promise<Record<string, number>> {
   const rows: Record<string, number> = {};
   let table: string | null = null;
-  for await (const line of lines(output)) {
+  // In UTF-8 a value may contain U+2028, which ends a line for `readline`. The names of tables are ASCII.
+  for await (const line of createInterface({ input: output.setEncoding("latin1") })) {
     if (table === null) {
       table = /^COPY (?:[^\s.(]+\.)?"?([^\s."(]+)"? .*FROM stdin;$/.exec(line)?.[1] ?? null;
       if (table !== null) rows[table] = 0;
@@ -97,91 +80,54 @@ async function countCopied(output: Readable): Promise<Record<string, number>> {
   return rows;
 }
 
-/** Lines end with a line feed only: to `readline`, U+2028 in a value ends one too. Only ASCII of a line can be compared. */
-async function* lines(output: Readable): AsyncGenerator<string> {
-  let rest = "";
-  for await (const chunk of output as AsyncIterable<Buffer>) {
-    const [first = "", ...others] = chunk.toString("latin1").split("\n");
-    rest += first;
-    for (const next of others) {
-      yield rest;
-      rest = next;
-    }
-  }
-  if (rest !== "") yield rest;
-}
+/** Characters of a program's error output that a message repeats. */
+const MOST_WORDS = 2_000;
 
-const ENDED_EARLY = ["EPIPE", "ECONNRESET", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED"];
-
-/** Gives a file to a program. A program that ends early says why itself. */
-async function feed(child: Running["child"], file: string): Promise<void> {
-  try {
-    await pipeline(readRegular(file), child.stdin);
-  } catch (error) {
-    if (!ENDED_EARLY.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-  }
-}
-
-interface Running {
-  child: ChildProcess & { stdin: NonNullable<ChildProcess["stdin"]>; stdout: Readable; stderr: Readable };
-  /** @throws OperatorError when the program is missing or fails. */
-  ended: Promise<void>;
-}
-
-function run({ folder, env }: PostgresPrograms, name: Name, args: string[]): Running {
-  const child = spawn(folder === null ? name : join(folder, name), args, {
+/**
+ * Runs a program until it has ended and its output is read.
+ * @param url the database that it connects to, if any.
+ * @throws OperatorError when the program is missing or fails; the error of `read`, which is the cause of the program's.
+ */
+async function run<T>(
+  { folder, env }: PostgresPrograms,
+  name: Name,
+  args: readonly string[],
+  read: (output: Readable) => Promise<T>,
+  url?: string,
+): Promise<T> {
+  const connection = url === undefined ? null : libpqConnection(url);
+  const child = spawn(
+    folder === null ? name : join(folder, name),
+    [...args, ...(connection === null ? [] : [`--dbname=${connection.uri}`])],
     // Messages in English, whatever the machine's language is.
-    env: { ...env, LC_MESSAGES: "C" },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+    { env: { ...env, ...connection?.env, LC_MESSAGES: "C" }, stdio: ["ignore", "pipe", "pipe"] },
+  );
   let words = "";
   child.stderr.on("data", (chunk: Buffer) => {
     words = (words + chunk.toString()).slice(-MOST_WORDS);
   });
-  const end = async () => {
-    try {
-      const [code, signal] = (await once(child, "close")) as [number | null, string | null];
-      if (code === 0) return;
-      throw new OperatorError(`${name} failed (${signal ?? `exit code ${String(code)}`}): ${words.trim()}`);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-      const place = folder === null ? "not on PATH" : `not in ${folder} (PG_BIN)`;
-      throw new OperatorError(
-        `${name} is ${place}. Install PostgreSQL's client programs (Debian: postgresql-client), or set PG_BIN to their ` +
-          "folder. Without them, use the back-ups of your database server: see docs/backups.md.",
-        { cause: error },
-      );
-    }
-  };
-  const ended = end();
-  // Whoever started the program awaits this later; until then, a failure is not an unhandled one.
-  ended.catch(() => undefined);
-  return { child, ended };
+  const [result, ended] = await Promise.allSettled([read(child.stdout), once(child, "close")]);
+  if (ended.status === "rejected") throw notStarted(name, folder, ended.reason);
+  if (result.status === "rejected") throw result.reason;
+  const [code, signal] = ended.value as [number | null, string | null];
+  if (code === 0) return result.value;
+  throw new OperatorError(`${name} failed (${signal ?? `exit code ${String(code)}`}): ${words.trim()}`);
 }
 
-/** Like `Promise.all`, but waits for all of them. An error of this machine, such as a full disk, is the cause of the others. */
-async function all<T extends readonly Promise<unknown>[]>(work: [...T]): Promise<{ [K in keyof T]: Awaited<T[K]> }> {
-  const results = await Promise.allSettled(work);
-  const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
-  if (errors.length > 0) throw errors.find((error) => !(error instanceof OperatorError)) ?? errors[0];
-  return results.map((result) => (result as PromiseFulfilledResult<unknown>).value) as {
-    [K in keyof T]: Awaited<T[K]>;
-  };
+function notStarted(name: Name, folder: string | null, error: unknown): unknown {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") return error;
+  const place = folder === null ? "not on PATH" : `not in ${folder} (PG_BIN)`;
+  return new OperatorError(
+    `${name} is ${place}. Install PostgreSQL's client programs (Debian: postgresql-client), or set PG_BIN to their ` +
+      "folder. Without them, use the back-ups of your database server: see docs/backups.md.",
+    { cause: error },
+  );
 }
 
 /** Parameters of a URL that PostgreSQL's own programs know too. */
-const SHARED = [
-  "host",
-  "port",
-  "user",
-  "sslmode",
-  "sslrootcert",
-  "sslcert",
-  "sslkey",
-  "connect_timeout",
-  "options",
-  "target_session_attrs",
-];
+const SHARED = "host port user sslmode sslrootcert sslcert sslkey connect_timeout options target_session_attrs".split(
+  " ",
+);
 
 /**
  * A DATABASE_URL for `pg_dump` and `pg_restore`. The password goes through the environment, because every user of the

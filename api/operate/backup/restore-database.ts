@@ -9,8 +9,14 @@ import { syncFile, syncFolder } from "../../shared/write-new-file.ts";
 import { revokeAllConsoleSessions } from "../../store/apps/console-sessions.ts";
 import { openDatabase, pathOf } from "../../store/db/database.ts";
 import type { Trx } from "../../store/db/sql.ts";
-import { abandonPostgres, finishPostgres, forgetProcesses, preparePostgres } from "../../store/move/restore-place.ts";
-import { checkSqliteFile, finishSqlite } from "../../store/move/snapshot.ts";
+import {
+  abandonPostgres,
+  changeSqliteFile,
+  checkSqliteFile,
+  finishPostgres,
+  forgetProcesses,
+  preparePostgres,
+} from "../../store/move/restore-place.ts";
 import { differentCounts } from "../../store/move/tables.ts";
 import { skipFeeds } from "../../store/reconcile/recovered-app.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -44,14 +50,13 @@ export async function restorePostgres<T>(
     if (state === "empty") await abandonPostgres(url);
     throw error;
   }
-  const check = (rows: Record<string, number>) => {
+  await finishPostgres(url, async (trx, rows) => {
     const different = differentCounts(manifest.database.rows, rows);
-    if (different === null) return;
+    if (different === null) return afterRestore(trx);
     throw new OperatorError(
       `The restored database has other rows than the backup: ${different}. Drop it, create an empty one, and run this again.`,
     );
-  };
-  await finishPostgres(url, check, afterRestore);
+  });
   await bringUpToDate(url);
   return result;
 }
@@ -86,7 +91,9 @@ export async function restoreSqlite<T>(
     const different = differentCounts(manifest.database.rows, rows);
     if (different !== null) throw damaged(folder, part, `has other rows than the manifest says: ${different}`);
     const result = await others();
-    await prepare(draft);
+    await changeSqliteFile(draft, afterRestore);
+    await bringUpToDate(`file:${draft}`);
+    await syncFile(draft);
     // Unlike a rename, this fails when a database has appeared meanwhile.
     await link(draft, target);
     await unlink(draft);
@@ -105,13 +112,6 @@ function requireFree(target: string): void {
     `There is a database already: ${present.join(", ")}. Make sure that the service is stopped, and move ${present.length === 1 ? "this file" : "these files"} to ` +
       "another folder, or restore into another DATA_DIR. Nothing was changed.",
   );
-}
-
-/** Makes the last changes, and brings the schema up to date. */
-async function prepare(file: string): Promise<void> {
-  await finishSqlite(file, afterRestore);
-  await bringUpToDate(`file:${file}`);
-  await syncFile(file);
 }
 
 /** Removes what interrupted restores have left. */

@@ -26,29 +26,47 @@ class MoveError extends DatabaseError {
 
 /**
  * Copies every row of one database into another, empty one, and compares both before the commit.
- * @param source nobody may write to it meanwhile: see `openForMove`.
+ * @param source nobody may write to it meanwhile: see `openSnapshot`.
  * @param target the transaction that gets everything. If anything fails, nothing of it stays.
  * @throws MoveError
  */
 export async function moveRows(source: Db, target: Trx, report: MoveProgress): Promise<MovedTable[]> {
-  const tables = await tablesToMove(source, target);
-  const totals = new Map<string, number>();
-  for (const { name } of tables) totals.set(name, await countRows(source, name));
   const moved: MovedTable[] = [];
-  for (const table of tables) {
-    const total = totals.get(table.name) ?? 0;
-    const read = new TableSum(table);
-    for await (const rows of readPages(source, table)) {
-      await insertRows(target, table, rows);
-      read.add(rows);
-      report({ table: table.name, checking: false, rows: read.rows, total });
-    }
+  for (const table of await tablesToMove(source, target)) {
+    const total = await countRows(source, table.name);
+    const tell = (checking: boolean) => (rows: number) => {
+      report({ table: table.name, checking, rows, total });
+    };
+    const read = await sumOf(source, table, tell(false), (rows) => insertRows(target, table, rows));
     await continueRowNumbers(target, table, await lastRowNumber(source, table));
-    const checksum = read.digest();
-    await requireSame(target, table, { rows: read.rows, checksum, total }, report);
-    moved.push({ table: table.name, rows: read.rows, checksum });
+    // What the new database stored is compared, and not what was sent to it.
+    const stored = await sumOf(target, table, tell(true));
+    if (read.rows !== total || stored.rows !== total || stored.checksum !== read.checksum) {
+      throw new MoveError(
+        `The copy of table ${table.name} differs from its source. Nothing was stored; the source is unchanged.`,
+      );
+    }
+    moved.push({ table: table.name, ...read });
   }
   return moved;
+}
+
+/** The number of rows of a table, and a hash over all values in the order of the key: equal tables have equal sums. */
+async function sumOf(
+  db: Db,
+  table: TableShape,
+  tell: (rows: number) => void,
+  use: (rows: readonly StoredRow[]) => Promise<void> = () => Promise.resolve(),
+): Promise<Pick<MovedTable, "rows" | "checksum">> {
+  const hash = createHash("sha256");
+  let count = 0;
+  for await (const rows of readPages(db, table)) {
+    await use(rows);
+    for (const row of rows) hash.update(`${JSON.stringify(table.columns.map((column) => plain(row[column])))}\n`);
+    count += rows.length;
+    tell(count);
+  }
+  return { rows: count, checksum: hash.digest("hex") };
 }
 
 /** Tables whose rows come from a migration and never change. */
@@ -76,25 +94,6 @@ async function tablesToMove(source: Db, target: Trx): Promise<TableShape[]> {
     }
   }
   return tables.filter(({ name }) => !FIXED.has(name));
-}
-
-/** Reads a copied table again, so that what the new database stored is compared and not what was sent to it. */
-async function requireSame(
-  target: Trx,
-  table: TableShape,
-  expected: { rows: number; checksum: string; total: number },
-  report: MoveProgress,
-): Promise<void> {
-  const sum = new TableSum(table);
-  for await (const rows of readPages(target, table)) {
-    sum.add(rows);
-    report({ table: table.name, checking: true, rows: sum.rows, total: expected.total });
-  }
-  if (sum.rows !== expected.rows || sum.digest() !== expected.checksum || expected.rows !== expected.total) {
-    throw new MoveError(
-      `The copy of table ${table.name} differs from its source. Nothing was stored; the source is unchanged.`,
-    );
-  }
 }
 
 /** A stored value, as both drivers return it. */
@@ -140,31 +139,6 @@ async function insertRows(trx: Trx, table: TableShape, rows: readonly StoredRow[
       .slice(start, start + perStatement)
       .map((row) => sql`(${sql.join(table.columns.map((column) => row[column]))})`);
     await sql`insert into ${sql.table(table.name)} (${columns}) ${overriding} values ${sql.join(values)}`.execute(trx);
-  }
-}
-
-/** The number of rows of a table, and a hash over all values in the order of the key. Equal tables have equal sums. */
-class TableSum {
-  readonly #hash = createHash("sha256");
-  readonly #columns: readonly string[];
-  #rows = 0;
-
-  constructor(table: TableShape) {
-    this.#columns = table.columns;
-  }
-
-  get rows(): number {
-    return this.#rows;
-  }
-
-  add(rows: readonly StoredRow[]): void {
-    this.#rows += rows.length;
-    for (const row of rows) this.#hash.update(`${JSON.stringify(this.#columns.map((column) => plain(row[column])))}\n`);
-  }
-
-  /** @returns the hash of what was added, hex. The sum takes no more rows. */
-  digest(): string {
-    return this.#hash.digest("hex");
   }
 }
 

@@ -2,69 +2,18 @@ import BetterSqlite3 from "better-sqlite3";
 import { Kysely, sql, SqliteDialect } from "kysely";
 
 import { pathOf } from "../db/database.ts";
-import { DatabaseError, isPostgres } from "../db/errors.ts";
+import { DatabaseError, DatabaseMissing, databaseName, isPostgres } from "../db/errors.ts";
 import { requireRestoreFinished } from "../db/meta.ts";
 import { openPostgres } from "../db/postgres/open.ts";
 import type { Tables } from "../db/schema.ts";
-import type { Db, Trx } from "../db/sql.ts";
-import { cannotRead } from "./source.ts";
-import { countAllRows } from "./tables.ts";
+import type { Db } from "../db/sql.ts";
+import { readTables } from "./tables.ts";
 
-/** Problems that are named; more say nothing new. */
-const MOST_PROBLEMS = 5;
-
-/** What a check of a SQLite file found. */
-interface CheckedFile {
-  /** Empty: the file is in order. */
-  problems: string[];
-  /** How many rows each table has. */
-  rows: Record<string, number>;
-}
-
-/**
- * Checks every page, index and reference of a SQLite file that nobody else uses, and counts its rows. Afterwards everything
- * is in this one file: it has no write-ahead log.
- */
-export async function checkSqliteFile(file: string): Promise<CheckedFile> {
-  const connection = new BetterSqlite3(file, { fileMustExist: true });
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
-  try {
-    connection.pragma("journal_mode = DELETE");
-    const found = [
-      ...(connection.pragma(`integrity_check(${MOST_PROBLEMS.toString()})`) as { integrity_check: string }[])
-        .map((row) => row.integrity_check)
-        .filter((answer) => answer !== "ok"),
-      ...(connection.pragma("foreign_key_check") as { table: string; parent: string }[])
-        .slice(0, MOST_PROBLEMS)
-        .map(({ table, parent }) => `a row of ${table} refers to a row of ${parent} that does not exist`),
-    ];
-    return { problems: found, rows: found.length > 0 ? {} : await countAllRows(db) };
-  } catch (error) {
-    if (!(error instanceof BetterSqlite3.SqliteError)) throw error;
-    return { problems: [`${error.message} (${error.code})`], rows: {} };
-  } finally {
-    await db.destroy();
-  }
-}
-
-/** Changes a file that nobody else uses, before its schema is brought up to date. */
-export async function finishSqlite(file: string, work: (trx: Trx) => Promise<void>): Promise<void> {
-  const db = new Kysely<Tables>({
-    dialect: new SqliteDialect({ database: new BetterSqlite3(file, { fileMustExist: true }) }),
-  });
-  try {
-    await db.transaction().execute(work);
-  } finally {
-    await db.destroy();
-  }
-}
-
-/** One moment of a database, for a backup. Others read and write meanwhile; nothing in the database is changed. */
-export type DatabaseSnapshot = SqliteSnapshot | PostgresSnapshot;
+/** One moment of a database. No migration runs, and nothing in the database is changed. */
+export type Snapshot = SqliteSnapshot | PostgresSnapshot;
 
 interface SqliteSnapshot {
   engine: "sqlite";
-  /** Reads the snapshot. */
   db: Db;
   /** Copies the pages of the snapshot into a new file. */
   copyTo(file: string): Promise<void>;
@@ -81,71 +30,60 @@ interface PostgresSnapshot {
   close(): Promise<void>;
 }
 
+/**
+ * `shared`: others read and write meanwhile. `alone`: fails while a process uses the database, and nobody can write to it
+ * until the snapshot is closed.
+ */
+type Access = "shared" | "alone";
+
+/** Milliseconds to wait for a command that uses the database for a moment. */
+const BUSY_TIMEOUT = 2_000;
 /** Pages that are copied at once. Between them, the process can do something else. */
 const PAGES = 4_096;
 
-/**
- * Opens a snapshot. No migration runs.
- * @throws DatabaseMissing, DatabaseError
- */
-export function openSnapshot(url: string): Promise<DatabaseSnapshot> {
-  return isPostgres(url) ? openOnPostgres(url) : openOnSqlite(pathOf(url));
+/** @throws DatabaseMissing, DatabaseError: it does not exist, or it is in use. */
+export function openSnapshot(url: string, access: Access): Promise<Snapshot> {
+  return isPostgres(url) ? openOnPostgres(url, access) : openOnSqlite(pathOf(url), access);
 }
 
-/**
- * SQLite's online copy, inside a read transaction: writers go on, and their writes do not make the copy begin again. Unlike
- * `VACUUM INTO`, it copies pages as they are, and the snapshot stays open, so that the copy can be compared with it.
- */
 // eslint-disable-next-line @typescript-eslint/require-await -- the other engine has to wait
-async function openOnSqlite(file: string): Promise<SqliteSnapshot> {
-  const connection = openFile(file);
+async function openOnSqlite(file: string, access: Access): Promise<SqliteSnapshot> {
+  let connection: BetterSqlite3.Database | null = null;
   try {
-    connection.pragma("query_only = ON");
-    connection.exec("begin");
+    connection = new BetterSqlite3(file, { fileMustExist: true, timeout: BUSY_TIMEOUT });
+    // In WAL mode `alone` takes the lock that every other connection holds a share of, even when it is idle. In a shared
+    // snapshot writers go on, and their writes do not make a copy begin again.
+    connection.pragma(access === "alone" ? "locking_mode = EXCLUSIVE" : "query_only = ON");
+    connection.exec(access === "alone" ? "begin immediate" : "begin");
     // The first read fixes the snapshot.
     connection.prepare("select count(*) from sqlite_master").get();
   } catch (error) {
-    connection.close();
+    connection?.close();
     throw cannotRead(file, error);
   }
-  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: connection }) });
+  const opened = connection;
+  const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database: opened }) });
   return {
     engine: "sqlite",
     db,
     copyTo: async (target) => {
-      try {
-        await connection.backup(target, { progress: () => PAGES });
-      } catch (error) {
+      await opened.backup(target, { progress: () => PAGES }).catch((error: unknown) => {
         throw notCopied(target, error);
-      }
+      });
     },
     close: async () => {
-      connection.exec("rollback");
+      opened.exec("rollback");
       await db.destroy();
     },
   };
 }
 
-function openFile(file: string): BetterSqlite3.Database {
-  try {
-    return new BetterSqlite3(file, { fileMustExist: true });
-  } catch (error) {
-    throw cannotRead(file, error);
-  }
-}
-
-function notCopied(file: string, error: unknown): unknown {
-  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
-  const { message, code } = error;
-  return new DatabaseError(`The database could not be copied to ${file}: ${message} (${code}). Is that disk full?`, {
-    cause: error,
-  });
-}
-
-async function openOnPostgres(url: string): Promise<PostgresSnapshot> {
-  const pool = await openPostgres(url, "existing", { connections: 1 });
+async function openOnPostgres(url: string, access: Access): Promise<PostgresSnapshot> {
+  const alone = access === "alone";
+  const pool = await openPostgres(url, "existing", { connections: 1, refusesPooler: alone });
   try {
     await requireRestoreFinished(pool);
+    const tables = (await readTables(pool)).map(({ name }) => sql.table(name));
     const transaction = await pool.startTransaction().setIsolationLevel("repeatable read").execute();
     const close = async () => {
       await transaction.rollback().execute();
@@ -155,6 +93,9 @@ async function openOnPostgres(url: string): Promise<PostgresSnapshot> {
       // The transaction waits while `pg_dump` works.
       await sql`set local statement_timeout = 0`.execute(transaction);
       await sql`set local idle_in_transaction_session_timeout = 0`.execute(transaction);
+      // Before the first query: the transaction sees what was committed before that.
+      if (alone) await sql`lock table ${sql.join(tables)} in share mode`.execute(transaction);
+      if (alone && !(await becomesAlone(transaction))) throw inUse(databaseName(url));
       const { rows } = await sql<{ name: string; server: string }>`
         select pg_export_snapshot() as name, current_setting('server_version') as server`.execute(transaction);
       const [found] = rows;
@@ -168,4 +109,42 @@ async function openOnPostgres(url: string): Promise<PostgresSnapshot> {
     await pool.destroy();
     throw error;
   }
+}
+
+/** Whether nobody else of this user is connected. Waits a moment: the server ends a connection some time after its client did. */
+export async function becomesAlone(db: Db): Promise<boolean> {
+  const deadline = performance.now() + BUSY_TIMEOUT;
+  for (;;) {
+    const { rows } = await sql`
+      select pid from pg_stat_activity
+       where datname = current_database() and usename = current_user and pid <> pg_backend_pid()`.execute(db);
+    if (rows.length === 0) return true;
+    if (performance.now() > deadline) return false;
+    await sql`select pg_stat_clear_snapshot(), pg_sleep(0.05)`.execute(db);
+  }
+}
+
+/** An error of SQLite, in words for the operator. */
+function cannotRead(file: string, error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  if (error.code === "SQLITE_CANTOPEN") return new DatabaseMissing(file);
+  if (error.code.startsWith("SQLITE_BUSY")) return inUse(file, error);
+  return new DatabaseError(`Cannot read the database ${file}: ${error.message} (${error.code}).`, { cause: error });
+}
+
+/** @param database how the operator knows it; without a password. */
+function inUse(database: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(
+    `The database ${database} is in use. Stop every process of the service first: what they write during the move would be lost. ` +
+      "Nothing was changed.",
+    { cause },
+  );
+}
+
+function notCopied(file: string, error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  const { message, code } = error;
+  return new DatabaseError(`The database could not be copied to ${file}: ${message} (${code}). Is that disk full?`, {
+    cause: error,
+  });
 }

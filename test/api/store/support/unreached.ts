@@ -22,9 +22,8 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "db/postgres/open.ts": "checks the server of a PostgreSQL database",
   "db/postgres/driver.ts": "locks migrations on PostgreSQL",
   "move/restore-place.ts": "prepares and ends a restore, while the service does not run",
-  "move/snapshot.ts": "opens a snapshot for a backup",
+  "move/snapshot.ts": "opens an installation for a backup or a move",
   "move/move.ts": "reads whole tables of an installation that does not run",
-  "move/source.ts": "opens an installation that does not run",
   "move/tables.ts": "reads the schema",
 };
 
