@@ -9,7 +9,7 @@ const OF_EXAMPLES = "^(examples/|node_modules/|client/((bulk|drop|drop-node)-)?e
 /** Folders outside the data flow. Every stage of the flow may import them. */
 const LEAVES = ["chain", "config", "content", "domain", "keys", "outbound", "shared", "store"];
 /** Folders that have rooms with rules of their own. The name of such a folder means its files outside of these rooms. */
-const ROOMS = { content: ["copy", "node", "store"], operate: ["doctor", "reconcile"] };
+const ROOMS = { content: ["copy", "node", "store"], operate: ["reconcile"] };
 
 function place(name) {
   return name in ROOMS ? `${name}(?!/(?:${ROOMS[name].join("|")})/)` : name.replace(".", "\\.");
@@ -41,7 +41,6 @@ const WINGS = {
   sending: ["db", "requests"],
   ledger: ["db", "listings", "requests", "sending"],
   doctor: ["db", "requests"],
-  metrics: ["db"],
   move: ["db"],
   reconcile: ["db", "ledger", "listings", "media", "requests", "sending"],
   retention: ["db"],
@@ -52,13 +51,13 @@ const WINGS_OF_USERS = {
   "pipeline-main.ts": ["db"],
   "content/copy": ["db", "listings", "media", "requests"],
   "content/store": ["db", "media"],
+  checks: ["db", "doctor", "ledger", "media", "requests", "sending"],
   cli: ["db", "apps", "listings", "media", "move", "outbox", "requests", "sending"],
   commands: ["db", "apps", "ledger", "listings", "media", "outbox", "requests"],
   context: ["db", "media", "requests", "sending"],
   indexer: ["db", "apps", "ledger", "requests", "sending"],
-  metrics: ["db", "metrics", "requests", "sending"],
+  metrics: ["doctor"],
   operate: ["db", "apps", "listings", "media", "move", "reconcile", "requests", "retention"],
-  "operate/doctor": ["db", "doctor", "ledger", "media", "requests", "sending"],
   "operate/reconcile": ["db", "apps", "ledger", "reconcile", "requests", "sending"],
   relayer: ["db", "apps", "requests", "sending"],
   v1: ["db", "apps", "listings", "media", "outbox", "requests"],
@@ -132,15 +131,15 @@ export default {
       to: { dependencyTypes: ["npm-dev"], dependencyTypesNot: ["type-only", "npm"], pathNot: "^node_modules/@types/" },
     },
 
-    only("v1", ["commands", ...LEAVES], "The HTTP side parses, commands, reads and answers."),
+    only("v1", ["checks", "commands", ...LEAVES], "The HTTP side parses, commands, reads and answers."),
     only("commands", LEAVES, "Commands use neither HTTP nor the pipeline."),
     only("relayer", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("indexer", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("webhooks", LEAVES, "The stages of the pipeline communicate only through rows."),
     only("content/copy", LEAVES, "Fetches and stores media for requests."),
-    only("operate", ["commands", "operate/doctor", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
-    only("operate/doctor", LEAVES, "The doctor reads rows and the chain and changes neither."),
-    only("metrics", LEAVES, "What the service measures, and the states that its operator must look at."),
+    only("operate", ["checks", "commands", ...LEAVES], "Operator commands use neither HTTP nor the pipeline."),
+    only("checks", LEAVES, "The checks read rows and the chain and change neither."),
+    only("metrics", ["checks", ...LEAVES], "What the service measures."),
     only("operate/reconcile", ["indexer", "operate", ...LEAVES], "Reads the chain again with the code of the indexer."),
     only(
       "content/store",
@@ -149,7 +148,7 @@ export default {
     ),
     only(
       "cli",
-      ["commands", "content/store", "context", "operate", "operate/doctor", "operate/reconcile", ...LEAVES],
+      ["checks", "commands", "content/store", "context", "operate", "operate/reconcile", ...LEAVES],
       "The command line calls the same commands as HTTP.",
     ),
     only("store", ["domain", "shared"], "SQL only: no network, no keys, no settings."),

@@ -5,8 +5,8 @@ import { overriddenVariables, settingsFileOf } from "../config/settings-file.ts"
 import type { Environment } from "../config/settings.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
 import type { Workplace } from "../context/workplace.ts";
-import { type Check, type DoctorContext, ok, type Result, warning } from "../operate/doctor/check.ts";
-import { CHECKS, examine, type Examination } from "../operate/doctor/examine.ts";
+import { type Check, type DoctorContext, ok, type Result, warning } from "../checks/check.ts";
+import { CHECKS, examine, type Examination } from "../checks/examine.ts";
 import { plural } from "../shared/text.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
@@ -65,7 +65,7 @@ function settingsCheck(env: Environment): Check {
 }
 
 /** What the checks of the doctor read. */
-export function doctorContext(place: Workplace, thorough: boolean): DoctorContext {
+export function doctorContext(place: Workplace, thorough: boolean): Omit<DoctorContext, "state"> {
   const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections, verifyReceipts } = place.settings;
   return { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, verifyReceipts, thorough, now: Date.now() };
 }

@@ -1,16 +1,15 @@
 import type { Command } from "commander";
 import { formatEther } from "ethers";
 
-import { daysLeft, FUNDS_FOR_BATCHES, isLowOnFunds, SPENDING_PERIOD } from "../domain/conditions.ts";
-import { type LaneFunds, readLaneFunds } from "../operate/doctor/chain-checks.ts";
-import { spentSince } from "../store/sending/spent.ts";
+import { daysLeft, FUNDS_FOR_BATCHES } from "../domain/conditions.ts";
+import { type LaneBalance, readChainState, readSpending } from "../checks/state.ts";
+import { GWEI } from "../domain/wei.ts";
 import { withServiceState } from "./database.ts";
 import { printResult, resultCommand, table, type Terminal } from "./terminal.ts";
 
-interface LaneRow extends LaneFunds {
+interface LaneRow extends LaneBalance {
   /** What the transactions of the last 24 hours cost, in wei. */
   spent: bigint;
-  low: boolean;
 }
 
 export function topUp(terminal: Terminal): Command {
@@ -23,37 +22,38 @@ export function topUp(terminal: Terminal): Command {
       "most that it can have cost. DAYS LEFT is for how long the balance lasts at this rate.",
   }).action(async ({ json }: { json?: boolean }) => {
     const { rows, least } = await withServiceState(terminal, async (place) => {
-      const { funds, batchCost } = await readLaneFunds({ ...place, ...place.settings });
-      const since = Date.now() - SPENDING_PERIOD;
-      const found: LaneRow[] = [];
-      for (const one of funds) {
-        const spent = await spentSince(place.database.read, one.lane, since);
-        found.push({ ...one, spent, low: isLowOnFunds(one.balance, batchCost) });
-      }
+      const { lanes, maxFeeGwei } = place.settings;
+      const [read, relay] = [place.database.read, place.chain.contracts.relay];
+      const { keyring } = place.keys;
+      const maxFeePerGas = BigInt(maxFeeGwei) * GWEI;
+      const { balances, batchCost } = await readChainState({ ...place, read, relay, lanes, maxFeePerGas, keyring });
+      const spent = await readSpending(read, lanes, Date.now());
+      const used = balances.filter(({ inUse }) => inUse);
+      const found = used.map((one): LaneRow => ({ ...one, spent: spent.get(one.lane) ?? 0n }));
       return { rows: found, least: batchCost * FUNDS_FOR_BATCHES };
     });
     printResult(terminal, json, rows.map(describe), text(rows, least));
   });
 }
 
-function describe({ lane, address, balance, spent, low }: LaneRow) {
+function describe({ lane, address, wei, spent, low }: LaneRow) {
   return {
     lane,
     address,
-    balance_wei: balance.toString(),
+    balance_wei: wei.toString(),
     spent_24h_wei: spent.toString(),
-    days_left: daysLeft(balance, spent),
+    days_left: daysLeft(wei, spent),
     low_funds: low,
   };
 }
 
 function text(rows: readonly LaneRow[], least: bigint): string {
-  const cells = rows.map(({ lane, address, balance, spent, low }) => [
+  const cells = rows.map(({ lane, address, wei, spent, low }) => [
     lane.toString(),
     address,
-    formatEther(balance),
+    formatEther(wei),
     formatEther(spent),
-    daysLeft(balance, spent)?.toString() ?? "",
+    daysLeft(wei, spent)?.toString() ?? "",
     low ? "low_funds" : "ok",
   ]);
   const head = ["LANE", "ADDRESS", "BALANCE (ETHER)", "SPENT IN 24 H", "DAYS LEFT", "STATE"];

@@ -4,9 +4,7 @@ import type { Logger } from "pino";
 
 import type { Settings } from "../config/settings.ts";
 import type { ExporterDeps } from "../metrics/exporter.ts";
-import type { GaugeDeps } from "../metrics/gauges.ts";
 import type { Meter } from "../metrics/meter.ts";
-import { GWEI } from "../domain/wei.ts";
 import { NO_METRICS } from "../shared/metrics.ts";
 import { StartupError } from "./startup-error.ts";
 import type { SharedByThreads } from "./service.ts";
@@ -53,16 +51,13 @@ function threadName(settings: Settings, shared: SharedByThreads | null): string 
  */
 export async function exportMetrics(
   settings: Settings,
-  deps: Omit<GaugeDeps, "lanes" | "maxFeePerGas" | "dataDir"> & { meter: Meter; shared: SharedByThreads | null },
+  deps: Omit<ExporterDeps, "pipeline"> & { shared: SharedByThreads | null },
   opened: AsyncDisposableStack,
 ): Promise<number | null> {
-  const { lanes, maxFeeGwei, dataDir, metricsPort: port, metricsHost: host } = settings;
-  const { meter, shared, logger } = deps;
+  const { metricsPort: port, metricsHost: host } = settings;
+  const { shared } = deps;
   if (port === null || (shared !== null && shared.pipeline === undefined)) return null;
-  const { Gauges } = await import("../metrics/gauges.ts");
-  const client = deps.client.as("background");
-  const gauges = new Gauges({ ...deps, client, lanes, maxFeePerGas: BigInt(maxFeeGwei) * GWEI, dataDir });
-  return start({ meter, gauges, pipeline: shared?.pipeline, logger }, { port, host }, opened);
+  return start({ ...deps, pipeline: shared?.pipeline }, { port, host }, opened);
 }
 
 async function start(

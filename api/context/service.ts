@@ -18,6 +18,7 @@ import { openContent } from "./content.ts";
 import { exportMetrics, openMeter } from "./metrics.ts";
 import type { PipelineThread } from "./pipeline-thread.ts";
 import { joinProcesses, type PresenceParts } from "./presence.ts";
+import { createServiceState } from "./service-state.ts";
 import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
@@ -188,11 +189,12 @@ async function serve(
   const { link, streams, present, meter } = found;
   const common = { ...present, client: link.client, nodes: link.nodes, isLimited: link.isLimited };
   const relay = found.identity.contracts.relay;
+  const state = createServiceState(settings, { ...found, ...common });
   const port =
     code.api === null || streams === null
       ? null
-      : await code.api.serveApi(settings, { ...found, ...common, relay, streams }, opened);
-  return { port, metricsPort: await exportMetrics(settings, { ...common, relay, meter, shared }, opened) };
+      : await code.api.serveApi(settings, { ...found, ...common, relay, streams, state }, opened);
+  return { port, metricsPort: await exportMetrics(settings, { ...common, state, meter, shared }, opened) };
 }
 
 /** Starts the workers. @param opened stops them, and waits until they have stopped. */

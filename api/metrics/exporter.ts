@@ -3,13 +3,14 @@ import type { RequestListener, ServerResponse } from "node:http";
 import type { Logger } from "pino";
 import { AggregatorRegistry, type PrometheusContentType, Registry } from "prom-client";
 
-import type { Gauges } from "./gauges.ts";
+import type { ServiceState } from "../checks/state.ts";
+import { readGauges } from "./gauges.ts";
 import type { Measurements, Meter } from "./meter.ts";
 
 export interface ExporterDeps {
   /** What this thread measures. */
   meter: Meter;
-  gauges: Gauges;
+  state: ServiceState;
   /** What the thread of the pipeline measures; null when it does not answer. Absent: this process has one thread. */
   pipeline?: { measurements(): Promise<Measurements | null> } | undefined;
   logger: Logger;
@@ -36,9 +37,9 @@ export function createExporter(deps: ExporterDeps): RequestListener {
   };
 }
 
-async function report({ meter, gauges, pipeline }: ExporterDeps): Promise<string> {
+async function report({ meter, state, pipeline }: ExporterDeps): Promise<string> {
   const workers = pipeline === undefined ? [] : await pipeline.measurements();
-  const own = [await meter.read(), await gauges.read(pipeline === undefined ? null : workers !== null)];
+  const own = [await meter.read(), await readGauges(state, pipeline === undefined ? null : workers !== null)];
   return AggregatorRegistry.aggregate<PrometheusContentType>([...own, workers ?? []]).metrics();
 }
 

@@ -2,7 +2,7 @@ import type { BlockStore } from "../content/block-store.ts";
 import { type DiskSpace, readDisk } from "../shared/folder.ts";
 import { plural } from "../shared/text.ts";
 import { readMediaPlace } from "../store/media/media-store.ts";
-import { type Check, type Finding, ok, problem, some, warning } from "./doctor/check.ts";
+import { type Check, type Finding, ok, problem, some, warning } from "../checks/check.ts";
 import { damagedContent, missingFiles } from "./media/collect.ts";
 
 const MIB = 2 ** 20;

@@ -1,3 +1,6 @@
+import type { Examination } from "../checks/examine.ts";
+import type { Source } from "../checks/source.ts";
+import type { ServiceState } from "../checks/state.ts";
 import type { Logger } from "pino";
 
 import type { ForeignContracts } from "../chain/foreign.ts";
@@ -18,7 +21,6 @@ import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
 import type { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
-import type { OperatorReads } from "./operator-reads.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
 
 /** Everything that the HTTP side needs. */
@@ -45,7 +47,10 @@ export interface AppDeps {
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the process can serve calls now, and the result of each check. */
   readiness(): Promise<Readiness>;
-  operator: OperatorReads;
+  /** The state of the whole service. */
+  state: Pick<ServiceState, "overview"> & { reasons: Pick<ServiceState["reasons"], "value"> };
+  /** The findings of `doctor`; null while the checks take too long, or end with an error. */
+  doctor: Pick<Source<Examination & { checkedAt: number }>, "value">;
   /** How many API processes run now, this one included. */
   apiProcesses: () => number;
   chainId: number;

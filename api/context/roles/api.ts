@@ -2,24 +2,20 @@ import type { AddressInfo } from "node:net";
 
 import type { Logger } from "pino";
 
-import { WrongChain } from "../../chain/chain-guard.ts";
 import type { ChainClient } from "../../chain/client.ts";
-import { describeError, RateLimited } from "../../chain/errors.ts";
 import { createForeignContracts } from "../../chain/foreign.ts";
 import { createReceiverReads } from "../../chain/receivers.ts";
-import type { NodeState } from "../../chain/node-choice.ts";
 import type { Nodes } from "../../chain/nodes.ts";
+import { BacklogWatch } from "../../checks/backlog-watch.ts";
+import { createReadiness } from "../../checks/readiness.ts";
+import type { ServiceState } from "../../checks/state.ts";
 import { localCommandLine } from "../../config/command-line.ts";
 import type { Settings } from "../../config/settings.ts";
-import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../../domain/conditions.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
-import { BacklogWatch } from "../../metrics/backlog-watch.ts";
 import type { AddressPolicy } from "../../outbound/addresses.ts";
 import type { Metrics } from "../../shared/metrics.ts";
 import type { Signals } from "../../shared/signal.ts";
 import type { Database } from "../../store/db/database.ts";
-import { readMeta } from "../../store/db/meta.ts";
-import { isAnyParked } from "../../store/db/parked-rows.ts";
 import { createExpressApp } from "../../v1/app.ts";
 import type { AppDeps } from "../../v1/deps.ts";
 import { createHttpServer, listen, stopHttpServer } from "../../v1/server.ts";
@@ -29,7 +25,7 @@ import type { Chain } from "../chain-identity.ts";
 import type { CheckedKeys } from "../check-keys.ts";
 import type { Content } from "../content.ts";
 import { needed } from "../keys.ts";
-import { createOperatorReads } from "../operator-reads.ts";
+import { createDoctor } from "../service-state.ts";
 import { joinProcesses, type PresenceParts } from "../presence.ts";
 import type { NamedWorker, WorkerDeps, WorkerHealth } from "../workers.ts";
 
@@ -55,6 +51,7 @@ interface ApiParts extends Chain, CheckedKeys, PresenceParts {
   content: Content;
   signals: Signals;
   streams: EventStreams;
+  state: ServiceState;
   metrics: Metrics;
   addressPolicy: AddressPolicy;
   guard: ChainProblem;
@@ -80,11 +77,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       foreign: createForeignContracts(client, settings.limits.foreignCallGas),
       receivers: createReceiverReads(client, { relay: parts.relay, gas: settings.limits.itemGas }),
       readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
-      operator: createOperatorReads(settings, {
-        ...parts,
-        client: client.as("background"),
-        blocks: parts.content.blocks,
-      }),
+      doctor: createDoctor(settings, { ...parts, blocks: parts.content.blocks }),
       apiProcesses: () => processes.count,
       chainId: Number(parts.identity.chainId),
       localCli: parts.local ? localCommandLine(settings) : null,
@@ -93,112 +86,6 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
     settings,
     opened,
   );
-}
-
-interface Watched {
-  database: Database;
-  client: Pick<ChainClient, "headNumber">;
-  /** Absent or null with one node. */
-  nodes?: Pick<Nodes, "states"> | null;
-  /** Absent: never. */
-  isLimited?: () => boolean;
-  health: () => Promise<WorkerHealth[]>;
-  logger: Logger;
-}
-
-/** Milliseconds for which a result is given again: anybody may ask, and each look costs a query and a call of the node. */
-const FRESH = 1_000;
-
-/** With one of these words a process cannot serve calls. With any other failure it still accepts requests and answers reads. */
-const CAN_DO_NOTHING: Record<"database" | "chain", readonly ReadinessWord[]> = {
-  database: ["unavailable"],
-  chain: ["wrong_chain"],
-};
-
-interface Result {
-  word: ReadinessWord;
-  /** What is wrong; null: nothing. */
-  detail: string | null;
-}
-
-/**
- * The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. Strangers
- * may read the words. The details are for the operator, because they may name hosts and users: they are also logged, once
- * when a check begins to fail and once when it is over. Workers log their own errors.
- */
-export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
-  const { database, client, nodes = null, isLimited = () => false, health, logger } = parts;
-  const words = new Map<string, ReadinessWord>();
-  const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
-    try {
-      const found = await ask();
-      if ((words.get(name) ?? "ok") !== "ok") logger.info({ check: name }, "a check of /readyz succeeds again");
-      words.set(name, "ok");
-      return { word: found, detail: found === "ok" ? null : READINESS_WORDS[found] };
-    } catch (error) {
-      const word = wordOf(error);
-      if (words.get(name) !== word) logger.error({ check: name, word, err: error }, "a check of /readyz fails");
-      words.set(name, word);
-      return { word, detail: describeError(error) };
-    }
-  };
-  const look = async (): Promise<Readiness> => {
-    const results = new Map<string, Result>();
-    const states = nodes?.states() ?? [];
-    const [stored, chain, rows, workers] = await Promise.all([
-      check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
-      nodes === null
-        ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
-        : chainOf(states),
-      check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
-      health(),
-    ]);
-    results.set("database", stored).set("chain", chain).set("rows", rows);
-    if (nodes !== null) results.set("nodes", nodesOf(states));
-    for (const { name, critical, lastError } of workers)
-      if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
-    return {
-      ready: !CAN_DO_NOTHING.database.includes(stored.word) && !CAN_DO_NOTHING.chain.includes(chain.word),
-      checks: Object.fromEntries([...results].map(([name, { word }]) => [name, word])),
-      details: Object.fromEntries([...results].map(([name, { detail }]) => [name, detail ?? "ok"])),
-    };
-  };
-  let last: { endedAt: number; result: Promise<Readiness> } | null = null;
-  return () => {
-    if (last === null || clock() - last.endedAt >= FRESH) {
-      const current = { endedAt: Infinity, result: look() };
-      const ended = () => (current.endedAt = clock());
-      current.result.then(ended, ended);
-      last = current;
-    }
-    return last.result;
-  };
-}
-
-/** With several nodes, from what is known about them: no node is asked. */
-function chainOf(states: readonly NodeState[]): Result {
-  const problems = states.flatMap(({ problem }) => problem ?? []);
-  if (problems.length < states.length) return { word: "ok", detail: null };
-  const word = WORDS_OF_CHAIN.find(([of]) => states.some((state) => state.word === of))?.[1] ?? "wrong_chain";
-  return { word, detail: problems.join("; ") };
-}
-
-/** While every node fails: the word of the one that will work first. A wrong chain only if all serve one. */
-const WORDS_OF_CHAIN: [NodeWord, ReadinessWord][] = [
-  ["rate_limited", "rate_limited"],
-  ["down", "unavailable"],
-  ["behind", "unavailable"],
-  ["disagrees", "unavailable"],
-];
-
-function nodesOf(states: readonly NodeState[]): Result {
-  const problems = states.flatMap(({ problem }) => problem ?? []);
-  return problems.length === 0 ? { word: "ok", detail: null } : { word: "node_down", detail: problems.join("; ") };
-}
-
-function wordOf(error: unknown): ReadinessWord {
-  if (error instanceof WrongChain) return "wrong_chain";
-  return error instanceof RateLimited ? "rate_limited" : "unavailable";
 }
 
 /** Milliseconds that requests get to finish when the service stops. */

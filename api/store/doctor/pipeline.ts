@@ -1,91 +1,129 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 
+import type { ParkedKind } from "../../domain/conditions.ts";
 import type { QuarantineReason } from "../../domain/followed-contract.ts";
-import type { Db } from "../db/sql.ts";
+import { counterKeys, readCounters } from "../db/counters.ts";
+import { readMeta } from "../db/meta.ts";
+import { MOST_COUNTED } from "../db/pages.ts";
+import { countParked } from "../db/parked-rows.ts";
+import { type Db, engineOf } from "../db/sql.ts";
 
-/** How the contracts that apps follow are doing. */
-interface ContractHealth {
-  followed: number;
-  quarantined: { address: string; reason: QuarantineReason | null; until: number | null }[];
-  /** Wallets whose tokens wait to be read from the chain, though their contract is not in quarantine. */
-  waiting: number;
-  /** When the longest waiting read was due; null when none waits. */
-  oldest: number | null;
+/** Size of the database in bytes. SQLite: without the write-ahead log. */
+export async function databaseBytes(db: Db): Promise<number> {
+  const query =
+    engineOf(db) === "postgres"
+      ? sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`
+      : sql<{ bytes: number }>`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`;
+  const { rows } = await query.execute(db);
+  return rows[0]?.bytes ?? 0;
 }
 
-export async function contractHealth(db: Db): Promise<ContractHealth> {
-  const { followed } = await db
-    .selectFrom("foreign_contracts")
-    .where("state", "=", "followed")
-    .select(({ fn }) => fn.countAll().as("followed"))
-    .executeTakeFirstOrThrow();
-  const quarantined = await db
-    .selectFrom("foreign_contracts")
-    .select(["address", "reason", "due_at as until"])
-    .where("state", "=", "quarantined")
-    .orderBy("address")
-    .execute();
-  const { waiting, oldest } = await db
-    .selectFrom("contract_reads as read")
-    .innerJoin("foreign_contracts as contract", "contract.address", "read.contract")
-    .where("read.due_at", "is not", null)
-    .where("contract.state", "=", "followed")
-    // A time of 0 means at once.
-    .select(({ fn }) => [fn.countAll().as("waiting"), fn.min<number | null>("read.due_at").as("oldest")])
-    .executeTakeFirstOrThrow();
-  return { followed: Number(followed), quarantined, waiting: Number(waiting), oldest };
+/** Rows at the head of the queue among which the oldest request is looked for. */
+const HEAD = 250;
+
+/** The state of the pipeline as all processes see it. Times are milliseconds since 1970. */
+export interface PipelineState {
+  /** Requests that are not final. */
+  backlog: { media: number; pending: number; processing: number };
+  /** When the oldest request that waits to be sent, and is not parked, was accepted; null when none waits. */
+  oldestUnsent: number | null;
+  /** Every lane, with its unmined batches, and when the oldest of them was signed; null when it has none. */
+  lanes: { lane: number; address: string; unmined: number; oldestUnmined: number | null }[];
+  /** Contracts in quarantine, and when each is tried again. */
+  quarantined: { address: string; reason: QuarantineReason | null; until: number }[];
+  /** Parked rows of each kind. */
+  parked: Record<ParkedKind, number>;
+  /** Since when the most overdue webhook delivery is due; null when none is overdue. */
+  overdueSince: number | null;
+  /** Last block whose events are stored. */
+  checkpoint: number;
 }
 
-/** The length of a queue, and the age of its oldest item. */
-interface Waiting {
-  count: number;
-  /** Milliseconds since 1970; null: the queue is empty. */
-  oldest: number | null;
+/** Every statement reads a bounded part of an index, however long the queues are. */
+export async function readPipeline(db: Db, now: number): Promise<PipelineState> {
+  return {
+    backlog: await readBacklog(db),
+    oldestUnsent: await oldestUnsent(db),
+    lanes: await lanesInUse(db),
+    quarantined: await inQuarantine(db),
+    parked: await countParked(db),
+    overdueSince: await overdueSince(db, now),
+    checkpoint: Number(await readMeta(db, "checkpoint")),
+  };
 }
 
-/** Requests that are in no transaction yet. */
-export function unsentRequests(db: Db): Promise<Waiting> {
-  return waitingIn(db, sql`"requests" where ready_at is not null`);
-}
-
-/** Signed batches that are unmined, as far as the indexer has read. */
-export function openBatchesOf(db: Db, lane: number): Promise<Waiting> {
-  return waitingIn(db, sql`"batches" where lane = ${lane} and status = 'open'`);
-}
-
-/** @param rows a part of a statement that begins after `from`. */
-async function waitingIn(db: Db, rows: RawBuilder<unknown>): Promise<Waiting> {
-  const query = sql<Waiting>`select count(*) as "count", min("created_at") as "oldest" from ${rows}`;
-  return (await query.execute(db)).rows[0] ?? { count: 0, oldest: null };
+async function readBacklog(db: Db): Promise<PipelineState["backlog"]> {
+  const keys = [counterKeys.backlog(), counterKeys.processing(), counterKeys.media()];
+  const counters = await readCounters(db, keys);
+  const [sending = 0, processing = 0, media = 0] = keys.map((key) => counters.get(key) ?? 0);
+  return { media, pending: sending - processing, processing };
 }
 
 /**
- * Deliveries with tries left. Overdue are those that a dispatcher should have sent before `overdueAt`. A delivery that waits
- * behind an earlier event of its request is not overdue: events of one request arrive in order.
+ * When the oldest request was accepted that is in no transaction, without those that wait for media or are parked. A request that was
+ * returned for a later time may be missing until it is due: the head of the queue has those that are due first.
  */
-export async function waitingDeliveries(db: Db, overdueAt: number): Promise<Waiting & { overdue: number }> {
-  const waiting = await waitingIn(db, sql`"deliveries" where status = 'pending'`);
-  const overdue = await db
-    .selectFrom("deliveries")
-    .innerJoin("webhooks", "webhooks.app_id", "deliveries.app_id")
-    .select((eb) => eb.fn.countAll().as("count"))
-    .where("deliveries.next_at", "<", overdueAt)
-    .where("deliveries.updated_at", "<", overdueAt)
-    .where("webhooks.disabled_at", "is", null)
-    .where((eb) =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom("deliveries as earlier")
-            .select("earlier.seq")
-            .whereRef("earlier.request_id", "=", "deliveries.request_id")
-            .whereRef("earlier.seq", "<", "deliveries.seq")
-            .where("earlier.status", "=", sql.lit("pending")),
-        ),
-      ),
-    )
-    .executeTakeFirstOrThrow();
-  return { ...waiting, overdue: Number(overdue.count) };
+export async function oldestUnsent(db: Db): Promise<number | null> {
+  const { rows } = await sql<{ oldest: number | null }>`
+    select min(created_at) as oldest from (
+      select created_at from (select id, created_at from requests where ready_at is not null
+                               order by ready_at limit ${HEAD}) as ready
+       where not exists (select 1 from parked_rows where kind = 'request' and parked_rows.id = ready.id)
+      union all
+      select created_at from requests where lane is not null and batch_id is null) as waiting`.execute(db);
+  return rows[0]?.oldest ?? null;
+}
+
+async function lanesInUse(db: Db): Promise<PipelineState["lanes"]> {
+  const { rows } = await sql<PipelineState["lanes"][number]>`
+    select lanes.lane as "lane", lanes.address as "address",
+           (select count(*) from batches where batches.lane = lanes.lane and batches.status = 'open') as "unmined",
+           (select min(batches.created_at) from batches
+             where batches.lane = lanes.lane and batches.status = 'open') as "oldestUnmined"
+      from lanes order by lanes.lane`.execute(db);
+  return rows;
+}
+
+/** Contracts in quarantine that are named. */
+const MOST_QUARANTINED = 1_000;
+
+async function inQuarantine(db: Db): Promise<PipelineState["quarantined"]> {
+  // Each of them has a time at which it is tried again.
+  const { rows } = await sql<PipelineState["quarantined"][number]>`
+    select address, reason, due_at as until from foreign_contracts
+     where due_at is not null and state = 'quarantined' order by due_at limit ${MOST_QUARANTINED}`.execute(db);
+  return rows;
+}
+
+/** Webhook deliveries that wait, and those that failed for good, each counted up to `MOST_COUNTED`. */
+export async function countDeliveries(db: Db): Promise<{ waiting: number; dead: number }> {
+  const { rows } = await sql<{ waiting: number; dead: number }>`
+    select (select count(*) from (select 1 from deliveries where status = 'pending' limit ${MOST_COUNTED}) as pending)
+             as "waiting",
+           (select count(*) from (select 1 from deliveries where status = 'failed' limit ${MOST_COUNTED}) as failed)
+             as "dead"`.execute(db);
+  return rows[0] ?? { waiting: 0, dead: 0 };
+}
+
+/** Of each app, the delivery that is due first. A delivery that is being sent, or tried again later, is not due. */
+async function overdueSince(db: Db, now: number): Promise<number | null> {
+  const { rows } = await sql<{ since: number | null }>`
+    select min(first.since) as since from (
+      select (select case when deliveries.next_at < deliveries.created_at then deliveries.updated_at else deliveries.next_at end
+                from deliveries where deliveries.app_id = webhooks.app_id and deliveries.next_at is not null
+               order by deliveries.next_at, deliveries.seq limit 1) as since
+        from webhooks where webhooks.disabled_at is null) as first
+     where first.since <= ${now}`.execute(db);
+  return rows[0]?.since ?? null;
+}
+
+/** How many contracts apps follow, and how many wallets wait for reads of contracts that are not in quarantine. */
+export async function countFollowed(db: Db): Promise<{ followed: number; waiting: number }> {
+  const { rows } = await sql<{ followed: number; waiting: number }>`
+    select (select count(*) from foreign_contracts where state = 'followed') as "followed",
+           (select count(*) from contract_reads as read join foreign_contracts as contract on contract.address = read.contract
+             where read.due_at is not null and contract.state = 'followed') as "waiting"`.execute(db);
+  return rows[0] ?? { followed: 0, waiting: 0 };
 }
 
 /** The collections whose verification was tried last, newest first. @returns why each try failed; null: it succeeded. */

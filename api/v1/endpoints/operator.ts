@@ -23,7 +23,7 @@ import {
   seriesQuery,
   statusExample,
 } from "../schemas/operator.ts";
-import type { LaneOfService } from "../operator-reads.ts";
+import type { LaneOfService } from "../../checks/state.ts";
 import { isoTime } from "../present.ts";
 import { keysetQuery, nextKeyset, readKeyset } from "../schemas/keyset.ts";
 
@@ -39,7 +39,7 @@ export const operatorStatus = defineServiceEndpoint({
   caller: "operator",
   response,
   handle: async (deps) => {
-    const [state, { ready, details }] = await Promise.all([deps.operator.overview(), deps.readiness()]);
+    const [state, { ready, details }] = await Promise.all([deps.state.overview(), deps.readiness()]);
     if (state === null) {
       throw new ApiError("unavailable", null, { retryAfter: 5, message: "The database cannot be read. Try again." });
     }
@@ -55,7 +55,7 @@ export const operatorStatus = defineServiceEndpoint({
       lanes: state.lanes.map((lane) => presentLane(lane, now)),
       nodes: state.nodes.map(presentNode),
       relay_paused: state.relayPaused,
-      quarantined_contracts: state.quarantined,
+      quarantined_contracts: state.quarantined.length,
       processes: state.processes,
     };
   },
@@ -166,8 +166,8 @@ export const operatorDoctor = defineServiceEndpoint({
   scope: "read",
   caller: "operator",
   response: doctorReport,
-  handle: async ({ operator }) => {
-    const report = await operator.doctor();
+  handle: async ({ doctor }) => {
+    const report = await doctor.value();
     if (report === null) {
       const message =
         "The checks have no result yet: they take long, or ended with an error that is in the log. Call again in some seconds, or run `npm run cli -- doctor`.";

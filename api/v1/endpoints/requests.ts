@@ -21,9 +21,9 @@ export const getRequest = defineEndpoint({
   response: request,
   errors: ["not_found"],
   isSmall: true,
-  handle: async ({ lookUps, operator }, { appId, params }) => {
+  handle: async ({ lookUps, state }, { appId, params }) => {
     const row = found(await lookUps.request(appId, params.request_id));
-    return presentRequest(row, isFinal(row.status) ? null : await operator.reasons());
+    return presentRequest(row, isFinal(row.status) ? null : await state.reasons.value());
   },
 });
 
@@ -39,7 +39,7 @@ export function listRequests(limits: Limits) {
     scope: "read",
     query: requestsQuery(limits),
     response: requestsPage,
-    handle: async ({ database, lookUps, operator }, { appId, query }) => {
+    handle: async ({ database, lookUps, state }, { appId, query }) => {
       const { order = "newest" } = query;
       const listing = listingOf("requests", order, "newest");
       const wanted = readPage(query, listing);
@@ -54,7 +54,7 @@ export function listRequests(limits: Limits) {
         wallet,
       };
       const page = await list(database.read, appId, filter, wanted, order);
-      const reasons = page.items.every(({ status }) => isFinal(status)) ? null : await operator.reasons();
+      const reasons = page.items.every(({ status }) => isFinal(status)) ? null : await state.reasons.value();
       const requests = page.items.map((row) => presentRequest(row, reasons));
       return pageAnswer(page, listing, "requests", requests);
     },

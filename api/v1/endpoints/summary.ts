@@ -4,7 +4,7 @@ import { dayOf, dayText } from "../../domain/day.ts";
 import { type PipelineReasons, unsentWaitsFor } from "../../domain/waiting-for.ts";
 import { readSummary } from "../../store/listings/summary.ts";
 import { defineEndpoint } from "../endpoint.ts";
-import type { LaneOfService } from "../operator-reads.ts";
+import type { LaneOfService } from "../../checks/state.ts";
 import { day, meanings } from "../schemas/outputs.ts";
 
 /** Whether the service can send requests now, and what each word means to an app. */
@@ -78,12 +78,12 @@ export const getSummary = defineEndpoint({
   examples: { answer: example },
   scope: "read",
   response: summary,
-  handle: async ({ database, operator }, { appId }) => {
+  handle: async ({ database, state: service }, { appId }) => {
     const today = dayOf(Date.now());
     const [stored, state, reasons] = await Promise.all([
       readSummary(database.read, appId, today),
-      operator.overview(),
-      operator.reasons(),
+      service.overview(),
+      service.reasons.value(),
     ]);
     const show = (date: number, of: typeof stored.today) => ({
       date: dayText(date),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import { BlockFiles } from "../../../api/content/block-files.ts";
 import { collect } from "../../support/collect.ts";
 import { rejectionOf } from "../../support/rejection.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { StartupError } from "../../../api/context/startup-error.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";

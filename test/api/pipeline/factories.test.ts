@@ -7,7 +7,7 @@ import { type ContractAddresses, deploymentFile } from "../../../api/chain/contr
 import { deployLocally, LOCAL_CHAIN_ID, withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { withDeployedFactories } from "../../../api/context/chain-identity.ts";
 import { deployContracts } from "../../../api/operate/deploy/deploy-contracts.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { readContracts, writeContracts } from "../../../api/store/db/meta.ts";
 import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";

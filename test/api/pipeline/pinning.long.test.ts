@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { FakeKubo, type KuboMood } from "../../support/kubo.ts";
 import { mintImage } from "../../support/mint-image.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 
 import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import { prune } from "../../../api/operate/prune.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { pino } from "pino";
 
 import type { Shape } from "../../../client/client.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Retention } from "../../../api/domain/retention.ts";
 import { prune } from "../../../api/operate/prune.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";

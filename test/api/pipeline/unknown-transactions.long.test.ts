@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { StartupError } from "../../../api/context/startup-error.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
 import { openBatches } from "../../../api/store/sending/batches.ts";

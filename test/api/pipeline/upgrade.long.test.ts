@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { LOCAL_CHAIN_ID } from "../../../api/chain/local-contracts.ts";
 import { readDeploymentFile } from "../../../api/operate/deploy/journal.ts";
-import type { Examination } from "../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";

@@ -195,11 +195,8 @@ export interface ApiOptions {
   answerPace?: AnswerPace;
 }
 
-const NO_OPERATOR = {
-  overview: () => Promise.resolve(null),
-  reasons: () => Promise.resolve(null),
-  doctor: () => Promise.resolve(null),
-};
+const UNKNOWN = { value: () => Promise.resolve(null) };
+const NO_STATE = { state: { overview: () => Promise.resolve(null), reasons: UNKNOWN }, doctor: UNKNOWN };
 
 export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const folder = await mkdtemp(join(tmpdir(), "moneta-http-"));
@@ -238,7 +235,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
-    operator: NO_OPERATOR,
+    ...NO_STATE,
     chainProblem: () => null,
     apiProcesses: () => 1,
     ...{ chainId: CHAIN_ID, localCli: options.localCli ?? null },

@@ -78,7 +78,7 @@ describe("lint: who may import whom", () => {
       "contracts/generated/relay.ts",
       "only-chain-uses-contract-types",
     ],
-    ["the doctor to the ABI", "api/operate/doctor/check.ts", "api/chain/abi.ts", "only-chain-encodes-contract-calls"],
+    ["the doctor to the ABI", "api/checks/check.ts", "api/chain/abi.ts", "only-chain-encodes-contract-calls"],
     ["the indexer to contracts", "api/indexer/a.ts", "api/chain/call-results.ts", "only-chain-encodes-contract-calls"],
     ["the client to the service", "client/retries.ts", "api/shared/pause.ts", "client-stands-alone"],
     ["the service to scripts", "api/v1/nfts.ts", "scripts/lint/main.ts", "service-imports-only-itself"],

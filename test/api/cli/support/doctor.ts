@@ -1,4 +1,4 @@
-import type { Examination } from "../../../../api/operate/doctor/examine.ts";
+import type { Examination } from "../../../../api/checks/examine.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import type { OwnService } from "../../../support/own-service.ts";
 import { useService } from "../../../support/use-service.ts";

@@ -3,8 +3,8 @@ import { getAddress } from "ethers";
 
 import type { VerifyCollections } from "../../../../api/config/variables.ts";
 import { MOST_TRIES } from "../../../../api/domain/verification.ts";
-import type { DoctorContext } from "../../../../api/operate/doctor/check.ts";
-import { verified as verifiedCheck } from "../../../../api/operate/doctor/work-checks.ts";
+import type { DoctorContext } from "../../../../api/checks/check.ts";
+import { verified as verifiedCheck } from "../../../../api/checks/work-checks.ts";
 import { type CloneTimes, createCloneVerifier } from "../../../../api/operate/verification/clone-verifiers.ts";
 import { CollectionVerifier } from "../../../../api/operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../../../api/shared/lease.ts";

@@ -1,4 +1,4 @@
-import { contractHealth } from "../../../../api/store/doctor/pipeline.ts";
+import { countFollowed } from "../../../../api/store/doctor/pipeline.ts";
 import { readMeta, writeMeta } from "../../../../api/store/db/meta.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { walletApps } from "../../../../api/store/apps/wallets.ts";
@@ -63,7 +63,7 @@ export async function runContracts({ read, write }: Tour, held: { contract: stri
       await write((trx) => finishRead(trx, taken, start, balances, { retryAt: NOW }));
     }
   }
-  await contractHealth(read);
+  await countFollowed(read);
   await quarantineAndRelease({ read, write }, contract);
   await write((trx) => unfollowContract(trx, appId, contract));
 }

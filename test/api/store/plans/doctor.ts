@@ -6,14 +6,14 @@ import {
   stillUnsigned,
   unsignedRequests,
 } from "../../../../api/store/doctor/numbers.ts";
-import {
-  newestVerifications,
-  openBatchesOf,
-  unsentRequests,
-  waitingDeliveries,
-} from "../../../../api/store/doctor/pipeline.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
-import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/metrics/pipeline.ts";
+import {
+  countDeliveries,
+  databaseBytes,
+  newestVerifications,
+  oldestUnsent,
+  readPipeline,
+} from "../../../../api/store/doctor/pipeline.ts";
 import { recentBatchGas, spentSince } from "../../../../api/store/sending/spent.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
@@ -24,11 +24,8 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   for (const pages of [executedRequests(read), failedUnsent(read), unsignedRequests(read)]) await firstPages(pages, 2);
   await stillUnsigned(read, []);
   await stillUnsigned(read, ["request-1", "request-2"]);
-  await unsentRequests(read);
-  await openBatchesOf(read, 9);
   await firstParked(read, 10);
   await newestVerifications(read, 10);
-  await waitingDeliveries(read, NOW);
   await sealedSample(read, 10);
   await walletSample(read, 10);
   await readPipeline(read, NOW);

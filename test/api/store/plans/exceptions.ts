@@ -85,7 +85,7 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the indexer reads the followed contracts when they change; their number is limited for each app",
   },
   {
-    statement: /from "foreign_contracts" where "state" = \?/,
+    statement: /count\(\*\) from foreign_contracts where state = 'followed'/,
     liberties: ["scan", "slow"],
     because: "doctor: followed contracts are few",
   },
@@ -105,14 +105,9 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "`keys rotate` counts once, at its end",
   },
   {
-    statement: /^select count\(\*\) as "count", min\("created_at"\) as "oldest" from "(pins|requests|deliveries)"/,
+    statement: /^select count\(\*\) as "count", min\("created_at"\) as "oldest" from "pins"/,
     liberties: ["scan", "slow"],
     because: "doctor counts everything that waits",
-  },
-  {
-    statement: /^select count\(\*\) as "count" from "deliveries" inner join "webhooks"/,
-    liberties: ["scan", "slow"],
-    because: "doctor counts the overdue deliveries",
   },
   {
     statement: /^select "seq", "id", "number" from "requests" where "number" is not null/,

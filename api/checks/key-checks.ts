@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 
-import { XPUB_IS_PRIVATE } from "../../config/parsers.ts";
-import { sealedPlace, SealError } from "../../keys/sealer.ts";
-import { weakPassphrase } from "../../keys/seed-file.ts";
-import { plural } from "../../shared/text.ts";
-import { acceptsUnboundValues, readMeta } from "../../store/db/meta.ts";
-import { sealedSample, walletSample } from "../../store/doctor/sealed.ts";
+import { XPUB_IS_PRIVATE } from "../config/parsers.ts";
+import { sealedPlace, SealError } from "../keys/sealer.ts";
+import { weakPassphrase } from "../keys/seed-file.ts";
+import { plural } from "../shared/text.ts";
+import { acceptsUnboundValues, readMeta } from "../store/db/meta.ts";
+import { sealedSample, walletSample } from "../store/doctor/sealed.ts";
 import { type Check, ok, problem, some, warning } from "./check.ts";
 
 const WALLET_SAMPLE = 5;

@@ -4,7 +4,7 @@ import { BACKLOG_SLOW, type Condition } from "../domain/conditions.ts";
 import { Signal } from "../shared/signal.ts";
 import { WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { oldestUnsent } from "../store/metrics/pipeline.ts";
+import { oldestUnsent } from "../store/doctor/pipeline.ts";
 
 /** Milliseconds between two checks. */
 const INTERVAL = 30_000;

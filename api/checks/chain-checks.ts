@@ -1,36 +1,24 @@
-import { formatEther, formatUnits } from "ethers";
+import { formatEther } from "ethers";
 
-import type { ContractAddresses } from "../../chain/contracts.ts";
-import { ChainUnavailable } from "../../chain/errors.ts";
-import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
-import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../../chain/reads.ts";
-import {
-  databaseOfNoLane,
-  FUNDS_FOR_BATCHES,
-  isLowOnFunds,
-  LANE_STUCK,
-  offeredPrice,
-  unknownTransaction,
-  usualBatchCost,
-  wrongBase,
-} from "../../domain/conditions.ts";
-import { type L1Data, RELAY_GAS_RESERVE } from "../../domain/gas-estimate.ts";
-import { GWEI } from "../../domain/wei.ts";
-import { plural } from "../../shared/text.ts";
-import { readMeta } from "../../store/db/meta.ts";
-import type { LaneRow } from "../../store/db/schema.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import { ChainUnavailable } from "../chain/errors.ts";
+import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
+import { contractsWithoutCode, readConsumed, readDeploymentLinks, readRelayStatus } from "../chain/reads.ts";
+import { databaseOfNoLane, unknownTransaction, wrongBase } from "../domain/conditions.ts";
+import { RELAY_GAS_RESERVE } from "../domain/gas-estimate.ts";
+import { plural } from "../shared/text.ts";
+import { readMeta } from "../store/db/meta.ts";
+import type { LaneRow } from "../store/db/schema.ts";
 import {
   executedRequests,
   failedUnsent,
   type RequestNumber,
   stillUnsigned,
   unsignedRequests,
-} from "../../store/doctor/numbers.ts";
-import { openBatchesOf } from "../../store/doctor/pipeline.ts";
-import { readGasMeasurement } from "../../store/requests/gas-measurement.ts";
-import { allLanes, reusedNonces } from "../../store/sending/lanes.ts";
-import { recentBatchGas } from "../../store/sending/spent.ts";
-import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
+} from "../store/doctor/numbers.ts";
+import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
+import { allLanes, reusedNonces } from "../store/sending/lanes.ts";
+import { type Check, type DoctorContext, type Finding, ok, problem, some, warning } from "./check.ts";
 
 /** The service's contracts exist, belong together and point at this service. */
 export const contracts: Check = {
@@ -92,47 +80,20 @@ export const chain: Check = {
   },
 };
 
-/** Each of several nodes works, serves the chain and is not behind. */
-export const nodes: Check = {
-  name: "nodes",
-  asksChain: false,
-  run: async ({ client }) => {
-    const states = await client.nodes.examine();
-    if (states.length === 0) return ok("one node is set, in RPC_URL");
-    return states.map(({ number, host, word, head, problem: why }) => {
-      const name = `node ${number.toString()} (${host})`;
-      if (word === "up") return ok(`${name} works and is at block ${head?.toString() ?? "?"}`);
-      return warning(
-        `${why ?? `${name} is not used`}. The other nodes do its work. Repair it, or remove it from RPC_URLS.`,
-        word === "disagrees" ? "nodes_disagree" : "node_down",
-      );
-    });
-  },
-};
-
-/** The chain's fees are not above what the operator accepts. */
-export const fees: Check = {
-  name: "fees",
-  asksChain: true,
-  run: async ({ client, database, maxFeeGwei }) => {
-    const { measurement } = await readGasMeasurement(database.read);
-    const l1 = measurement === null ? [] : describeL1Data(measurement.l1);
-    const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
-    const now = (block.baseFeePerGas ?? 0n) + priorityFee;
-    const words = `gas costs ${formatUnits(now, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
-    if (now <= BigInt(maxFeeGwei) * GWEI) return [ok(words), ...l1];
-    return [problem(`G${words.slice(1)}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`), ...l1];
-  },
-};
-
 /** What a rollup charges for the data that it writes to Ethereum; other chains charge nothing for it. */
-function describeL1Data({ itemFee, other }: L1Data): Finding[] {
-  const fee = formatEther(BigInt(Math.round(itemFee)));
-  return [
-    ...(itemFee > 0 ? [ok(`L1 data of a mint in a full batch costs ${fee} ether, beside its gas`)] : []),
-    ...(other > 0 ? [ok(`L1 data costs up to ${other.toString()} gas for each byte of a transaction`)] : []),
-  ];
-}
+export const l1Data: Check = {
+  name: "fees",
+  asksChain: false,
+  run: async ({ database }) => {
+    const { measurement } = await readGasMeasurement(database.read);
+    const { itemFee, other } = measurement?.l1 ?? { itemFee: 0, other: 0 };
+    const fee = formatEther(BigInt(Math.round(itemFee)));
+    return [
+      ...(itemFee > 0 ? [ok(`L1 data of a mint in a full batch costs ${fee} ether, beside its gas`)] : []),
+      ...(other > 0 ? [ok(`L1 data costs up to ${other.toString()} gas for each byte of a transaction`)] : []),
+    ];
+  },
+};
 
 /** What the relay needs beside two new words of its bitmap to end a batch: a cold account, events, a failure's reason. */
 const RELAY_WORK = 70_000;
@@ -154,32 +115,6 @@ export const reserve: Check = {
   },
 };
 
-/** Lanes can pay for the next batches. */
-export const funds: Check = {
-  name: "funds",
-  asksChain: true,
-  run: async (context) => {
-    const { funds: found, batchCost: usual } = await readLaneFunds(context);
-    return found.map(({ lane, address, balance }) => {
-      const name = `lane ${lane.toString()} (${address})`;
-      const has = `has ${formatEther(balance)} ether`;
-      const advice = `Send it ${formatEther(usual * FUNDS_FOR_BATCHES)} ether or more.`;
-      if (balance === 0n) return problem(`${name} has no funds and cannot send. ${advice}`, "low_funds");
-      if (balance < usual) {
-        const words = `${name} ${has}, but a transaction like the recent ones may cost ${formatEther(usual)} ether now. ${advice}`;
-        return problem(words, "low_funds");
-      }
-      if (isLowOnFunds(balance, usual)) {
-        return warning(
-          `${name} is low on funds: it ${has}, enough for ${plural(Number(balance / usual), "transaction")} like the recent ones. ${advice}`,
-          "low_funds",
-        );
-      }
-      return ok(`${name} ${has}`);
-    });
-  },
-};
-
 /** Every sending key comes from the seed, may use the relay, and has sent only what the database knows. */
 export const lanes: Check = {
   name: "lanes",
@@ -193,7 +128,7 @@ export const lanes: Check = {
       relay,
       rows.map((row) => row.address),
     );
-    const findings = checkPaused(relay, status.paused, client.nodes.where);
+    const findings: Finding[] = [];
     const unknown = await readMeta(database.read, "unknown_transaction");
     if (unknown !== null) findings.push(problem(unknownTransaction(unknown)));
     if (rows.length === 0) return [...findings, ...(await checkUnused(context))];
@@ -221,14 +156,6 @@ async function checkUnused({
   return [finding(databaseOfNoLane(addresses[at] ?? "", sent[at] ?? 0))];
 }
 
-function checkPaused(relay: string, paused: boolean | null, node: string): Finding[] {
-  if (paused === null) {
-    return [problem(`No relay answers at ${relay}. Check that ${node} is a node of the right chain and is in sync.`)];
-  }
-  if (!paused) return [];
-  return [problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.", "relay_paused")];
-}
-
 async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boolean): Promise<Finding[]> {
   const { client, keys, database } = context;
   const name = `lane ${row.lane.toString()} (${row.address})`;
@@ -246,22 +173,7 @@ async function checkLane(context: DoctorContext, row: LaneRow, isOperator: boole
   const [mined = 0] = await client.nonces([row.address]);
   const [known = row] = (await allLanes(database.read)).filter((lane) => lane.lane === row.lane);
   findings.push(...checkNonce(name, mined, known.next_nonce));
-  const open = await openBatchesOf(database.read, row.lane);
-  const age = open.oldest === null ? 0 : context.now - open.oldest;
-  if (age > LANE_STUCK) {
-    findings.push(
-      warning(
-        `${name} has ${plural(open.count, "unmined batch", "unmined batches")}, the oldest for ${duration(age)}. Check that a ` +
-          `process with the role relayer runs, that MAX_FEE_GWEI is not below the present fees, and that the node ` +
-          `broadcasts transactions. Its log says when the node refuses them.`,
-        "lane_stuck",
-      ),
-    );
-  }
-  if (findings.length > 0) return findings;
-  return [
-    ok(`${name}: nonce ${known.next_nonce.toString()}, ${plural(open.count, "unmined batch", "unmined batches")}`),
-  ];
+  return findings.length > 0 ? findings : [ok(`${name}: nonce ${known.next_nonce.toString()}`)];
 }
 
 function checkNonce(name: string, mined: number, known: number): Finding[] {
@@ -336,39 +248,4 @@ async function checkPages(
     if (!context.thorough && checked >= RECENT) break;
   }
   return { found, checked };
-}
-
-export interface LaneFunds {
-  lane: number;
-  address: string;
-  /** In wei. */
-  balance: bigint;
-}
-
-/** @returns what each lane of the settings has, and what a transaction like the recent ones may cost at the present fees, in wei. */
-export async function readLaneFunds({
-  client,
-  database,
-  keys,
-  lanes,
-  maxFeeGwei,
-}: Pick<DoctorContext, "client" | "database" | "keys" | "lanes" | "maxFeeGwei">): Promise<{
-  funds: LaneFunds[];
-  batchCost: bigint;
-}> {
-  const addresses = new Map((await allLanes(database.read)).map((row) => [row.lane, row.address]));
-  for (const lane of lanes) {
-    const address = addresses.get(lane) ?? keys.keyring?.lane(lane).address;
-    if (address !== undefined) addresses.set(lane, address);
-  }
-  const [block, priorityFee] = [await client.latestBlock(), await client.priorityFee()];
-  const { measurement } = await readGasMeasurement(database.read);
-  const recentGas = await recentBatchGas(database.read);
-  const used = [...addresses].filter(([lane]) => lanes.includes(lane)).sort(([one], [other]) => one - other);
-  const balances = await client.balances(used.map(([, address]) => address));
-  const price = offeredPrice(block.baseFeePerGas ?? 0n, priorityFee, BigInt(maxFeeGwei) * GWEI);
-  return {
-    funds: used.map(([lane, address], index) => ({ lane, address, balance: balances[index] ?? 0n })),
-    batchCost: usualBatchCost(recentGas, measurement, price),
-  };
 }

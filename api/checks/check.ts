@@ -1,9 +1,10 @@
-import type { ChainClient } from "../../chain/client.ts";
-import type { ContractAddresses } from "../../chain/contracts.ts";
-import type { VerifyCollections, VerifyReceipts } from "../../config/variables.ts";
-import type { Condition } from "../../domain/conditions.ts";
-import type { FoundKeys } from "../../keys/seed-file.ts";
-import type { Database } from "../../store/db/database.ts";
+import type { ChainClient } from "../chain/client.ts";
+import type { ContractAddresses } from "../chain/contracts.ts";
+import type { VerifyCollections, VerifyReceipts } from "../config/variables.ts";
+import type { Condition } from "../domain/conditions.ts";
+import type { FoundKeys } from "../keys/seed-file.ts";
+import type { Database } from "../store/db/database.ts";
+import type { WatchedState } from "./watched.ts";
 
 export const RESULTS = ["ok", "warning", "problem"] as const;
 export type Result = (typeof RESULTS)[number];
@@ -35,6 +36,8 @@ export interface DoctorContext {
   /** Check everything, not only recent rows. */
   thorough: boolean;
   now: number;
+  /** Reads what the service watches, each part once. */
+  state: { [P in keyof WatchedState]: () => Promise<WatchedState[P]> };
 }
 
 export interface Check {

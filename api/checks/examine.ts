@@ -1,30 +1,16 @@
-import { ChainUnavailable, RpcError, describeError } from "../../chain/errors.ts";
+import { ChainUnavailable, RpcError, describeError } from "../chain/errors.ts";
+import { readOnce } from "./state.ts";
 import { type Check, type DoctorContext, type Finding, problem, type Result, RESULTS, warning } from "./check.ts";
-import { backlog, effects, followed, indexer, outbox, parked, pins, receipts, verified } from "./work-checks.ts";
-import { chain, contracts, fees, funds, lanes, nodes, numbers, reserve } from "./chain-checks.ts";
+import { effects, indexer, pins, receipts, verified } from "./work-checks.ts";
+import { chain, contracts, l1Data, lanes, numbers, reserve } from "./chain-checks.ts";
 import { sealed, seed } from "./key-checks.ts";
+import { backlog, fees, followed, funds, mined, nodes, outbox, parked, relay } from "./watched.ts";
 
 /** All checks, in the order of the report. Add a new check here. */
 export const CHECKS: readonly Check[] = [
-  chain,
-  nodes,
-  contracts,
-  seed,
-  sealed,
-  lanes,
-  fees,
-  reserve,
-  funds,
-  numbers,
-  backlog,
-  outbox,
-  pins,
-  parked,
-  indexer,
-  receipts,
-  followed,
-  verified,
-  effects,
+  ...[chain, nodes, contracts, seed, sealed],
+  ...[relay, lanes, mined, fees, l1Data, reserve, funds, numbers],
+  ...[backlog, outbox, pins, parked, indexer, receipts, followed, verified, effects],
 ];
 
 export interface Examination {
@@ -33,21 +19,25 @@ export interface Examination {
 }
 
 /** Runs the checks. Skips those that need the node when it does not answer or serves another chain. */
-export async function examine(context: DoctorContext, checks: readonly Check[] = CHECKS): Promise<Examination> {
+export async function examine(
+  given: Omit<DoctorContext, "state">,
+  checks: readonly Check[] = CHECKS,
+): Promise<Examination> {
+  const context = { ...given, state: readOnce(given) };
   const findings: Examination["findings"] = [];
-  const skipped: string[] = [];
+  const skipped = new Set<string>();
   let chainIsRight = true;
   for (const check of checks) {
     if (check.asksChain && !chainIsRight) {
-      skipped.push(check.name);
+      skipped.add(check.name);
       continue;
     }
     const found = await run(check, context);
     findings.push(...found.map((finding) => ({ check: check.name, ...finding })));
     if (check.name === chain.name) chainIsRight = worst(found) === "ok";
   }
-  if (skipped.length > 0) {
-    const names = skipped.join(", ");
+  if (skipped.size > 0) {
+    const names = [...skipped].join(", ");
     findings.push({ check: chain.name, ...warning(`Skipped because they need this chain: ${names}.`) });
   }
   return { result: worst(findings), findings };

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { WrongChain } from "../../../api/chain/chain-guard.ts";
 import { ChainUnavailable, RateLimited } from "../../../api/chain/errors.ts";
-import { createReadiness } from "../../../api/context/roles/api.ts";
+import { createReadiness } from "../../../api/checks/readiness.ts";
 import type { WorkerHealth } from "../../../api/context/workers.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
 import { useTestDatabase } from "../../support/use-database.ts";

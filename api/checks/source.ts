@@ -13,12 +13,10 @@ interface SourceOptions {
   restFactor?: number;
   /** Milliseconds that a caller waits. */
   timeout?: number;
-  /** What the log says when it cannot be read. */
-  failed?: string;
 }
 
 /**
- * A source of gauges. Only one read runs at a time, and each result is reused for a while, so that a scraper cannot overload the
+ * A source of the service's state. Only one read runs at a time, and each result is reused for a while, so that a scraper cannot overload the
  * database or the node.
  */
 export class Source<T> {
@@ -52,8 +50,8 @@ export class Source<T> {
       this.#failing = false;
     } catch (error) {
       // Once: a scraper asks again and again. `moneta_source_up` shows how long it lasts.
-      const { logger, failed = "/metrics cannot read a source" } = this.#options;
-      if (!this.#failing) logger.warn({ err: error, source: this.name }, failed);
+      const failed = "a part of the service's state cannot be read";
+      if (!this.#failing) this.#options.logger.warn({ err: error, source: this.name }, failed);
       this.#failing = true;
     }
     const endedAt = performance.now();

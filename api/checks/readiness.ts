@@ -1,0 +1,117 @@
+import { WrongChain } from "../chain/chain-guard.ts";
+import type { ChainClient } from "../chain/client.ts";
+import { describeError, RateLimited } from "../chain/errors.ts";
+import type { NodeState } from "../chain/node-choice.ts";
+import type { Nodes } from "../chain/nodes.ts";
+import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
+import type { Database } from "../store/db/database.ts";
+import { readMeta } from "../store/db/meta.ts";
+import { isAnyParked } from "../store/db/parked-rows.ts";
+import type { Logger } from "pino";
+
+interface Watched {
+  database: Database;
+  client: Pick<ChainClient, "headNumber">;
+  /** Absent or null with one node. */
+  nodes?: Pick<Nodes, "states"> | null;
+  /** Absent: never. */
+  isLimited?: () => boolean;
+  /** How the workers of this process are. */
+  health: () => Promise<{ name: string; critical: boolean; lastError: string | null }[]>;
+  logger: Logger;
+}
+
+/** Milliseconds for which a result is given again: anybody may ask, and each look costs a query and a call of the node. */
+const FRESH = 1_000;
+
+/** With one of these words a process cannot serve calls. With any other failure it still accepts requests and answers reads. */
+const CAN_DO_NOTHING: Record<"database" | "chain", readonly ReadinessWord[]> = {
+  database: ["unavailable"],
+  chain: ["wrong_chain"],
+};
+
+interface Result {
+  word: ReadinessWord;
+  /** What is wrong; null: nothing. */
+  detail: string | null;
+}
+
+/**
+ * The checks of `readyz`: the database can be read, the node answers, and each critical worker of this process works. Strangers
+ * may read the words. The details are for the operator, because they may name hosts and users: they are also logged, once
+ * when a check begins to fail and once when it is over. Workers log their own errors.
+ */
+export function createReadiness(parts: Watched, clock = () => performance.now()): () => Promise<Readiness> {
+  const { database, client, nodes = null, isLimited = () => false, health, logger } = parts;
+  const words = new Map<string, ReadinessWord>();
+  const check = async (name: "database" | "chain" | "rows", ask: () => Promise<ReadinessWord>): Promise<Result> => {
+    try {
+      const found = await ask();
+      if ((words.get(name) ?? "ok") !== "ok") logger.info({ check: name }, "a check of /readyz succeeds again");
+      words.set(name, "ok");
+      return { word: found, detail: found === "ok" ? null : READINESS_WORDS[found] };
+    } catch (error) {
+      const word = wordOf(error);
+      if (words.get(name) !== word) logger.error({ check: name, word, err: error }, "a check of /readyz fails");
+      words.set(name, word);
+      return { word, detail: describeError(error) };
+    }
+  };
+  const look = async (): Promise<Readiness> => {
+    const results = new Map<string, Result>();
+    const states = nodes?.states() ?? [];
+    const [stored, chain, rows, workers] = await Promise.all([
+      check("database", () => readMeta(database.read, "checkpoint").then(() => "ok")),
+      nodes === null
+        ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
+        : chainOf(states),
+      check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
+      health(),
+    ]);
+    results.set("database", stored).set("chain", chain).set("rows", rows);
+    if (nodes !== null) results.set("nodes", nodesOf(states));
+    for (const { name, critical, lastError } of workers)
+      if (critical) results.set(name, { word: lastError === null ? "ok" : "failing", detail: lastError });
+    return {
+      ready: !CAN_DO_NOTHING.database.includes(stored.word) && !CAN_DO_NOTHING.chain.includes(chain.word),
+      checks: Object.fromEntries([...results].map(([name, { word }]) => [name, word])),
+      details: Object.fromEntries([...results].map(([name, { detail }]) => [name, detail ?? "ok"])),
+    };
+  };
+  let last: { endedAt: number; result: Promise<Readiness> } | null = null;
+  return () => {
+    if (last === null || clock() - last.endedAt >= FRESH) {
+      const current = { endedAt: Infinity, result: look() };
+      const ended = () => (current.endedAt = clock());
+      current.result.then(ended, ended);
+      last = current;
+    }
+    return last.result;
+  };
+}
+
+/** With several nodes, from what is known about them: no node is asked. */
+function chainOf(states: readonly NodeState[]): Result {
+  const problems = states.flatMap(({ problem }) => problem ?? []);
+  if (problems.length < states.length) return { word: "ok", detail: null };
+  const word = WORDS_OF_CHAIN.find(([of]) => states.some((state) => state.word === of))?.[1] ?? "wrong_chain";
+  return { word, detail: problems.join("; ") };
+}
+
+/** While every node fails: the word of the one that will work first. A wrong chain only if all serve one. */
+const WORDS_OF_CHAIN: [NodeWord, ReadinessWord][] = [
+  ["rate_limited", "rate_limited"],
+  ["down", "unavailable"],
+  ["behind", "unavailable"],
+  ["disagrees", "unavailable"],
+];
+
+function nodesOf(states: readonly NodeState[]): Result {
+  const problems = states.flatMap(({ problem }) => problem ?? []);
+  return problems.length === 0 ? { word: "ok", detail: null } : { word: "node_down", detail: problems.join("; ") };
+}
+
+function wordOf(error: unknown): ReadinessWord {
+  if (error instanceof WrongChain) return "wrong_chain";
+  return error instanceof RateLimited ? "rate_limited" : "unavailable";
+}

@@ -1,0 +1,240 @@
+import type { Logger } from "pino";
+
+import type { ChainClient } from "../chain/client.ts";
+import type { NodeState } from "../chain/node-choice.ts";
+import { readRelayStatus } from "../chain/reads.ts";
+import {
+  daysLeft,
+  FUNDS_FOR_BATCHES,
+  isLowOnFunds,
+  offeredPrice,
+  SPENDING_PERIOD,
+  usualBatchCost,
+} from "../domain/conditions.ts";
+import { GWEI } from "../domain/wei.ts";
+import type { PipelineReasons } from "../domain/waiting-for.ts";
+import type { Keyring } from "../keys/keyring.ts";
+import { type DiskSpace, readDisk } from "../shared/folder.ts";
+import type { Database } from "../store/db/database.ts";
+import { countProcesses, type SharedRole } from "../store/db/presence.ts";
+import type { Db } from "../store/db/sql.ts";
+import { countDeliveries, databaseBytes, type PipelineState, readPipeline } from "../store/doctor/pipeline.ts";
+import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
+import { allLanes } from "../store/sending/lanes.ts";
+import { readReasons } from "../store/sending/reasons.ts";
+import { recentBatchGas, spentSince } from "../store/sending/spent.ts";
+import type { DoctorContext } from "./check.ts";
+import { Source } from "./source.ts";
+
+/** What the node says about the installation. Amounts are in wei. */
+export interface ChainState {
+  /** The newest block. */
+  head: number;
+  /** null: no relay answers. */
+  relayPaused: boolean | null;
+  /** What a unit of gas costs now. */
+  gasPrice: bigint;
+  /** Whether that is more than the operator accepts: then nothing is sent. */
+  feesTooHigh: boolean;
+  /** What a transaction like the recent ones may cost at the present fees. */
+  batchCost: bigint;
+  balances: LaneBalance[];
+}
+
+export interface LaneBalance {
+  lane: number;
+  address: string;
+  /** Whether the settings have this lane. One of earlier settings sends nothing new, so it is never low. */
+  inUse: boolean;
+  wei: bigint;
+  low: boolean;
+  /** What to send to it; null: it is not low. */
+  advised: bigint | null;
+}
+
+export interface ChainStateDeps {
+  client: ChainClient;
+  read: Db;
+  /** Address of the relay. */
+  relay: string;
+  /** Numbers of the lanes that the settings have. */
+  lanes: readonly number[];
+  /** Highest price per unit of gas that the operator accepts, in wei. */
+  maxFeePerGas: bigint;
+  /** With it, lanes of the settings that have sent nothing yet are shown, too. */
+  keyring?: Keyring | null;
+}
+
+export async function readChainState(deps: ChainStateDeps): Promise<ChainState> {
+  const { client, read, relay, lanes, maxFeePerGas, keyring = null } = deps;
+  const addresses = new Map((await allLanes(read)).map(({ lane, address }) => [lane, address]));
+  for (const lane of keyring === null ? [] : lanes)
+    if (!addresses.has(lane)) addresses.set(lane, keyring?.lane(lane).address ?? "");
+  const rows = [...addresses].sort(([one], [other]) => one - other);
+  const { measurement } = await readGasMeasurement(read);
+  const recentGas = await recentBatchGas(read);
+  const [block, priorityFee, { paused }, balances] = await client.nodes.session(() =>
+    Promise.all([
+      client.latestBlock(),
+      client.priorityFee(),
+      readRelayStatus(client, relay, []),
+      client.balances(rows.map(([, address]) => address)),
+    ]),
+  );
+  const baseFee = block.baseFeePerGas ?? 0n;
+  const gasPrice = baseFee + priorityFee;
+  const batchCost = usualBatchCost(recentGas, measurement, offeredPrice(baseFee, priorityFee, maxFeePerGas));
+  return {
+    head: block.number,
+    relayPaused: paused,
+    gasPrice,
+    feesTooHigh: gasPrice > maxFeePerGas,
+    batchCost,
+    balances: rows.map(([lane, address], index) => {
+      const [wei, inUse] = [balances[index] ?? 0n, lanes.includes(lane)];
+      const low = inUse && isLowOnFunds(wei, batchCost);
+      return { lane, address, inUse, wei, low, advised: low ? batchCost * FUNDS_FOR_BATCHES : null };
+    }),
+  };
+}
+
+/** Reads each part when it is first asked for. */
+export function readOnce(context: Omit<DoctorContext, "state">): DoctorContext["state"] {
+  const { database, client, chain, lanes, maxFeeGwei, keys, now } = context;
+  const { read } = database;
+  const maxFeePerGas = BigInt(maxFeeGwei) * GWEI;
+  const deps = { client, read, relay: chain.contracts.relay, lanes, maxFeePerGas, keyring: keys.keyring };
+  return {
+    database: once(() => readPipeline(read, now)),
+    chain: once(() => readChainState(deps)),
+    nodes: once(async () => ({ states: await client.nodes.examine(), disagreement: client.nodes.disagreement })),
+  };
+}
+
+function once<T>(read: () => Promise<T>): () => Promise<T> {
+  let result: Promise<T> | null = null;
+  return () => (result ??= read());
+}
+
+/** What each lane's transactions of the last day cost, in wei. */
+export async function readSpending(read: Db, lanes: readonly number[], now: number): Promise<Map<number, bigint>> {
+  const spent = new Map<number, bigint>();
+  for (const lane of lanes) spent.set(lane, await spentSince(read, lane, now - SPENDING_PERIOD));
+  return spent;
+}
+
+/** Milliseconds for which a result is reused. Adding up what a busy lane spent in a day takes long. */
+const FRESH = { database: 1_000, chain: 5_000, disk: 10_000, spent: 60_000 };
+
+export interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
+  database: Database;
+  dataDir: string;
+  /** Milliseconds for which a process says that it runs. */
+  presence: number;
+  logger: Logger;
+  now: () => number;
+}
+
+/**
+ * The state of the whole service, for `/metrics` and the operator's pages. However many callers ask, each source is read once
+ * at a time, and all callers get the result. A source that cannot be read now is null.
+ */
+export class ServiceState {
+  readonly now: () => number;
+  readonly database: Source<PipelineState & { bytes: number }>;
+  readonly chain: Source<ChainState>;
+  readonly disk: Source<DiskSpace>;
+  /** What the processes say that send and follow requests. */
+  readonly reasons: Source<PipelineReasons>;
+  readonly #spent: Source<ReadonlyMap<number, bigint>>;
+  readonly #service: Source<Pick<OverviewOfService, "deliveries" | "processes">>;
+  readonly #client: ChainClient;
+  readonly #lanes: readonly number[];
+
+  constructor(deps: StateDeps) {
+    const { database, client, lanes, dataDir, presence, logger, now } = deps;
+    const { read } = database;
+    const ofDatabase = { fresh: FRESH.database, logger };
+    const counting = () => ({ now: now(), lasts: presence, within: presence });
+    const count = (role: SharedRole) => countProcesses(read, role, counting());
+    this.#client = client;
+    this.#lanes = lanes;
+    this.now = now;
+    this.database = new Source(
+      "database",
+      async () => ({ ...(await readPipeline(read, now())), bytes: await databaseBytes(read) }),
+      ofDatabase,
+    );
+    this.chain = new Source("chain", () => readChainState({ ...deps, read }), { fresh: FRESH.chain, logger });
+    this.disk = new Source("disk", () => readDisk(dataDir), { fresh: FRESH.disk, logger });
+    this.reasons = new Source("reasons", () => readReasons(read, { lanes, now: now(), presence }), ofDatabase);
+    this.#spent = new Source("spending", () => readSpending(read, lanes, now()), { fresh: FRESH.spent, logger });
+    this.#service = new Source(
+      "service",
+      async () => ({
+        deliveries: await countDeliveries(read),
+        processes: { api: await count("api"), relayer: await count("relayer"), other: await count("other") },
+      }),
+      ofDatabase,
+    );
+  }
+
+  get nodes(): NodesState {
+    const { nodes } = this.#client;
+    return { states: nodes.states(), disagreement: nodes.disagreement };
+  }
+
+  /** Null while the database cannot be read. */
+  async overview(): Promise<OverviewOfService | null> {
+    const [stored, service] = await Promise.all([this.database.value(), this.#service.value()]);
+    const [chain, spent] = await Promise.all([this.chain.value(), this.#spent.value()]);
+    if (stored === null || service === null) return null;
+    const lanes = stored.lanes.map((one) => {
+      const funds = chain?.balances.find(({ lane }) => lane === one.lane);
+      const [balance, cost] = [funds?.wei ?? null, spent?.get(one.lane) ?? null];
+      return {
+        ...one,
+        inUse: this.#lanes.includes(one.lane),
+        balance,
+        lowFunds: funds?.low ?? null,
+        advised: funds?.advised ?? null,
+        spent: cost,
+        daysLeft: balance === null || cost === null ? null : daysLeft(balance, cost),
+      };
+    });
+    const { head = null, relayPaused = null, feesTooHigh = null } = chain ?? {};
+    return { ...stored, ...service, lanes, head, relayPaused, feesTooHigh, nodes: this.nodes.states };
+  }
+}
+
+/** What several nodes of the chain say; empty with one node. */
+export interface NodesState {
+  states: readonly NodeState[];
+  /** The height about which they disagree; null: they agree. */
+  disagreement: number | null;
+}
+
+/** Times are milliseconds since 1970. */
+interface OverviewOfService extends PipelineState {
+  deliveries: { waiting: number; dead: number };
+  processes: Record<SharedRole, number>;
+  lanes: LaneOfService[];
+  /** The newest block; null while the node does not answer. So are the next two. */
+  head: number | null;
+  relayPaused: boolean | null;
+  feesTooHigh: boolean | null;
+  nodes: readonly NodeState[];
+}
+
+/** Amounts are in wei, and null while they are not known. */
+export type LaneOfService = PipelineState["lanes"][number] & {
+  /** Whether the settings have this lane. One of earlier settings only finishes what it began. */
+  inUse: boolean;
+  balance: bigint | null;
+  lowFunds: boolean | null;
+  /** What to send to it; null also when it is not low. */
+  advised: bigint | null;
+  /** What its transactions of one day cost. */
+  spent: bigint | null;
+  daysLeft: number | null;
+};

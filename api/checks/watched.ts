@@ -1,0 +1,258 @@
+import { formatEther, formatUnits } from "ethers";
+
+import { BACKLOG_SLOW, type Condition, FUNDS_FOR_BATCHES, LANE_STUCK, type ParkedKind } from "../domain/conditions.ts";
+import { plural } from "../shared/text.ts";
+import { firstParked } from "../store/db/parked-rows.ts";
+import { countFollowed, type PipelineState } from "../store/doctor/pipeline.ts";
+import { type Check, type DoctorContext, duration, type Finding, ok, problem, some, warning } from "./check.ts";
+import type { ChainState, NodesState } from "./state.ts";
+
+/** What the service watches all the time. Each part is read once for all checks. */
+export interface WatchedState {
+  database: PipelineState;
+  chain: ChainState;
+  nodes: NodesState;
+}
+
+/** A check of what the service watches all the time: `/metrics` shows its conditions, `doctor` its findings. */
+interface WatchedCheck extends Check {
+  /** Its conditions, and whether each holds. A condition is missing while that is not known. */
+  conditions(state: { [P in keyof WatchedState]: WatchedState[P] | null }, now: number): [Condition, boolean][];
+}
+
+function watched<P extends keyof WatchedState>(
+  name: string,
+  part: P,
+  conditions: Partial<Record<Condition, (state: WatchedState[P], now: number) => boolean | null>>,
+  judge: (state: WatchedState[P], context: DoctorContext) => Finding | Finding[] | Promise<Finding[]>,
+): WatchedCheck {
+  return {
+    name,
+    asksChain: part === "chain",
+    run: async (context) => judge(await context.state[part](), context),
+    conditions: ({ [part]: state }, now) =>
+      Object.entries(conditions).flatMap(([condition, holds]) => {
+        const held = state === null ? null : holds(state, now);
+        return held === null ? [] : [[condition as Condition, held] satisfies [Condition, boolean]];
+      }),
+  };
+}
+
+/** Each of several nodes works, serves the chain and is not behind. */
+export const nodes = watched(
+  "nodes",
+  "nodes",
+  {
+    node_down: ({ states }) => states.some(({ word }) => word !== "up"),
+    nodes_disagree: ({ disagreement }) => disagreement !== null,
+  },
+  ({ states }) => {
+    if (states.length === 0) return ok("one node is set, in RPC_URL");
+    return states.map(({ number, host, word, head, problem: why }) => {
+      const name = `node ${number.toString()} (${host})`;
+      if (word === "up") return ok(`${name} works and is at block ${head?.toString() ?? "?"}`);
+      return warning(
+        `${why ?? `${name} is not used`}. The other nodes do its work. Repair it, or remove it from RPC_URLS.`,
+        word === "disagrees" ? "nodes_disagree" : "node_down",
+      );
+    });
+  },
+);
+
+/** The relay works. */
+export const relay = watched(
+  "lanes",
+  "chain",
+  { relay_paused: ({ relayPaused }) => relayPaused },
+  ({ relayPaused }, { client, chain }) => {
+    if (relayPaused === null)
+      return problem(
+        `No relay answers at ${chain.contracts.relay}. Check that ${client.nodes.where} is a node of the right chain and is in sync.`,
+      );
+    if (!relayPaused) return [];
+    return problem("The relay is paused: nothing is sent. Have the relay's owner call unpause.", "relay_paused");
+  },
+);
+
+/** Blocks contain what the lanes sent. */
+export const mined = watched(
+  "lanes",
+  "database",
+  { lane_stuck: ({ lanes }, now) => lanes.some(({ oldestUnmined }) => ageOf(oldestUnmined, now) > LANE_STUCK) },
+  ({ lanes }, { now }) =>
+    lanes.map(({ lane, address, unmined, oldestUnmined }) => {
+      const words = `lane ${lane.toString()} (${address}) has ${plural(unmined, "unmined batch", "unmined batches")}`;
+      const age = ageOf(oldestUnmined, now);
+      if (age <= LANE_STUCK) return ok(words);
+      return warning(
+        `${words}, the oldest for ${duration(age)}. Check that a process with the role relayer runs, that MAX_FEE_GWEI is not ` +
+          "below the present fees, and that the node broadcasts transactions. Its log says when the node refuses them.",
+        "lane_stuck",
+      );
+    }),
+);
+
+/** The chain's fees are not above what the operator accepts. */
+export const fees = watched("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { maxFeeGwei }) => {
+  const words = `as costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
+  return feesTooHigh
+    ? problem(`G${words}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)
+    : ok(`g${words}`);
+});
+
+/** Lanes can pay for the next batches. */
+export const funds = watched(
+  "funds",
+  "chain",
+  { low_funds: ({ balances }) => balances.some(({ low }) => low) },
+  ({ balances, batchCost }) => {
+    const advice = `Send it ${formatEther(batchCost * FUNDS_FOR_BATCHES)} ether or more.`;
+    return balances
+      .filter(({ inUse }) => inUse)
+      .map(({ lane, address, wei, low }) => {
+        const name = `lane ${lane.toString()} (${address})`;
+        const has = `has ${formatEther(wei)} ether`;
+        if (!low) return ok(`${name} ${has}`);
+        if (wei === 0n) return problem(`${name} has no funds and cannot send. ${advice}`, "low_funds");
+        const [cost, enough] = [formatEther(batchCost), plural(Number(wei / batchCost), "transaction")];
+        return wei < batchCost
+          ? problem(
+              `${name} ${has}, but a transaction like the recent ones may cost ${cost} ether now. ${advice}`,
+              "low_funds",
+            )
+          : warning(
+              `${name} is low on funds: it ${has}, enough for ${enough} like the recent ones. ${advice}`,
+              "low_funds",
+            );
+      });
+  },
+);
+
+/** In milliseconds. */
+const STUCK = 3_600_000;
+
+/** No accepted request waits longer than some minutes to be sent. */
+export const backlog = watched(
+  "backlog",
+  "database",
+  { backlog_growing: ({ oldestUnsent }, now) => ageOf(oldestUnsent, now) > BACKLOG_SLOW },
+  ({ backlog: { pending }, oldestUnsent }, { now }) => {
+    if (oldestUnsent === null) return ok("no request is waiting to be sent");
+    const age = ageOf(oldestUnsent, now);
+    const words = `${plural(pending, "request is", "requests are")} waiting to be sent, the oldest for ${duration(age)}`;
+    if (age <= BACKLOG_SLOW) return ok(words);
+    const advice = "Check that a process with the role relayer runs. Its log shows the cause.";
+    return (age > STUCK ? problem : warning)(`${words}. ${advice}`, "backlog_growing");
+  },
+);
+
+/** A delivery that is due for longer is overdue: a running dispatcher is much faster. In milliseconds. */
+const DELIVERY_OVERDUE = 300_000;
+
+/** Due webhook deliveries are being sent. */
+export const outbox = watched("outbox", "database", {}, ({ overdueSince }, { now }) => {
+  const age = ageOf(overdueSince, now);
+  if (age <= DELIVERY_OVERDUE) return ok("webhook deliveries that are due are sent");
+  return warning(
+    `Webhook deliveries are overdue and not being sent, the oldest for ${duration(age)}. Check that a process with the role ` +
+      "webhooks runs.",
+  );
+});
+
+/** Rows that are named. If there are more, the cause is hardly in the rows. */
+const MOST = 1_000;
+
+const AGAIN =
+  "It is tried again by itself, also after an upgrade, unless the process died at it: then `parked retry` tries it again. " +
+  "The log has the error with its stack (condition row_parked): report it.";
+
+/** What is parked, what it means, and what to do. A problem when an app waits for the row. */
+const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: string; advice: string }>> = {
+  request: {
+    finding: problem,
+    words: "Requests that cannot be sent or settled",
+    advice: `${AGAIN} If the reason is a gas limit that is right, end the request with \`request fail\`. If its command cannot be read, \`request repair <id>\` makes it again.`,
+  },
+  media_job: { finding: problem, words: "Requests whose media cannot be copied", advice: AGAIN },
+  delivery: {
+    finding: problem,
+    words: "Webhook deliveries that cannot be sent or recorded",
+    advice: `${AGAIN} The receiver may get the event several times, with the same id.`,
+  },
+  pin: { finding: warning, words: "Content that cannot be pinned or unpinned at the IPFS node", advice: AGAIN },
+  announcement: { finding: warning, words: "Content that cannot be announced on the IPFS network", advice: AGAIN },
+  metadata: {
+    finding: problem,
+    words: "Minted tokens whose metadata could not be stored",
+    advice:
+      "The metadata is kept with the request. Upgrade, or correct the cause in the log, then run `reconcile`: it stores it.",
+  },
+  old_row: { finding: warning, words: "Old rows that cannot be deleted", advice: AGAIN },
+  verification: { finding: warning, words: "Collections whose verification cannot be recorded", advice: AGAIN },
+  contract_read: { finding: warning, words: "Followed contracts that cannot be asked", advice: AGAIN },
+};
+
+/** No row of the database makes its worker fail. */
+export const parked = watched(
+  "parked",
+  "database",
+  { row_parked: (state) => Object.values(state.parked).some((count) => count > 0) },
+  async (_, { database, now }) => {
+    const rows = Map.groupBy(await firstParked(database.read, MOST), ({ kind }) => kind);
+    const findings = Array.from(rows, ([kind, [first, ...others]]) => {
+      if (first === undefined) return [];
+      const { finding, words, advice } = KINDS[kind];
+      const names = some([first, ...others].map(({ id }) => id));
+      const since = duration(now - first.since);
+      return finding(`${words}: ${names}. The first has failed for ${since}: ${first.reason}. ${advice}`, "row_parked");
+    }).flat();
+    return findings.length > 0 ? findings : [ok("no row is parked")];
+  },
+);
+
+/** Reads of wallets that may wait before a warning. */
+const WAITING = 1_000;
+
+const QUARANTINED = {
+  flood: ["they report too many moves of tokens", "MAX_FOREIGN_LOGS"],
+  failing: ["calls that read them use too much gas or answer too many bytes", "FOREIGN_CALL_GAS"],
+} as const;
+
+/** Contracts that others deployed and apps follow answer, and are read. */
+export const followed = watched(
+  "followed",
+  "database",
+  { contract_quarantined: ({ quarantined }) => quarantined.length > 0 },
+  async ({ quarantined }, { database, now }) => {
+    const findings: Finding[] = [];
+    for (const [reason, [cause, setting]] of Object.entries(QUARANTINED)) {
+      const names = quarantined
+        .filter((contract) => contract.reason === reason)
+        .map(({ address, until }) => `${address} (for ${duration(until - now)} more)`);
+      if (names.length === 0) continue;
+      const words =
+        `Quarantined because ${cause}: ${some(names)}. They are tried again by themselves. If you trust such a contract, set ` +
+        `${setting} higher; otherwise run \`contract unfollow\`.`;
+      findings.push(warning(words, "contract_quarantined"));
+    }
+    const { followed: count, waiting } = await countFollowed(database.read);
+    if (waiting > WAITING)
+      findings.push(
+        warning(
+          `${plural(waiting, "wallet")} wait for the background reads of followed contracts. Check that a process with ` +
+            "the role indexer runs, or set CONTRACT_READS_PER_MINUTE higher.",
+        ),
+      );
+    return findings.length > 0 ? findings : [ok(`${plural(count, "contract")} of others followed, none in quarantine`)];
+  },
+);
+
+/** Which conditions hold. Those that cannot be known now are missing. */
+export function conditionsNow(...now: Parameters<WatchedCheck["conditions"]>): [Condition, boolean][] {
+  return [nodes, relay, mined, funds, backlog, parked, followed].flatMap((check) => check.conditions(...now));
+}
+
+/** In milliseconds. @param since milliseconds since 1970; null: there is nothing. */
+export function ageOf(since: number | null, now: number): number {
+  return since === null ? 0 : Math.max(0, now - since);
+}
