@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import type { Databases } from "../bench/harness/databases.ts";
-import { residentOf, resetPeak } from "../bench/memory/resident.ts";
+import type { Databases } from "../scene/databases.ts";
+import { residentOf, resetPeak } from "../scene/resident.ts";
 import { callFrom, OpenCallers, type RawAnswer, type RawCall } from "../scene/callers.ts";
 import { NodeProcess } from "../scene/node.ts";
 import { Scene } from "../scene/scene.ts";

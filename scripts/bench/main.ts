@@ -1,82 +1,100 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { sqliteFiles, startPostgres } from "./harness/databases.ts";
-import type { Part } from "./harness/part.ts";
-import { isWrong, meetsGoal, notesOf, ratioOf, type Row, tableOf } from "./harness/row.ts";
-import { usageOf } from "./harness/usage.ts";
-import { allParts, partsNamed } from "./parts.ts";
+import { sqliteFiles, startPostgres } from "../scene/databases.ts";
+import { ROOT } from "../scene/program.ts";
+import { catchUp } from "./catch-up.ts";
+import { listing } from "./listing.ts";
+import { media } from "./media.ts";
+import { pipeline } from "./pipeline.ts";
+import { addFigures, exceeds, ratioOf, type Row, tableOf } from "./report.ts";
+import type { Scenario } from "./scenario.ts";
+import { start } from "./start.ts";
+import { wallets } from "./wallets.ts";
 
-/**
- * `npm run bench [-- PART ...] [--quick] [--engine postgres] [--json FILE] [--cpu-prof FOLDER]`: measures the service. A
- * figure has a baseline from the same run, on the same machine, with the same node, where there is one. Compare the
- * ratios: absolute figures depend on the machine. Everything listens on loopback. A slow result is reported and is not an
- * error. A required limit that is exceeded, such as that of memory, is one: the exit code is then 1.
- */
+const SCENARIOS: Record<string, Scenario> = { pipeline, wallets, listing, "catch-up": catchUp, media, start };
 
-const { values, positionals } = parseArgs({
+const HELP = `npm run bench [-- SCENARIO ...] [options]
+
+Measures the service with all roles in one process. Everything listens on loopback.
+Scenarios: ${Object.keys(SCENARIOS).join(", ")}. Default: all.
+
+  --quick             smaller numbers, for a first look
+  --checkout DIR      also measures the service of another version in that folder, in turns, and prints ratios
+  --rounds N          measures each N times and prints the median (default: 1, with --checkout 3)
+  --engine postgres   on a PostgreSQL server that the command starts
+  --json FILE         also writes a file, after each round
+  --cpu-prof FOLDER   also writes CPU profiles of the service
+
+The exit code is 1 when a result is wrong or a limit is exceeded. A slow result is not an error.`;
+
+const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    // Smaller numbers, for a first look.
+    help: { type: "boolean", default: false },
     quick: { type: "boolean", default: false },
-    json: { type: "string" },
-    // "postgres": on a PostgreSQL server of the benchmark's own.
+    checkout: { type: "string" },
+    rounds: { type: "string" },
     engine: { type: "string", default: "sqlite" },
-    // Parts that can do so write CPU profiles of the service, and print the cost of each package.
+    json: { type: "string" },
     "cpu-prof": { type: "string" },
   },
 });
-if (values.engine !== "sqlite" && values.engine !== "postgres") {
-  console.error("--engine must be sqlite or postgres");
-  process.exit(2);
+if (options.help) {
+  console.log(HELP);
+  process.exit(0);
 }
-const profiles = values["cpu-prof"] === undefined ? null : resolve(values["cpu-prof"]);
+const other = options.checkout === undefined ? null : resolve(options.checkout);
+const rounds = Number(options.rounds ?? (other === null ? 1 : 3));
+const names = positionals.length === 0 ? Object.keys(SCENARIOS) : positionals;
+const unknown = names.find((name) => !Object.hasOwn(SCENARIOS, name));
+if (unknown !== undefined) stop(`There is no scenario "${unknown}".`);
+if (!["sqlite", "postgres"].includes(options.engine)) stop("--engine must be sqlite or postgres.");
+if (!Number.isInteger(rounds) || rounds < 1) stop("--rounds must be a whole number above 0.");
+if (other !== null && !existsSync(join(other, "node_modules")))
+  stop(`Install the packages in ${other} first (npm ci).`);
+const profiles = options["cpu-prof"] === undefined ? null : resolve(options["cpu-prof"]);
 if (profiles !== null) mkdirSync(profiles, { recursive: true });
 
-const measured: { part: string; rows: Row[] }[] = [];
-const parts = chosenParts();
-const server = values.engine === "postgres" ? await startPostgres() : null;
+const rows: Row[] = [];
+const server = options.engine === "postgres" ? await startPostgres() : null;
 try {
-  for (const part of parts) {
-    console.error(`measuring ${part.name} ...`);
-    const started = performance.now();
-    const rows = await part.measure({ quick: values.quick, profiles, databases: server ?? sqliteFiles });
-    measured.push({ part: part.name, rows });
-    console.error(`measured ${part.name} in ${((performance.now() - started) / 1_000).toFixed(0)} s`);
-    // Written after each part, so that a later failure loses nothing.
-    if (values.json !== undefined) writeFileSync(values.json, jsonOf(measured));
-  }
+  for (const name of names) await measure(name);
 } finally {
   await server?.stop();
 }
-const table = measured.flatMap(({ rows }) => rows);
-console.log(tableOf(table));
-const notes = notesOf(table);
-if (notes.length > 0) console.log(`\n${notes.join("\n")}`);
-for (const { what, usage } of table) {
-  if (usage !== undefined) console.log(`\nfor each of "${what}":\n${usageOf(usage)}`);
-}
-for (const { what } of table.filter(isWrong)) {
-  console.error(`\nThe limit of "${what}" is exceeded.`);
+console.log(tableOf(rows, other !== null));
+for (const { what } of rows.filter(exceeds)) {
+  console.error(`The limit of "${what}" is exceeded.`);
   process.exitCode = 1;
 }
 
-function chosenParts(): readonly Part[] {
-  try {
-    return positionals.length === 0 ? allParts() : [...new Set(positionals.flatMap(partsNamed))];
-  } catch (error) {
-    console.error((error as Error).message);
-    process.exit(2);
+/** Measures the sides in turns, so that a slow moment of the machine affects both. */
+async function measure(name: string): Promise<void> {
+  const scenario = SCENARIOS[name];
+  if (scenario === undefined) return;
+  const lab = { databases: server ?? sqliteFiles, quick: options.quick, profiles };
+  for (let round = 1; round <= rounds; round++) {
+    console.error(`measuring ${name}, round ${round.toString()} of ${rounds.toString()} ...`);
+    const ours = async () => {
+      addFigures(rows, await scenario({ ...lab, checkout: ROOT }), "values");
+    };
+    const theirs = async () => {
+      if (other !== null) addFigures(rows, await scenario({ ...lab, profiles: null, checkout: other }), "other");
+    };
+    const turns = round % 2 === 1 ? [theirs, ours] : [ours, theirs];
+    for (const turn of turns) await turn();
+    if (options.json !== undefined) writeFileSync(options.json, jsonOf(options.engine));
   }
 }
 
-function jsonOf(parts: typeof measured): string {
-  const rows = parts.flatMap(({ part, rows }) =>
-    rows.map(({ what, unit, measured: figure, baseline = null, goal = null, ...more }) => {
-      const row = { what, unit, measured: figure, baseline, goal, ...more };
-      return { part, engine: values.engine, ...row, ratio: ratioOf(row), met: meetsGoal(row) };
-    }),
-  );
-  return `${JSON.stringify(rows, null, 2)}\n`;
+function jsonOf(engine: string): string {
+  const list = rows.map((row) => ({ engine, ...row, ratio: ratioOf(row) }));
+  return `${JSON.stringify(list, null, 2)}\n`;
+}
+
+function stop(message: string): never {
+  console.error(`${message}\n\n${HELP}`);
+  process.exit(2);
 }

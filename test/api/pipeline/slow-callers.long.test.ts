@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { expect } from "chai";
 
 import { callFrom } from "../../../scripts/scene/callers.ts";
-import { residentOf } from "../../../scripts/bench/memory/resident.ts";
+import { residentOf } from "../../../scripts/scene/resident.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
