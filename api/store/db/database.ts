@@ -7,7 +7,6 @@ import { isPostgres } from "./errors.ts";
 import type { Db, Trx } from "./sql.ts";
 import { GroupCommit } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
-import { openPostgres } from "./postgres/open.ts";
 import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
 import { withTimedWrites } from "./timed.ts";
 import type { WriteTurns } from "./sqlite/write-turns.ts";
@@ -81,6 +80,8 @@ async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: Dat
 
 async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
   const { connections = FEW_CONNECTIONS, onConnectionLost, metrics } = options;
+  // `pg` takes part of a start, and SQLite does not need it.
+  const { openPostgres } = await import("./postgres/open.ts");
   const db = await openPostgres(url, mode, { connections, onConnectionLost, metrics });
   await migrateOrClose(db);
   // The other half is for reads.

@@ -1,4 +1,4 @@
-import pg from "pg";
+import type { DatabaseError as ServerError } from "pg";
 
 /** Thrown when the database cannot be used. The message says why, and what the operator can do. */
 export class DatabaseError extends Error {
@@ -38,6 +38,11 @@ const UNAVAILABLE = /^(08|53|57P|57014|25P03|25006)/;
 const ENDED =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
+/** Whether PostgreSQL answered with this error. Told by its fields: with SQLite, `pg` is not loaded. */
+export function isOfServer(error: unknown): error is ServerError {
+  return error instanceof Error && "severity" in error && "code" in error;
+}
+
 /** Failures of a transaction that may succeed when it runs again: a deadlock or a serialization failure. */
 const REPEATABLE = ["40001", "40P01"];
 /** Another transaction has inserted the same key in the meantime. The next run sees its row, and decides otherwise. */
@@ -72,7 +77,7 @@ export function connectionProblem(reason: string, cause?: unknown): DatabaseUnav
 /** An error of a running service, as its callers should see it. */
 export function explainedAtRun(error: unknown): unknown {
   const code = codeOf(error);
-  if (error instanceof pg.DatabaseError) {
+  if (isOfServer(error)) {
     return UNAVAILABLE.test(code) ? connectionProblem(`${error.message} (${code})`, error) : error;
   }
   if (!(error instanceof Error)) return error;
@@ -83,7 +88,7 @@ export function explainedAtRun(error: unknown): unknown {
 
 /** Any error of a commit that the server did not send means a lost connection, whatever it looks like. */
 export function explainedAtCommit(error: unknown): unknown {
-  if (error instanceof pg.DatabaseError || error instanceof DatabaseUnavailable) return error;
+  if (isOfServer(error) || error instanceof DatabaseUnavailable) return error;
   return connectionProblem(error instanceof Error ? error.message : String(error), error);
 }
 

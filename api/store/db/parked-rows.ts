@@ -1,11 +1,10 @@
 import BetterSqlite3 from "better-sqlite3";
 import { type RawBuilder, sql, type SqlBool } from "kysely";
-import pg from "pg";
 
 import { type Backoff, backoff } from "../../domain/backoff.ts";
 import { PARKED_KINDS, type ParkedKind } from "../../domain/conditions.ts";
 import { LeaseLost } from "../../shared/lease.ts";
-import { DatabaseError } from "./errors.ts";
+import { DatabaseError, isOfServer } from "./errors.ts";
 import { LONGEST_WAIT } from "./due.ts";
 import type { Tables } from "./schema.ts";
 import { type Db, rowSet, textSet, type Trx } from "./sql.ts";
@@ -149,6 +148,6 @@ const SQLITE_VALUES = /^SQLITE_(CONSTRAINT|ERROR|MISMATCH|RANGE|TOOBIG)/;
 export function isOutage(error: unknown): boolean {
   if (error instanceof DatabaseError || error instanceof LeaseLost) return true;
   if (error instanceof BetterSqlite3.SqliteError) return !SQLITE_VALUES.test(error.code);
-  if (error instanceof pg.DatabaseError) return !POSTGRES_VALUES.test(error.code ?? "");
+  if (isOfServer(error)) return !POSTGRES_VALUES.test(error.code ?? "");
   return error instanceof Error && "errno" in error && "syscall" in error;
 }

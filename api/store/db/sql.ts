@@ -1,6 +1,5 @@
 import { type Kysely, type RawBuilder, sql, SqliteAdapter, type Transaction } from "kysely";
 
-import { storableText } from "./postgres/types.ts";
 import type { Tables } from "./schema.ts";
 
 /*
@@ -211,4 +210,13 @@ export function inSnapshot<T>(db: Db, read: (db: Db) => Promise<T>): Promise<T> 
 
 export function engineOf(db: Kysely<never> | Kysely<unknown> | Db): Engine {
   return db.getExecutor().adapter instanceof SqliteAdapter ? "sqlite" : "postgres";
+}
+
+/**
+ * A text as PostgreSQL can store it. It stores neither NUL nor half of a surrogate pair; both become the replacement
+ * character.
+ */
+export function storableText(text: string): string {
+  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
+  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\uFFFD") : wellFormed;
 }

@@ -12,11 +12,11 @@ import {
   sql,
   type TransactionSettings,
 } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 
 import { BoundedMap } from "../../../shared/bounded-map.ts";
-import { codeOf, connectionProblem, explainedAtCommit, explainedAtRun, StatementLost } from "../errors.ts";
-import { storableText } from "./types.ts";
+import { codeOf, connectionProblem, explainedAtCommit, explainedAtRun, isOfServer, StatementLost } from "../errors.ts";
+import { storableText } from "../sql.ts";
 import type { Db } from "../sql.ts";
 
 /*
@@ -49,7 +49,7 @@ const CHANGED_RESULT = { code: "0A000", routine: "RevalidateCachedQuery" };
 export function isStatementLost(error: unknown): boolean {
   const code = codeOf(error);
   if (OF_ANOTHER_CONNECTION.includes(code)) return true;
-  return error instanceof pg.DatabaseError && code === CHANGED_RESULT.code && error.routine === CHANGED_RESULT.routine;
+  return isOfServer(error) && code === CHANGED_RESULT.code && error.routine === CHANGED_RESULT.routine;
 }
 
 /** The statements that the connections of a pool prepare. */

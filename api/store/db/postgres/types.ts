@@ -26,12 +26,3 @@ function exactNumber(text: string): number {
   }
   return value;
 }
-
-/**
- * A text as PostgreSQL can store it. It stores neither NUL nor half of a surrogate pair; both become the replacement
- * character.
- */
-export function storableText(text: string): string {
-  const wellFormed = text.isWellFormed() ? text : text.toWellFormed();
-  return wellFormed.includes("\0") ? wellFormed.replaceAll("\0", "\uFFFD") : wellFormed;
-}
