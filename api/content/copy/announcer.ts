@@ -1,7 +1,7 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
-import { isolate, logParked } from "../../shared/isolate.ts";
+import { logParked } from "../../shared/isolate.ts";
 import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { LeaseTimes } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
@@ -10,12 +10,11 @@ import {
   ANNOUNCEMENT_HOLDS,
   type DueAnnouncement,
   dueAnnouncements,
-  endAnnouncement,
   markAnnouncements,
   putOffAnnouncement,
 } from "../../store/media/announcements.ts";
 import type { Database } from "../../store/db/database.ts";
-import { type FailedRow, isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { parkRows } from "../../store/db/parked-rows.ts";
 import { failedAlone, LoneRuns } from "../../store/db/under-way.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
 
@@ -81,51 +80,38 @@ export class Announcer {
     return "again";
   }
 
-  /** Takes what is due. What the database refuses to change, and what must be put aside, is parked. */
+  /** Takes what is due. At what processes died while it was alone is parked. */
   async #take(): Promise<DueAnnouncement[]> {
-    const { database, now } = this.#deps;
-    const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
-    const { run, aside } = this.#lone.sort(due, 0);
-    if (aside.length > 0) {
-      await database.write((trx) => markAnnouncements(trx, aside, null));
-      await this.#park(failedAlone(aside, ({ cid }) => cid));
-    }
-    const mark = (part: readonly DueAnnouncement[]) =>
-      database.write((trx) => markAnnouncements(trx, part, this.#holder));
-    const failed = await isolate(run, mark, isOutage);
-    await this.#park(failed.map(({ row: { cid: id }, error }) => ({ id, error })));
-    return run.filter((row) => !failed.some((one) => one.row === row));
-  }
-
-  async #park(failed: readonly FailedRow[]): Promise<void> {
-    if (failed.length === 0) return;
     const { database, logger, now } = this.#deps;
-    logParked(logger, "announcement", await database.write((trx) => parkRows(trx, "announcement", failed, now())));
+    const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
+    if (due.length === 0) return [];
+    const { run, aside } = this.#lone.sort(due, 0);
+    const parked = await database.write(async (trx) => {
+      await markAnnouncements(trx, run, this.#holder);
+      await markAnnouncements(trx, aside, null);
+      const failed = failedAlone(aside, ({ cid }) => cid);
+      return parkRows(trx, "announcement", failed, now());
+    });
+    logParked(logger, "announcement", parked);
+    return run;
   }
 
-  /** One that always fails must not keep the others from being announced: it is parked. */
   async #announce(cid: string, abort: AbortSignal): Promise<void> {
     const { database, logger, now } = this.#deps;
-    try {
-      const peers = await this.#peersOf(CID.parse(cid), abort);
-      // It stays due, and the next process announces it.
-      if (abort.aborted) return;
-      if (peers === 0) logger.warn({ cid }, "no IPFS peer stored the announcement of this content; retrying");
-      else logger.debug({ cid, peers }, "announced");
-      await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      await this.#park([{ id: cid, error }]);
-      await isolate([cid], ([id = ""]) => database.write((trx) => endAnnouncement(trx, id)), isOutage);
-    }
+    const peers = await this.#peersOf(cid, abort);
+    // It stays due, and the next process announces it.
+    if (abort.aborted) return;
+    if (peers === 0) logger.warn({ cid }, "no IPFS peer stored the announcement of this content; retrying");
+    else logger.debug({ cid, peers }, "announced");
+    await database.write((trx) => putOffAnnouncement(trx, cid, now() + (peers === 0 ? RETRY : ANNOUNCEMENT_HOLDS)));
   }
 
   /** @returns how many peers stored the announcement. */
-  async #peersOf(root: CID, abort: AbortSignal): Promise<number> {
+  async #peersOf(cid: string, abort: AbortSignal): Promise<number> {
     try {
-      return await this.#deps.announce(root, abort);
+      return await this.#deps.announce(CID.parse(cid), abort);
     } catch (error) {
-      if (!abort.aborted) this.#deps.logger.debug({ err: error, cid: root.toString() }, "an IPFS announcement failed");
+      if (!abort.aborted) this.#deps.logger.debug({ err: error, cid }, "an IPFS announcement failed");
       return 0;
     }
   }

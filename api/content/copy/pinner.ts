@@ -6,18 +6,17 @@ import { z } from "zod";
 
 import { backoff } from "../../domain/backoff.ts";
 import { callJson } from "../../outbound/call-json.ts";
-import { isolate, logParked } from "../../shared/isolate.ts";
+import { logParked } from "../../shared/isolate.ts";
 import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
-import { type FailedRow, isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { namingRows } from "../../store/db/parked-rows.ts";
 import { LoneRuns } from "../../store/db/under-way.ts";
 import {
   type DuePin,
-  duePins,
   finishPin,
   finishUnpin,
   LONGEST_PIN_WAIT,
@@ -89,15 +88,17 @@ export class Pinner {
 
   /** @throws NothingPinned */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { logger, lease } = this.#deps;
+    const { database, logger, lease } = this.#deps;
     const pins = await this.#take();
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
     const problems = await whileLeased(renewal, abort, () =>
       Promise.all(pins.map((pin) => this.#lone.run(pin, "", () => this.#pin(pin, abort)))),
     );
-    const results = pins.map((pin, index) => ({ pin, problem: problems[index] ?? null }));
-    await this.#recordAll(results, abort);
+    const record = (pin: DuePin, problem: string | null) =>
+      namingRows("pins", [pin.cid], () => database.write((trx) => this.#record(trx, pin, problem, abort)));
+    // Each in a transaction of its own: one that cannot be stored does not keep the others from being stored.
+    await Promise.all(pins.map((pin, index) => record(pin, problems[index] ?? null)));
     if (abort.aborted) return "idle";
     const [first] = problems;
     if (first != null && !problems.includes(null)) throw new NothingPinned(first);
@@ -108,37 +109,13 @@ export class Pinner {
     return "again";
   }
 
-  /** Takes due pins. Pins that the database refuses to change are parked: only `parked_rows` is written for them. */
   async #take(): Promise<DuePin[]> {
     const { database, logger, now, lease } = this.#deps;
-    const take = async (only?: readonly string[]) => {
-      const lasts = { now: now(), leaseUntil: now() + lease.lasts };
-      const options = { ...lasts, holder: this.#holder, lone: this.#lone, limit: CONCURRENCY };
-      const { taken, parked } = await database.write((trx) =>
-        takePins(trx, { ...options, ...(only === undefined ? {} : { only }) }),
-      );
-      logParked(logger, "pin", parked);
-      return taken;
-    };
-    try {
-      return await take();
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      const taken: DuePin[] = [];
-      const takePart = async (part: readonly string[]) => {
-        taken.push(...(await take(part)));
-      };
-      const failed = await isolate(await duePins(database.read, now(), CONCURRENCY), takePart, isOutage);
-      if (failed.length === 0 && taken.length === 0) throw error;
-      await this.#park(failed.map(({ row: id, error: cause }) => ({ id, error: cause })));
-      return taken;
-    }
-  }
-
-  async #park(failed: readonly FailedRow[]): Promise<void> {
-    if (failed.length === 0) return;
-    const { database, logger, now } = this.#deps;
-    logParked(logger, "pin", await database.write((trx) => parkRows(trx, "pin", failed, now())));
+    const lasts = { now: now(), leaseUntil: now() + lease.lasts };
+    const options = { ...lasts, holder: this.#holder, lone: this.#lone, limit: CONCURRENCY };
+    const { taken, parked } = await database.write((trx) => takePins(trx, options));
+    logParked(logger, "pin", parked);
+    return taken;
   }
 
   async #renew(pins: DuePin[]): Promise<void> {
@@ -163,16 +140,6 @@ export class Pinner {
       logger.debug({ err: error, cid: pin.cid }, "not pinned");
       return describePinError(error);
     }
-  }
-
-  /** A result that cannot be stored must not keep the others from being stored. Its pin is parked. */
-  async #recordAll(results: readonly { pin: DuePin; problem: string | null }[], abort: AbortSignal): Promise<void> {
-    const record = (part: typeof results) =>
-      this.#deps.database.write(async (trx) => {
-        for (const { pin, problem } of part) await this.#record(trx, pin, problem, abort);
-      });
-    const failed = await isolate(results, record, isOutage);
-    await this.#park(failed.map(({ row: { pin }, error }) => ({ id: pin.cid, error })));
   }
 
   async #record(trx: Trx, pin: DuePin, problem: string | null, abort: AbortSignal): Promise<void> {

@@ -4,7 +4,7 @@ import { FaultBackoff } from "../../domain/backoff.ts";
 import type { Condition } from "../../domain/conditions.ts";
 import { crashPoint } from "../../shared/crash-point.ts";
 import { FairSlots, type SlotLimits } from "../../shared/fair-slots.ts";
-import { isolate, logParked } from "../../shared/isolate.ts";
+import { logParked } from "../../shared/isolate.ts";
 import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
 import { LeaseLost, type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import { type MediaOutcome, type Metrics, secondsSince } from "../../shared/metrics.ts";
@@ -13,10 +13,9 @@ import { TaskPool, type TaskSpeed } from "../../shared/task-pool.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
-import { isOutage, parkRows } from "../../store/db/parked-rows.ts";
+import { isOutage } from "../../store/db/parked-rows.ts";
 import { LoneRuns } from "../../store/db/under-way.ts";
 import {
-  dueMediaJobs,
   type MediaJob,
   parkMediaJobs,
   renewMediaJob,
@@ -170,23 +169,14 @@ export class MediaWorker {
   async #take(abort: AbortSignal): Promise<number> {
     const { database, logger, now } = this.#deps;
     const lease = { now: now(), leaseUntil: now() + this.#deps.lease.lasts, holder: this.#holder };
-    const take = async (only?: readonly string[]) => {
-      // The slots of the moment in which the write runs: jobs may have failed while it waited.
-      const { taken, parked, aside } = await database.write((trx) => {
-        const options = { ...lease, slots: this.#slots(), lone: this.#lone, running: this.#tasks.running };
-        return takeMediaJobs(trx, { ...options, ...(only === undefined ? {} : { only }) });
-      });
-      logParked(logger, "media_job", parked);
-      this.#start(taken, abort);
-      for (const job of aside) await this.#putAside(job);
-      return taken.length + parked.length + aside.length;
-    };
-    try {
-      return await take();
-    } catch (error) {
-      if (isOutage(error)) throw error;
-      return this.#takeOthers(take, error);
-    }
+    // The slots of the moment in which the write runs: jobs may have failed while it waited.
+    const { taken, parked, aside } = await database.write((trx) =>
+      takeMediaJobs(trx, { ...lease, slots: this.#slots(), lone: this.#lone, running: this.#tasks.running }),
+    );
+    logParked(logger, "media_job", parked);
+    this.#start(taken, abort);
+    for (const job of aside) await this.#putAside(job);
+    return taken.length + parked.length + aside.length;
   }
 
   /** A job at which processes died. Its request fails, so that nothing that it reserves is kept. */
@@ -201,20 +191,6 @@ export class MediaWorker {
       { condition: "row_parked" satisfies Condition, kind: "media_job", id: job.request.id, crashes: job.crashes },
       "the process died several times while it copied these media, and nothing else: the request fails; report this",
     );
-  }
-
-  /** The same without the jobs that the database refuses to change. For these, only `parked_rows` is written. */
-  async #takeOthers(take: (only: readonly string[]) => Promise<number>, error: unknown): Promise<number> {
-    const { database, logger, now } = this.#deps;
-    let found = 0;
-    const takePart = async (part: readonly string[]) => {
-      found += await take(part);
-    };
-    const refused = await isolate(await dueMediaJobs(database.read, now(), SLOTS.most), takePart, isOutage);
-    if (found + refused.length === 0) throw error;
-    const failed = refused.map(({ row: id, error: cause }) => ({ id, error: cause }));
-    logParked(logger, "media_job", await database.write((trx) => parkRows(trx, "media_job", failed, now())));
-    return found + refused.length;
   }
 
   async #work(job: MediaJob, abort: AbortSignal): Promise<TaskSpeed> {

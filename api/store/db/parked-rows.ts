@@ -151,3 +151,14 @@ export function isOutage(error: unknown): boolean {
   if (isOfServer(error)) return !POSTGRES_VALUES.test(error.code ?? "");
   return error instanceof Error && "errno" in error && "syscall" in error;
 }
+
+/** Changes rows of jobs. When the database refuses one of them, the error names them, so that an operator can mend it. */
+export async function namingRows<T>(table: string, ids: readonly string[], change: () => Promise<T>): Promise<T> {
+  try {
+    return await change();
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`the database refuses a change of ${table} ${ids.join(", ")}: ${reason}`, { cause: error });
+  }
+}

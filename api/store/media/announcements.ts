@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { mayBeTried, unparkRows } from "../db/parked-rows.ts";
+import { mayBeTried, namingRows, unparkRows } from "../db/parked-rows.ts";
 import { type Db, rowSet, type Trx } from "../db/sql.ts";
 import { ENDED, type UnderWay } from "../db/under-way.ts";
 
@@ -47,24 +47,22 @@ export async function markAnnouncements(
   taken: readonly DueAnnouncement[],
   holder: string | null,
 ): Promise<void> {
+  if (taken.length === 0) return;
   const marks = taken.map(({ cid, crashes }) => ({ cid, crashes, holder }));
-  await sql`
-    update announcements set holder = input.holder, crashes = input.crashes
-      from ${rowSet(trx, { cid: "text", holder: "text", crashes: "integer" }, marks)} as input
-     where announcements.cid = input.cid`.execute(trx);
-}
-
-/** The work on an announcement has ended, with an error. */
-export async function endAnnouncement(trx: Trx, cid: string): Promise<void> {
-  await trx.updateTable("announcements").set(ENDED).where("cid", "=", cid).execute();
+  const input = rowSet(trx, { cid: "text", holder: "text", crashes: "integer" }, marks);
+  await namingRows(
+    "announcements",
+    marks.map(({ cid }) => cid),
+    () =>
+      sql`
+      update announcements set holder = input.holder, crashes = input.crashes
+        from ${input} as input where announcements.cid = input.cid`.execute(trx),
+  );
 }
 
 export async function putOffAnnouncement(trx: Trx, cid: string, dueAt: number): Promise<void> {
-  await trx
-    .updateTable("announcements")
-    .set({ due_at: dueAt, ...ENDED })
-    .where("cid", "=", cid)
-    .execute();
+  const update = trx.updateTable("announcements").set({ due_at: dueAt, ...ENDED });
+  await namingRows("announcements", [cid], () => update.where("cid", "=", cid).execute());
   await unparkRows(trx, "announcement", [{ id: cid }]);
 }
 

@@ -4,7 +4,7 @@ import type { FairSlots } from "../../shared/fair-slots.ts";
 import { addToBacklog, addToMediaBacklog, CounterDeltas } from "../db/counters.ts";
 import { AT_ONCE, LONGEST_WAIT } from "../db/due.ts";
 import { type Db, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { type FailedRow, mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { type FailedRow, mayBeTried, namingRows, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import type { RequestRow } from "../db/schema.ts";
 import type { LoneRuns, UnderWay } from "../db/under-way.ts";
@@ -46,7 +46,7 @@ const DUE: Queue = { table: "media_jobs", at: "due_at" };
 
 /** Takes jobs that are due and not parked, the apps in turns. The lease keeps other processes away until `leaseUntil`. */
 export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<TakenJobs> {
-  const { now, leaseUntil, holder, slots, only } = options;
+  const { now, leaseUntil, holder, slots } = options;
   const limit = slots.free;
   if (limit === 0) return { taken: [], parked: [], aside: [] };
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`${appId} not in ${textSet(trx, slots.full)}`;
@@ -60,18 +60,22 @@ export async function takeMediaJobs(trx: Trx, options: TakeOptions): Promise<Tak
       join apps on apps.id = job.app_id
      where ${mayBeTried("media_job", sql`job.request_id`, now)}
      order by line.place, line.at, line.seq limit ${limit} ${forUpdateSkipLocked(trx, "job")}`.execute(trx);
-  const due = rows.filter(({ id }) => only?.includes(id) !== false);
-  const sorted = options.lone.sort(due, options.running, (row) => row.app_id);
+  const sorted = options.lone.sort(rows, options.running, (row) => row.app_id);
   const ended = readJobs(sorted.aside);
   const begun = readJobs(sorted.run.filter((row) => slots.take(row.app_id)));
   const parked = await parkMediaJobs(trx, [...begun.unreadable, ...ended.unreadable], now);
   const jobs = [...begun.jobs, ...ended.jobs];
   if (jobs.length > 0) {
     const marks = jobs.map(({ request: { id }, crashes }) => ({ id, crashes }));
-    await sql`
-      update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}, crashes = input.crashes
-        from ${rowSet(trx, { id: "text", crashes: "integer" }, marks)} as input
-       where media_jobs.request_id = input.id`.execute(trx);
+    await namingRows(
+      "media_jobs",
+      marks.map(({ id }) => id),
+      () =>
+        sql`
+        update media_jobs set fence = fence + 1, due_at = ${leaseUntil}, holder = ${holder}, crashes = input.crashes
+          from ${rowSet(trx, { id: "text", crashes: "integer" }, marks)} as input
+         where media_jobs.request_id = input.id`.execute(trx),
+    );
   }
   return { taken: begun.jobs, parked, aside: ended.jobs };
 }
@@ -84,7 +88,6 @@ interface TakeOptions {
   lone: LoneRuns;
   /** Jobs that run in this process now. */
   running: number;
-  only?: readonly string[];
 }
 
 type DueRow = RequestRow & UnderWay & { job_quota: number | null; job_tries: number; job_fence: number };
@@ -101,16 +104,6 @@ function readJobs(rows: readonly DueRow[]): { jobs: MediaJob[]; unreadable: Fail
     }
   }
   return { jobs, unreadable };
-}
-
-/** The requests of the first jobs that are due and not parked. */
-export async function dueMediaJobs(db: Db, now: number, limit: number): Promise<string[]> {
-  const { rows } = await sql<{ id: string }>`
-    ${roundRobin(db, DUE, { now, longestWait: LONGEST_WAIT, limit })}
-    select job.request_id as id from line join media_jobs as job on job.seq = line.seq
-     where ${mayBeTried("media_job", sql`job.request_id`, now)}
-     order by line.place, line.at, line.seq limit ${limit}`.execute(db);
-  return rows.map(({ id }) => id);
 }
 
 /** A job by its request and its fencing token, and what its work threw. */

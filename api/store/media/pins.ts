@@ -2,7 +2,7 @@ import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
 import { type Db, forUpdate, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { mayBeTried, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
+import { mayBeTried, namingRows, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
 import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
 
 /** Longest wait before a retry, in milliseconds. */
@@ -34,70 +34,39 @@ export async function addPin(trx: Trx, cid: string, now: number): Promise<void> 
     .execute();
 }
 
-/** CIDs of the pins that are due and not parked. */
-export async function duePins(db: Db, now: number, limit: number): Promise<string[]> {
-  const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) =>
-    firstPins(db, { now, comparison, at, most }).select("cid").execute(),
-  );
-  return due.map(({ cid }) => cid);
-}
-
-function firstPins(
-  db: Db,
-  { now, comparison, at, most }: { now: number; comparison: "<=" | ">"; at: number; most: number },
-) {
-  return db
-    .selectFrom("pins")
-    .where("due_at", comparison, at)
-    .where(mayBeTried("pin", sql`cid`, now))
-    .orderBy("due_at")
-    .limit(most);
-}
-
-/**
- * Takes due pins. The lease keeps other processes away until `leaseUntil`. Pins that must be put aside are parked.
- * @param options.only CIDs of the pins that may be taken; default: all.
- */
+/** Takes due pins. The lease keeps other processes away until `leaseUntil`. Pins that must be put aside are parked. */
 export async function takePins(
   trx: Trx,
-  options: {
-    now: number;
-    leaseUntil: number;
-    holder: string;
-    lone: LoneRuns;
-    limit: number;
-    only?: readonly string[];
-  },
+  options: { now: number; leaseUntil: number; holder: string; lone: LoneRuns; limit: number },
 ): Promise<{ taken: DuePin[]; parked: ParkedRow[] }> {
-  const { now, limit, leaseUntil, holder, only } = options;
-  const found = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
-    const search = firstPins(trx, { now, comparison, at, most }).select([
-      "cid",
-      "hosted",
-      "tries",
-      "fence",
-      "holder",
-      "crashes",
-    ]);
+  const { now, limit, leaseUntil, holder, lone } = options;
+  const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
+    const search = trx
+      .selectFrom("pins")
+      .select(["cid", "hosted", "tries", "fence", "holder", "crashes"])
+      .where("due_at", comparison, at)
+      .where(mayBeTried("pin", sql`cid`, now))
+      .orderBy("due_at")
+      .limit(most);
     return search.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
   });
-  const due = only === undefined ? found : found.filter(({ cid }) => only.includes(cid));
-  const { run, aside } = options.lone.sort(due, 0);
-  const parked = await parkRows(
-    trx,
-    "pin",
-    failedAlone(aside, ({ cid }) => cid),
-    now,
-  );
+  const { run, aside } = lone.sort(due, 0);
+  const failed = failedAlone(aside, ({ cid }) => cid);
+  const parked = await parkRows(trx, "pin", failed, now);
   const rows = [
     ...run.map(({ cid, crashes }) => ({ cid, crashes, due_at: leaseUntil, holder })),
     ...parked.map(({ id, nextAt }) => ({ cid: id, crashes: CRASHES_ALONE + 1, due_at: nextAt, holder: null })),
   ];
   if (rows.length === 0) return { taken: [], parked };
-  const columns = { cid: "text", crashes: "integer", due_at: "integer", holder: "text" } as const;
-  await sql`
-    update pins set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
-      from ${rowSet(trx, columns, rows)} as input where pins.cid = input.cid`.execute(trx);
+  const input = rowSet(trx, { cid: "text", crashes: "integer", due_at: "integer", holder: "text" }, rows);
+  await namingRows(
+    "pins",
+    rows.map(({ cid }) => cid),
+    () =>
+      sql`
+      update pins set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
+        from ${input} as input where pins.cid = input.cid`.execute(trx),
+  );
   const taken = run.map(({ hosted, fence, holder: _, ...pin }) => ({ ...pin, hosted: hosted === 1, fence: fence + 1 }));
   return { taken, parked };
 }

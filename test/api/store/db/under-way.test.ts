@@ -10,8 +10,8 @@ import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-
 import {
   addAnnouncement,
   dueAnnouncements,
-  endAnnouncement,
   markAnnouncements,
+  putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import { addPin, finishPin, takePins } from "../../../../api/store/media/pins.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
@@ -89,7 +89,7 @@ const KINDS: Kind[] = [
       });
       return {
         jobs: taken.map(({ cid: id, crashes }) => ({ id, crashes })),
-        end: () => database.write((trx) => endAnnouncement(trx, taken[0]!.cid)),
+        end: () => database.write((trx) => putOffAnnouncement(trx, taken[0]!.cid, NOW)),
         giveBack: () => database.write((trx) => markAnnouncements(trx, taken, null)),
       };
     },

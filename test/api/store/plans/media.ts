@@ -6,14 +6,12 @@ import { retryParked } from "../../../../api/store/db/under-way.ts";
 import {
   addAnnouncement,
   dueAnnouncements,
-  endAnnouncement,
   forgetAnnouncement,
   markAnnouncements,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import { failUnsigned } from "../../../../api/store/media/fail-unsigned.ts";
 import {
-  dueMediaJobs,
   insertMediaJobs,
   parkMediaJobs,
   oldestMediaJob,
@@ -68,7 +66,6 @@ import {
 import { countCopied, findMediaType, insertMedia, isStored, storedBytes } from "../../../../api/store/media/media.ts";
 import {
   addPin,
-  duePins,
   finishPin,
   finishUnpin,
   isHostedSince,
@@ -107,7 +104,6 @@ export async function runMedia(tour: Tour): Promise<void> {
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
   await write((trx) => finishPin(trx, first));
-  await duePins(read, NOW, 4);
   await write((trx) => returnPin(trx, second, NOW, "no answer"));
   await write((trx) => returnPin(trx, third, NOW, null));
   await write((trx) => finishUnpin(trx, third));
@@ -118,7 +114,6 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => addAnnouncement(trx, "new"));
   const due = await dueAnnouncements(read, NOW, 4);
   await write((trx) => markAnnouncements(trx, due, null));
-  await write((trx) => endAnnouncement(trx, "new"));
   await write((trx) => parkRows(trx, "announcement", [{ id: "new", error: "it always fails" }], NOW));
   await write((trx) => retryParked(trx, "announcement", "new"));
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
@@ -169,7 +164,6 @@ async function jobs({ read, write }: Tour): Promise<void> {
     );
     return taken;
   };
-  await dueMediaJobs(read, NOW, 4);
   await take("gone");
   const [finished, failed, returned] = await take("here");
   if (finished === undefined || failed === undefined || returned === undefined) throw new Error("media jobs are due");
