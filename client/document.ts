@@ -906,7 +906,7 @@ export interface components {
       metadata_frozen: "no" | "pending" | "yes";
       /** @description true: the owner of the contract can never change the royalty (ERC-2981) again. null: not known, in a collection of version 0.2.0; `reconcile` finds it. */
       royalty_frozen: boolean | null;
-      /** @description What the verifier of the operator (Sourcify or Etherscan, `VERIFY_COLLECTIONS`) said of the contract. A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it refused each time. null: it was not asked, or has not answered yet. */
+      /** @description What Sourcify or Etherscan said of the contract when the operator asked (`contract verify`). A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it does not have the sources. null: it was not asked, or has not answered. */
       verified: ("exact" | "match" | "implementation" | "failed") | null;
       /** @description Owner of the contract. */
       owner: components["schemas"]["Address"];

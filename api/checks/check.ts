@@ -1,6 +1,6 @@
 import type { ChainClient } from "../chain/client.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
-import type { VerifyCollections, VerifyReceipts } from "../config/variables.ts";
+import type { VerifyReceipts } from "../config/variables.ts";
 import type { Condition } from "../domain/conditions.ts";
 import type { FoundKeys } from "../keys/seed-file.ts";
 import type { Database } from "../store/db/database.ts";
@@ -31,7 +31,6 @@ export interface DoctorContext {
   maxFeeGwei: number;
   /** RPC address of the operator's IPFS node; null when none is set. */
   pinRpc: string | null;
-  verifyCollections: VerifyCollections;
   verifyReceipts: VerifyReceipts;
   /** Check everything, not only recent rows. */
   thorough: boolean;

@@ -188,7 +188,6 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
       "The metadata is kept with the request. Upgrade, or correct the cause in the log, then run `reconcile`: it stores it.",
   },
   old_row: { finding: warning, words: "Old rows that cannot be deleted", advice: AGAIN },
-  verification: { finding: warning, words: "Collections whose verification cannot be recorded", advice: AGAIN },
   contract_read: { finding: warning, words: "Followed contracts that cannot be asked", advice: AGAIN },
 };
 

@@ -1,6 +1,5 @@
 import { plural } from "../shared/text.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { newestVerifications } from "../store/doctor/pipeline.ts";
 import { correctedSince, lostEffects } from "../store/doctor/effects.ts";
 import { storedBlock } from "../store/ledger/blocks.ts";
 import { waitingPins } from "../store/media/pins.ts";
@@ -80,28 +79,6 @@ export const pins: Check = {
       return warning(`${words}. The node at IPFS_PIN_RPC answered: ${error}. Check that it runs and accepts pins.`);
     if (now - oldest > PIN_OVERDUE) return warning(`${words}. Check that a process with the role media runs.`);
     return ok(words);
-  },
-};
-
-/** The newest tries to verify a collection that are looked at. */
-const NEWEST_TRIES = 10;
-
-/** The verifier of VERIFY_COLLECTIONS has the sources of the collections' contracts. */
-export const verified: Check = {
-  name: "verified",
-  asksChain: false,
-  run: async ({ database, verifyCollections }) => {
-    if (verifyCollections === "off") return ok("collections are not verified (VERIFY_COLLECTIONS)");
-    const newest = await newestVerifications(database.read, NEWEST_TRIES);
-    const [last] = newest;
-    if (last === undefined) return ok("no collection had to be verified");
-    if (last.error === null || newest.some(({ error }) => error === null))
-      return ok(`the verifier (${verifyCollections}) has the sources of collections`);
-    return warning(
-      `The last ${newest.length === 1 ? "try" : `${newest.length.toString()} tries`} to verify a collection failed, the newest for ${last.address}: ${last.error}. ` +
-        "Check VERIFY_COLLECTIONS, and that `deploy --verify` has published the sources of the contracts. Then run " +
-        "`contract verify`: it tries again what has failed.",
-    );
   },
 };
 

@@ -2,16 +2,19 @@ import type { Command } from "commander";
 import { getAddress, isAddress } from "ethers";
 
 import { unfollowContract } from "../commands/follow-contents.ts";
+import { readDeploymentFile } from "../operate/deploy/journal.ts";
+import { verifiersOf } from "../operate/deploy/verifiers.ts";
+import { verifyCollections, verifySources } from "../operate/deploy/verify.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
 import type { Db } from "../store/db/sql.ts";
 import { type FollowedContractView, listFollowedContracts } from "../store/listings/followed-contracts.ts";
-import { retryFailedVerifications } from "../store/listings/verifications.ts";
-import { withDatabase } from "./database.ts";
+import { announced } from "./announced.ts";
+import { withDatabase, withServiceState } from "./database.ts";
 import { appNamed, appsNamed } from "./options.ts";
 import { printResult, resultCommand, table, type Terminal, time } from "./terminal.ts";
 
-/** Contracts read or changed at once. */
+/** Contracts read at once. */
 const PAGE = 500;
 
 export function contractList(terminal: Terminal): Command {
@@ -95,25 +98,29 @@ export function contractUnfollow(terminal: Terminal): Command {
 }
 
 export function contractVerify(terminal: Terminal): Command {
-  return resultCommand("verify", "Verify the collections again whose verification has failed.", {
-    examples: ["contract verify"],
-    json: "{due}",
-    notes:
-      "Only marks them. The running service asks the verifier of VERIFY_COLLECTIONS, one collection after the other. Publish the\n" +
-      "sources of the contracts first: `deploy --verify`.",
-  }).action(async ({ json }: { json?: boolean }) => {
-    const due = await withDatabase(terminal, async (database) => {
-      for (let total = 0; ;) {
-        const found = await database.write((trx) => retryFailedVerifications(trx, PAGE));
-        total += found;
-        if (found < PAGE) return total;
-      }
+  return resultCommand(
+    "verify",
+    "Publish the sources of the implementations, and ask whether collections are verified.",
+    {
+      examples: ["contract verify"],
+      json: "{due, verified, failed}: how many collections were asked about, and the answers; the rest got no answer",
+      notes:
+        "Asks Sourcify, and Etherscan with ETHERSCAN_API_KEY, about each collection whose field `verified` is null or `failed`, and\n" +
+        "stores the answer. The service may run. Run it again after new collections, or after a failure.",
+    },
+  ).action(async ({ json }: { json?: boolean }) => {
+    const say = (line: string) => terminal.remark?.(`${line}\n`);
+    const result = await withServiceState(terminal, async ({ database, client, chain, settings }) => {
+      const chainId = BigInt(chain.chainId);
+      const { verifiers, missing } = verifiersOf(chainId, settings.verification);
+      for (const each of missing) say(`  verify    ${each}`);
+      const deployment = await readDeploymentFile({ folder: settings.deploymentsDir, chainId });
+      if (deployment !== null) await verifySources(verifiers, deployment, null, say);
+      return announced(database, () => verifyCollections({ database, client }, verifiers, say));
     });
-    printResult(
-      terminal,
-      json,
-      { due },
-      `${plural(due, "collection is", "collections are")} due to be verified again.`,
-    );
+    const { due, verified, failed } = result;
+    const text = `${plural(due, "collection")} asked about: ${verified.toString()} verified, ${failed.toString()} not, ${(due - verified - failed).toString()} without an answer.`;
+    printResult(terminal, json, result, text);
+    if (verified < due) terminal.fail?.();
   });
 }

@@ -12,7 +12,8 @@ import { readDeploymentFile } from "../operate/deploy/journal.ts";
 import { type DeployOptions, type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
 import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
-import { verifyDeployment } from "../operate/deploy/verify.ts";
+import { verifiersOf } from "../operate/deploy/verifiers.ts";
+import { verifySources } from "../operate/deploy/verify.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { type KeyPlace, requireDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
@@ -97,7 +98,11 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
 async function verify(plan: Plan, settings: Settings, say: Say): Promise<boolean> {
   const deployment = await readDeploymentFile(plan);
   if (deployment === null) throw new OperatorError(`${deploymentFile(plan.folder, plan.chainId)} is missing.`);
-  return verifyDeployment(plan, deployment, settings.verification, say);
+  const { verifiers, missing } = verifiersOf(plan.chainId, settings.verification);
+  for (const each of missing) say(`  verify    ${each}`);
+  const complete = await verifySources(verifiers, deployment, plan, say);
+  if (!complete) say("  to do     run the same command again to retry the verification; nothing is deployed twice");
+  return complete;
 }
 
 interface Outcome {

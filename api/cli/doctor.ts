@@ -66,8 +66,8 @@ function settingsCheck(env: Environment): Check {
 
 /** What the checks of the doctor read. */
 export function doctorContext(place: Workplace, thorough: boolean): Omit<DoctorContext, "state"> {
-  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyCollections, verifyReceipts } = place.settings;
-  return { ...place, lanes, maxFeeGwei, pinRpc, verifyCollections, verifyReceipts, thorough, now: Date.now() };
+  const { lanes, maxFeeGwei, ipfsPinRpc: pinRpc, verifyReceipts } = place.settings;
+  return { ...place, lanes, maxFeeGwei, pinRpc, verifyReceipts, thorough, now: Date.now() };
 }
 
 function describe({ findings }: Examination): string {

@@ -39,6 +39,10 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
     "A `user_identifier` has at most 256 characters.",
     ofApps("user identifiers"),
   ),
+  {
+    variable: "VERIFY_COLLECTIONS",
+    now: "The command `contract verify` asks Sourcify, and Etherscan with ETHERSCAN_API_KEY, about the collections.",
+  },
 ];
 
 function ofApps(what: string): string {

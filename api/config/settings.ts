@@ -218,19 +218,14 @@ class Reader {
   }
 
   verification() {
-    const verification = {
-      sourcifyUrl: this.read("SOURCIFY_URL"),
-      etherscanUrl: this.read("ETHERSCAN_URL"),
-      /** null: Etherscan is not asked. */
-      etherscanKey: this.optional("ETHERSCAN_API_KEY"),
+    return {
+      verification: {
+        sourcifyUrl: this.read("SOURCIFY_URL"),
+        etherscanUrl: this.read("ETHERSCAN_URL"),
+        /** null: Etherscan is not asked. */
+        etherscanKey: this.optional("ETHERSCAN_API_KEY"),
+      },
     };
-    const verifyCollections = this.read("VERIFY_COLLECTIONS");
-    // A process that does not ask has no need of the key. Problems of ROLES are found where it is read.
-    const { schema, fallback } = VARIABLES.ROLES;
-    const asks = schema.safeParse(this.#text("ROLES") ?? fallback).data?.includes("indexer") ?? false;
-    if (verifyCollections === "etherscan" && asks && this.#text("ETHERSCAN_API_KEY") === null)
-      this.#problems.push("VERIFY_COLLECTIONS: etherscan needs a key of Etherscan's API: set ETHERSCAN_API_KEY");
-    return { verification, verifyCollections };
   }
 
   publicUrl(port: number): string {

@@ -192,13 +192,9 @@ function pairOf(text: string): [string, string] {
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
 
-/** Who verifies collections. */
-const VERIFY_COLLECTIONS = ["off", "sourcify", "etherscan"] as const;
 /** Whether the logs of a block must be proven by its receipts. */
 export const VERIFY_RECEIPTS = ["auto", "true", "false"] as const;
 export type VerifyReceipts = (typeof VERIFY_RECEIPTS)[number];
-
-export type VerifyCollections = (typeof VERIFY_COLLECTIONS)[number];
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
@@ -238,7 +234,7 @@ export const VARIABLES = {
     schema: publicUrl,
     fallback: "https://sourcify.dev/server",
     description:
-      "Server of Sourcify (API v2), to which `deploy --verify` sends the sources of the contracts, and which `VERIFY_COLLECTIONS` asks.",
+      "Server of Sourcify (API v2), to which `deploy --verify` and `contract verify` send the sources of the contracts.",
   },
   ETHERSCAN_URL: {
     schema: publicUrl,
@@ -248,13 +244,7 @@ export const VARIABLES = {
   ETHERSCAN_API_KEY: {
     schema: z.string().regex(/^[A-Za-z0-9]{1,100}$/, "must be letters and digits"),
     fallback: "none",
-    description: "Key for Etherscan's API. Without it, `deploy --verify` sends the sources to Sourcify only.",
-  },
-  VERIFY_COLLECTIONS: {
-    schema: z.enum(VERIFY_COLLECTIONS),
-    fallback: "off",
-    description:
-      "Verifier that is asked, in the background, about the contract of each collection, also of those that exist already: `sourcify` (`SOURCIFY_URL`), `etherscan` (`ETHERSCAN_URL`, with `ETHERSCAN_API_KEY`), or `off`. A process with the role `indexer` asks. The result is the field `verified` of the collection.",
+    description: "Key for Etherscan's API. Without it, only Sourcify is asked.",
   },
   TRUST_PROXY: {
     schema: addresses,

@@ -39,7 +39,7 @@ export type Condition = (typeof CONDITIONS)[number];
 
 /**
  * Rows of the database that can be parked, by the work that fails on them: sending a request, copying its media, delivering a
- * webhook, pinning or announcing content, storing the metadata of a minted token, deleting an old row, verifying a collection, asking a followed contract.
+ * webhook, pinning or announcing content, storing the metadata of a minted token, deleting an old row, asking a followed contract.
  */
 export const PARKED_KINDS = [
   "request",
@@ -49,7 +49,6 @@ export const PARKED_KINDS = [
   "announcement",
   "metadata",
   "old_row",
-  "verification",
   "contract_read",
 ] as const;
 export type ParkedKind = (typeof PARKED_KINDS)[number];

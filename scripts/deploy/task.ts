@@ -7,7 +7,8 @@ import { firstNode } from "../../api/context/chain-link.ts";
 import { administer } from "../../api/operate/deploy/administer.ts";
 import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
 import { type DeployOptions, readPlan } from "../../api/operate/deploy/plan.ts";
-import { verifyDeployment } from "../../api/operate/deploy/verify.ts";
+import { verifiersOf } from "../../api/operate/deploy/verifiers.ts";
+import { verifySources } from "../../api/operate/deploy/verify.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess, runTask } from "./access.ts";
 
@@ -58,7 +59,9 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
   await administer(plan, deployed, deployer, say);
   if (args.verify) {
     const { verification } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
-    if (!(await verifyDeployment(plan, deployed, verification, say))) process.exitCode = 1;
+    const { verifiers, missing } = verifiersOf(plan.chainId, verification);
+    for (const each of missing) say(`  verify    ${each}`);
+    if (!(await verifySources(verifiers, deployed, plan, say))) process.exitCode = 1;
   }
   await connection.close();
 }

@@ -3,7 +3,6 @@ import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
 import { ReceiptCheck } from "../../indexer/receipt-check.ts";
 import { Pruner } from "../../operate/prune.ts";
-import type { CollectionVerifier } from "../../operate/verification/collection-verifier.ts";
 import { leaseTimes } from "../../shared/lease.ts";
 import { blockPollOf, confirmationsOf } from "../chain-defaults.ts";
 import type { NamedWorker, WorkerDeps } from "../workers.ts";
@@ -17,32 +16,7 @@ export function indexerWorkers(settings: Settings, deps: WorkerDeps): NamedWorke
     { name: "indexer", worker: createIndexer(settings, deps), critical: true },
     { name: "contracts", worker: createContractReader(settings, deps), critical: false },
     { name: "pruning", worker: pruner, critical: false },
-    ...createVerifier(settings, deps),
   ];
-}
-
-/** Its code, and that of its HTTP client, is loaded only where it runs. */
-function createVerifier({ verifyCollections, verification, leaseSeconds }: Settings, deps: WorkerDeps): NamedWorker[] {
-  if (verifyCollections === "off") return [];
-  const { database, client, identity, logger, now } = deps;
-  let verifier: CollectionVerifier | null = null;
-  const run = async (abort: AbortSignal) => {
-    const { createCloneVerifier } = await import("../../operate/verification/clone-verifiers.ts");
-    const { CollectionVerifier: Verifier } = await import("../../operate/verification/collection-verifier.ts");
-    const common = { database, client: client.as("background"), logger, now, lease: leaseTimes(leaseSeconds) };
-    verifier = new Verifier({
-      ...common,
-      verifier: createCloneVerifier(verifyCollections, verification, identity.chainId),
-    });
-    await verifier.run(abort);
-  };
-  const worker = {
-    run,
-    get lastError() {
-      return verifier?.lastError ?? null;
-    },
-  };
-  return [{ name: "verification", worker, critical: false }];
 }
 
 function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {

@@ -4,6 +4,7 @@ import { z } from "zod";
 
 import { networkOf } from "../../config/networks.ts";
 import type { Settings } from "../../config/settings.ts";
+import type { Verified } from "../../domain/verification.ts";
 import { callJson } from "../../outbound/call-json.ts";
 
 /** A contract on the chain, and what it was compiled from. */
@@ -19,16 +20,33 @@ export interface DeployedSource {
   input: object;
 }
 
+/** A collection: a minimal proxy (EIP-1167). No compiler made its code, so it has no sources that could be sent. */
+export interface Clone {
+  address: string;
+  /** The contract whose code it runs. */
+  implementation: string;
+}
+
 /** What a verifier says of a contract. */
 export interface Verification {
   verified: boolean;
   words: string;
 }
 
+/** What a verifier says of a clone. */
+export interface CloneVerification {
+  verified: Verified;
+  /** Why it is not verified. */
+  words: string;
+}
+
 /** A service that compiles sources and compares the result with the code on the chain. */
 export interface Verifier {
   title: string;
+  /** Publishes the sources of a contract. @throws VerifierFailed */
   verify(source: DeployedSource): Promise<Verification>;
+  /** Asks whether it knows a clone by similarity or as a proxy, or has the sources of what the clone runs. @throws VerifierFailed */
+  verifyClone(clone: Clone): Promise<CloneVerification>;
 }
 
 /** Limits of the exchange with a verifier. Times are in milliseconds. */
@@ -47,11 +65,11 @@ interface Patience {
 
 export const PATIENCE: Patience = { timeout: 60_000, tries: 5, firstWait: 2_000, poll: 3_000, polls: 200 };
 /** Most bytes of an answer. */
-export const MOST_BYTES = 1_048_576;
+const MOST_BYTES = 1_048_576;
 /** Most characters of a verifier's own words that are shown. */
 const MOST_WORDS = 300;
 
-/** Thrown when a verifier cannot be reached or answers something else than it documents. */
+/** Thrown when a verifier says nothing about a contract: a limit of calls, a wrong key, an unknown chain, no usable answer. */
 export class VerifierFailed extends Error {
   override readonly name = "VerifierFailed";
 }
@@ -72,97 +90,138 @@ export function verifiersOf(
   return { verifiers, missing: wantsKey ? ["Etherscan is not asked: set ETHERSCAN_API_KEY."] : [] };
 }
 
-export const sourcifyError = z.object({ customCode: z.string(), message: z.string() });
-export const sourcifyTicket = z.object({ verificationId: z.string().regex(/^[\w-]{1,100}$/) });
-export const sourcifyJob = z.object({
+const sourcifyMatch = z.object({ match: z.enum(["match", "exact_match"]).nullable() });
+const sourcifyError = z.object({ customCode: z.string(), message: z.string() });
+const sourcifyTicket = z.object({ verificationId: z.string().regex(/^[\w-]{1,100}$/) });
+const sourcifyJob = z.object({
   isJobCompleted: z.boolean(),
-  contract: z.object({ match: z.enum(["match", "exact_match"]).nullable() }),
+  contract: sourcifyMatch,
   error: sourcifyError.nullish(),
 });
 
+type SourcifyMatch = NonNullable<z.infer<typeof sourcifyMatch>["match"]>;
+
+/** Sourcify has no sources for this code, as for every minimal proxy. The second code is that of servers without the search. */
+const NO_SOURCES = ["no_similar_match_found", "route_not_found"];
+
 /** API v2 of Sourcify. */
 function sourcify(url: string, chainId: bigint, patience: Patience): Verifier {
-  const refused = ({ customCode, message }: z.infer<typeof sourcifyError>): Verification =>
-    customCode === "already_verified"
-      ? { verified: true, words: "was verified before" }
-      : { verified: false, words: short(message) };
-  const verify = async (source: DeployedSource): Promise<Verification> => {
-    const { address, identifier, compiler, input } = source;
-    const body = JSON.stringify({ stdJsonInput: input, compilerVersion: compiler, contractIdentifier: identifier });
+  const title = "Sourcify";
+  const chain = chainId.toString();
+  const call = (path: string, request: Request) => ask(title, `${url}/v2/${path}`, request, patience);
+  const matchOf = async (address: string) =>
+    read(title, sourcifyMatch, await call(`contract/${chain}/${address}`, {})).match;
+  const errorOf = (answer: unknown) => {
+    const error = sourcifyError.safeParse(answer).data ?? null;
+    if (error?.customCode !== "unsupported_chain") return error;
+    throw new VerifierFailed(`Sourcify does not know chain ${chain}.`);
+  };
+  /** @returns the match, or why there is none. */
+  const job = async (path: string, document: object): Promise<SourcifyMatch | z.infer<typeof sourcifyError>> => {
     const headers = { "content-type": "application/json" };
-    const sent = await ask(
-      "Sourcify",
-      `${url}/v2/verify/${chainId.toString()}/${address}`,
-      { method: "POST", headers, body },
-      patience,
-    );
-    const error = sourcifyError.safeParse(sent);
-    if (error.success) return refused(error.data);
-    const { verificationId } = read("Sourcify", sourcifyTicket, sent);
-    return finished("Sourcify", patience, async () => {
-      const answer = await ask("Sourcify", `${url}/v2/verify/${verificationId}`, {}, patience);
-      const failed = sourcifyError.safeParse(answer);
-      if (failed.success) return refused(failed.data);
-      const { isJobCompleted, contract, error: problem } = read("Sourcify", sourcifyJob, answer);
+    const sent = await call(`verify/${path}`, { method: "POST", headers, body: JSON.stringify(document) });
+    const refused = errorOf(sent);
+    if (refused !== null) return refused;
+    const { verificationId } = read(title, sourcifyTicket, sent);
+    return finished(title, patience, async () => {
+      const answer = await call(`verify/${verificationId}`, {});
+      const failed = errorOf(answer);
+      if (failed !== null) return failed;
+      const { isJobCompleted, contract, error } = read(title, sourcifyJob, answer);
       if (!isJobCompleted) return null;
-      if (problem != null) return refused(problem);
-      if (contract.match === null)
-        return { verified: false, words: "the code on the chain is not that of the sources" };
-      return { verified: true, words: contract.match === "match" ? "verified (match)" : "verified (exact match)" };
+      const message = "the code on the chain is not that of the sources";
+      return error ?? contract.match ?? { customCode: "no_match", message };
     });
   };
-  return { title: "Sourcify", verify };
+  return {
+    title,
+    verify: async ({ address, identifier, compiler, input }) => {
+      const document = { stdJsonInput: input, compilerVersion: compiler, contractIdentifier: identifier };
+      const end = await job(`${chain}/${address}`, document);
+      if (end === "match" || end === "exact_match")
+        return { verified: true, words: end === "match" ? "verified (match)" : "verified (exact match)" };
+      const isKnown = end.customCode === "already_verified";
+      return isKnown ? { verified: true, words: KNOWN } : { verified: false, words: short(end.message) };
+    },
+    verifyClone: async ({ address, implementation }) => {
+      const end = await job(`similarity/${chain}/${address}`, {});
+      const isRefused = typeof end !== "string";
+      const match = isRefused && end.customCode === "already_verified" ? await matchOf(address) : end;
+      if (match === "match" || match === "exact_match")
+        return { verified: match === "match" ? "match" : "exact", words: "" };
+      if (isRefused && !NO_SOURCES.includes(end.customCode)) return { verified: "failed", words: short(end.message) };
+      if ((await matchOf(implementation)) !== null) return { verified: "implementation", words: "" };
+      return { verified: "failed", words: `it does not have the sources of the implementation ${implementation}` };
+    },
+  };
 }
 
-/** How Etherscan takes what does not fit into a URL. */
-export const FORM = { "content-type": "application/x-www-form-urlencoded" };
+const KNOWN = "was verified before";
 
-export const etherscanAnswer = z.object({ status: z.string(), result: z.string() });
+/** How Etherscan takes what does not fit into a URL. */
+const FORM = { "content-type": "application/x-www-form-urlencoded" };
+/* Etherscan answers with sentences. The first says nothing about a contract. */
+const UNUSABLE = /rate limit|limit reached|daily limit|(invalid|missing|unsupported)[^.]*(api ?key|chain ?id)/i;
+const ALREADY = /already verified/i;
+const PENDING = /^pending/i;
+
+const etherscanAnswer = z.object({ status: z.string(), result: z.string() });
 
 /** API V2 of Etherscan, which serves many chains. */
 function etherscan({ url, key }: { url: string; key: string }, chainId: bigint, patience: Patience): Verifier {
-  const call = async (action: string, query: Record<string, string>, request: Request) => {
-    const words = new URLSearchParams({
-      chainid: chainId.toString(),
-      module: "contract",
-      action,
-      ...query,
-      apikey: key,
-    });
-    return read("Etherscan", etherscanAnswer, await ask("Etherscan", `${url}?${words.toString()}`, request, patience));
+  const title = "Etherscan";
+  const call = async (action: string, query: Record<string, string>, form?: Record<string, string>) => {
+    const words = { chainid: chainId.toString(), module: "contract", action, ...query, apikey: key };
+    const request: Request =
+      form === undefined ? {} : { method: "POST", headers: FORM, body: new URLSearchParams(form).toString() };
+    const answer = await ask(title, `${url}?${new URLSearchParams(words).toString()}`, request, patience);
+    const { status, result } = read(title, etherscanAnswer, answer);
+    const isDone = status === "1";
+    const shown = result.replaceAll(key, "…");
+    if (!isDone && UNUSABLE.test(result)) throw new VerifierFailed(`Etherscan: ${short(shown)}`);
+    return { isDone, result: shown };
   };
-  const verify = async (source: DeployedSource): Promise<Verification> => {
-    const body = new URLSearchParams({
-      codeformat: "solidity-standard-json-input",
-      sourceCode: JSON.stringify(source.input),
-      contractaddress: source.address,
-      contractname: source.identifier,
-      compilerversion: `v${source.compiler}`,
-      constructorArguments: source.constructorArguments,
-    });
-    const sent = await call("verifysourcecode", {}, { method: "POST", headers: FORM, body: body.toString() });
-    if (isKnown(sent.result)) return { verified: true, words: "was verified before" };
-    if (sent.status !== "1") return { verified: false, words: short(sent.result) };
-    return finished("Etherscan", patience, async () => {
-      const { status, result } = await call("checkverifystatus", { guid: sent.result }, {});
-      if (/^pending/i.test(result)) return null;
-      if (isKnown(result)) return { verified: true, words: "was verified before" };
-      return { verified: status === "1", words: status === "1" ? "verified" : short(result) };
-    });
+  return {
+    title,
+    verify: async (source) => {
+      const sent = await call(
+        "verifysourcecode",
+        {},
+        {
+          codeformat: "solidity-standard-json-input",
+          sourceCode: JSON.stringify(source.input),
+          contractaddress: source.address,
+          contractname: source.identifier,
+          compilerversion: `v${source.compiler}`,
+          constructorArguments: source.constructorArguments,
+        },
+      );
+      if (ALREADY.test(sent.result)) return { verified: true, words: KNOWN };
+      if (!sent.isDone) return { verified: false, words: short(sent.result) };
+      return finished(title, patience, async () => {
+        const { isDone, result } = await call("checkverifystatus", { guid: sent.result });
+        if (PENDING.test(result)) return null;
+        if (ALREADY.test(result)) return { verified: true, words: KNOWN };
+        return { verified: isDone, words: isDone ? "verified" : short(result) };
+      });
+    },
+    verifyClone: async ({ address, implementation }) => {
+      const sent = await call("verifyproxycontract", {}, { address, expectedimplementation: implementation });
+      if (!sent.isDone) return { verified: "failed", words: short(sent.result) };
+      return finished(title, patience, async () => {
+        const { isDone, result } = await call("checkproxyverification", { guid: sent.result });
+        if (PENDING.test(result)) return null;
+        // Also a refusal may have the status of a success. Only a success names the implementation that it has found.
+        if (isDone && result.toLowerCase().includes(implementation.toLowerCase()))
+          return { verified: "implementation", words: "" };
+        return { verified: "failed", words: short(result) };
+      });
+    },
   };
-  return { title: "Etherscan", verify };
-}
-
-function isKnown(result: string): boolean {
-  return /already verified/i.test(result);
 }
 
 /** Asks until the verifier has finished. @param look null: it has not. */
-async function finished(
-  title: string,
-  { poll, polls }: Patience,
-  look: () => Promise<Verification | null>,
-): Promise<Verification> {
+async function finished<T>(title: string, { poll, polls }: Patience, look: () => Promise<T | null>): Promise<T> {
   for (let asked = 0; asked < polls; asked++) {
     const found = await look();
     if (found !== null) return found;
@@ -200,14 +259,14 @@ async function exchange(url: string, request: Request, timeout: number): Promise
   }
 }
 
-export function read<T>(title: string, schema: z.ZodType<T>, answer: unknown): T {
+function read<T>(title: string, schema: z.ZodType<T>, answer: unknown): T {
   const parsed = schema.safeParse(answer);
   if (parsed.success) return parsed.data;
   throw new VerifierFailed(`${title} does not answer as documented.`);
 }
 
 /** A verifier's words on one line, without characters that a terminal obeys. */
-export function short(words: string): string {
+function short(words: string): string {
   const line = words.replace(/[\p{Cc}\s]+/gu, " ").trim();
   return line.length > MOST_WORDS ? `${line.slice(0, MOST_WORDS).toWellFormed()}…` : line.toWellFormed();
 }

@@ -2,32 +2,38 @@ import { readFile } from "node:fs/promises";
 
 import { z } from "zod";
 
+import type { ChainClient } from "../../chain/client.ts";
 import type { Deployment } from "../../chain/contracts.ts";
 import { creationBytecode, initCode, type Placed, type Step } from "../../chain/deployment.ts";
-import type { Settings } from "../../config/settings.ts";
+import { readCloneTarget } from "../../chain/reads.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
+import { VERIFIED, type Verified } from "../../domain/verification.ts";
+import type { Database } from "../../store/db/database.ts";
+import { storeVerified, unverifiedCollections } from "../../store/listings/collections.ts";
 import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
-import { type DeployedSource, VerifierFailed, verifiersOf } from "./verifiers.ts";
+import { type Clone, type DeployedSource, type Verifier, VerifierFailed } from "./verifiers.ts";
 
 /** What the committed bytecode was compiled from. `npm run contracts:update` writes it. */
 const STANDARD_INPUT = new URL("../../../contracts/generated/standard-input.json", import.meta.url);
 
 const standardInput = z.object({ compiler: z.string(), input: z.object({}).loose() });
 
+/** The arguments of the relay, which are in no file. */
+type RelayArguments = Pick<Plan, "owner" | "hostedBase">;
+
 /**
- * Publishes the sources of the contracts of a deployment at the verifiers of its chain. A contract that a verifier refuses does not stop the others.
- * @returns whether all verifiers have all contracts.
+ * Publishes the sources of the contracts of a deployment. A contract that a verifier refuses does not stop the others.
+ * @param relay null: only the implementations, which the collections run.
+ * @returns whether all verifiers have all of them.
  */
-export async function verifyDeployment(
-  plan: Plan,
+export async function verifySources(
+  verifiers: readonly Verifier[],
   deployment: Deployment,
-  verification: Settings["verification"],
+  relay: RelayArguments | null,
   say: Say,
 ): Promise<boolean> {
-  const { verifiers, missing } = verifiersOf(plan.chainId, verification);
-  for (const each of missing) say(`  verify    ${each}`);
-  const sources = await sourcesOf(plan, deployment);
+  const sources = await sourcesOf(deployment, relay);
   let complete = true;
   for (const verifier of verifiers) {
     for (const { name, source } of sources) {
@@ -39,12 +45,14 @@ export async function verifyDeployment(
       complete &&= verified;
     }
   }
-  if (!complete) say("  to do     run the same command again to retry the verification; nothing is deployed twice");
   return complete;
 }
 
 /** Each contract of a deployment once. Factories can share the implementation of ERC1155 collections. */
-async function sourcesOf(plan: Plan, deployment: Deployment): Promise<{ name: string; source: DeployedSource }[]> {
+async function sourcesOf(
+  deployment: Deployment,
+  relayArguments: RelayArguments | null,
+): Promise<{ name: string; source: DeployedSource }[]> {
   const { compiler, input } = standardInput.parse(JSON.parse(await readFile(STANDARD_INPUT, "utf8")));
   const { relay, factories, delegate } = deployment;
   const wanted = new Map<string, { step: Step; storage: CollectionStorage; placed: Placed }>();
@@ -57,10 +65,12 @@ async function sourcesOf(plan: Plan, deployment: Deployment): Promise<{ name: st
     wanted.set(address, { step: "factory", storage: own, placed });
   }
   wanted.set(delegate, { step: "delegate", storage, placed: { relay } });
+  const isImplementation = (step: Step) => step === "erc721Implementation" || step === "erc1155Implementation";
+  const chosen = [...wanted].filter(([, { step }]) => relayArguments !== null || isImplementation(step));
   return Promise.all(
-    [...wanted].map(async ([address, { step, storage: own, placed }]) => {
+    chosen.map(async ([address, { step, storage: own, placed }]) => {
       const { name, bytecode } = creationBytecode(step, own);
-      const { owner, hostedBase } = plan;
+      const { owner, hostedBase } = relayArguments ?? { owner: "", hostedBase: "" };
       const code = await initCode(step, { owner, hostedBase, storage: own }, placed);
       const source = {
         address,
@@ -72,4 +82,59 @@ async function sourcesOf(plan: Plan, deployment: Deployment): Promise<{ name: st
       return { name, source };
     }),
   );
+}
+
+/** Collections read at once. */
+const PAGE = 500;
+/** A verifier without an answer for so many collections, one after the other, is not asked any more. */
+const MOST_FAULTS = 3;
+
+/**
+ * Asks the verifiers about each collection whose sources they did not know yet, and stores the best answer in its field
+ * `verified`. Where no verifier answers, nothing is stored.
+ */
+export async function verifyCollections(
+  { database, client }: { database: Database; client: Pick<ChainClient, "code"> },
+  verifiers: readonly Verifier[],
+  say: Say,
+): Promise<{ due: number; verified: number; failed: number }> {
+  const result = { due: 0, verified: 0, failed: 0 };
+  const faults = new Map<Verifier, number>();
+  for (let after = 0, more = true; more;) {
+    const page = await unverifiedCollections(database.read, after, PAGE);
+    for (const { address } of page) {
+      const usable = verifiers.filter((each) => (faults.get(each) ?? 0) < MOST_FAULTS);
+      const implementation = await readCloneTarget(client, address, new AbortController().signal);
+      const answers: Verified[] = implementation === null ? ["failed"] : [];
+      if (implementation === null) say(`  verify    ${address} is not verified: its code is not that of a clone`);
+      else
+        for (const verifier of usable) {
+          const answer = await askAbout({ address, implementation }, verifier, say);
+          faults.set(verifier, answer === null ? (faults.get(verifier) ?? 0) + 1 : 0);
+          if (answer !== null) answers.push(answer);
+        }
+      const best = VERIFIED.find((each) => answers.includes(each));
+      result.due += 1;
+      if (best === undefined) continue;
+      result[best === "failed" ? "failed" : "verified"] += 1;
+      await database.write((trx) => storeVerified(trx, address, best));
+    }
+    more = page.length === PAGE;
+    after = page.at(-1)?.seq ?? after;
+  }
+  return result;
+}
+
+/** @returns null when the verifier has no answer. */
+async function askAbout(clone: Clone, verifier: Verifier, say: Say): Promise<Verified | null> {
+  const about = `  verify    ${verifier.title}: ${clone.address}`;
+  try {
+    const { verified, words } = await verifier.verifyClone(clone);
+    say(`${about} ${verified === "failed" ? `is not verified: ${words}` : `is verified (${verified})`}`);
+    return verified;
+  } catch (error) {
+    if (!(error instanceof VerifierFailed)) throw error;
+    say(`${about} got no answer: ${error.message}`);
+    return null;
+  }
 }

@@ -30,6 +30,7 @@ import * as crashes from "./migrations/0021-v0.4.0-crashes.ts";
 import * as delegatedWallets from "./migrations/0023-v0.4.0-delegated-wallets.ts";
 import * as tablesOfRoles from "./migrations/0024-v0.4.0-tables-of-roles.ts";
 import * as finalBlocks from "./migrations/0025-v0.4.0-final-blocks.ts";
+import * as withoutVerifications from "./migrations/0026-v0.4.0-without-verifications.ts";
 import * as reasons from "./migrations/0027-v0.4.0-reasons.ts";
 import { lockMigrations } from "./postgres/driver.ts";
 import { requireRestoreFinished } from "./meta.ts";
@@ -64,6 +65,7 @@ export const MIGRATIONS: Migrations = {
   "0023-v0.4.0-delegated-wallets": delegatedWallets,
   "0024-v0.4.0-tables-of-roles": tablesOfRoles,
   "0025-v0.4.0-final-blocks": finalBlocks,
+  "0026-v0.4.0-without-verifications": withoutVerifications,
   "0027-v0.4.0-reasons": reasons,
 };
 

@@ -273,24 +273,10 @@ export interface Tables extends MediaTables, ContractTables, ProcessTables {
     copies: string | null;
     /** 0 until its block is deep enough to be listed. */
     listed: number;
-    /** What a verifier said of the contract; null: none was asked, or it has not answered yet. */
+    /** What verifiers said of the contract; null: none was asked, or none has answered. */
     verified: Verified | null;
     block_number: number;
     created_at: number;
-  };
-
-  /** One row for each listed collection: when a verifier is asked about its contract. */
-  verifications: {
-    address: string;
-    /** `waiting`: at `due_at`. `verified` and `failed` are the end. */
-    state: "waiting" | "verified" | "failed";
-    due_at: number;
-    /** Tries that failed. */
-    tries: number;
-    /** Time of the last try, also of one that the verifier could not answer; null: none was made. */
-    tried_at: number | null;
-    /** Why the last try failed; null: it did not. */
-    error: string | null;
   };
 
   nfts: {

@@ -139,13 +139,12 @@ export class WorkLease {
 }
 
 /** Work that exactly one process does at a time. */
-type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "verifier";
+type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
 
 /** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
 const TABLES = {
   indexer: "leases",
   pruner: "leases",
-  verifier: "leases",
   media_collector: "media_leases",
   announcer: "ipfs_leases",
 } as const satisfies Record<LeaseName, string>;

@@ -125,14 +125,3 @@ export async function countFollowed(db: Db): Promise<{ followed: number; waiting
              where read.due_at is not null and contract.state = 'followed') as "waiting"`.execute(db);
   return rows[0] ?? { followed: 0, waiting: 0 };
 }
-
-/** The collections whose verification was tried last, newest first. @returns why each try failed; null: it succeeded. */
-export function newestVerifications(db: Db, limit: number): Promise<{ address: string; error: string | null }[]> {
-  return db
-    .selectFrom("verifications")
-    .select(["address", "error"])
-    .where("tried_at", "is not", null)
-    .orderBy("tried_at", "desc")
-    .limit(limit)
-    .execute();
-}

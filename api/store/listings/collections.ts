@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 
 import type { CollectionMetadata, CollectionKind, CreateCollection } from "../../domain/command.ts";
+import type { Verified } from "../../domain/verification.ts";
 import { compiledSetQuery } from "../db/compiled-query.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import { type Db, inParts, rowSet, type SetColumns, type Trx } from "../db/sql.ts";
@@ -188,4 +189,25 @@ function rowOf({ request, command, address, owner, kind, blockNumber, createdAt 
     block_number: blockNumber,
     created_at: createdAt,
   };
+}
+
+/** Listed collections whose sources no verifier was found to have, in the order of their numbers. */
+export function unverifiedCollections(
+  db: Db,
+  after: number,
+  limit: number,
+): Promise<{ seq: number; address: string }[]> {
+  return db
+    .selectFrom("collections")
+    .select(["seq", "address"])
+    .where("seq", ">", after)
+    .where("listed", "=", 1)
+    .where((where) => where.or([where("verified", "is", null), where("verified", "=", "failed")]))
+    .orderBy("seq")
+    .limit(limit)
+    .execute();
+}
+
+export async function storeVerified(trx: Trx, address: string, verified: Verified): Promise<void> {
+  await trx.updateTable("collections").set({ verified }).where("address", "=", address).execute();
 }

@@ -6,7 +6,6 @@ import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
 import { mayBeTried } from "../db/parked-rows.ts";
 import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
-import { addVerifications } from "../listings/verifications.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
 import { type DecidedRequest, madeBy, toRequest } from "./requests.ts";
@@ -78,7 +77,6 @@ export async function settleConfirmed(
     .where("block_number", "<=", confirmed)
     .returning(["address", "app_id"])
     .execute();
-  await addVerifications(trx, listed);
   const counters = new CounterDeltas();
   for (const { app_id: app } of listed) counters.add(counterKeys.collections(app), 1);
   await counters.flush(trx);

@@ -238,7 +238,7 @@ export const collection = z
     }),
     verified: z.enum(VERIFIED).nullable().meta({
       description:
-        "What the verifier of the operator (Sourcify or Etherscan, `VERIFY_COLLECTIONS`) said of the contract. A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it refused each time. null: it was not asked, or has not answered yet.",
+        "What Sourcify or Etherscan said of the contract when the operator asked (`contract verify`). A collection is a minimal proxy (EIP-1167) that runs an implementation. implementation: the verifier has the sources of the implementation. match, exact: it knows sources of the proxy itself, without or with the hash of its metadata. failed: it does not have the sources. null: it was not asked, or has not answered.",
     }),
     owner: address.meta({ description: "Owner of the contract." }),
     collection_uri: z.string().nullable().meta({ description: "URI of the metadata of the collection." }),

@@ -20,7 +20,6 @@ const OTHERS = {
     etherscanUrl: "https://api.etherscan.io/v2/api",
     etherscanKey: null,
   },
-  verifyCollections: "off",
   rpcUrl: "http://127.0.0.1:8545",
   rpcUrls: ["http://127.0.0.1:8545"],
   rpcReadOnly: [],
@@ -162,16 +161,6 @@ describe("settings", () => {
         expect(more).to.deep.equal([]);
       });
     }
-  });
-
-  it("asks for the key of Etherscan only where a process verifies collections with it", () => {
-    const env = { VERIFY_COLLECTIONS: "etherscan" };
-    expect(problemsOf(env)).to.deep.equal([
-      "VERIFY_COLLECTIONS: etherscan needs a key of Etherscan's API: set ETHERSCAN_API_KEY",
-    ]);
-    expect(parseSettings({ ...env, ETHERSCAN_API_KEY: "KEY" }).verifyCollections).to.equal("etherscan");
-    expect(parseSettings({ ...env, ROLES: "api,webhooks" }).verifyCollections).to.equal("etherscan");
-    expect(parseSettings({ VERIFY_COLLECTIONS: "sourcify" }).verifyCollections).to.equal("sourcify");
   });
 
   it("lists every problem in one error", () => {

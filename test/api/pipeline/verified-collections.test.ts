@@ -1,56 +1,112 @@
 import { expect } from "chai";
 import { dataSlice, getAddress } from "ethers";
 
-import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
-import { jsonOfCli } from "../cli/support/run.ts";
-import { VerifierServer } from "../operate/verification/support/verifier-server.ts";
+import { runCli } from "../cli/support/run.ts";
+import { type Answer, VerifierServer } from "../operate/deploy/verifier-server.ts";
 
-describe("verified collections on a real node", () => {
+const UNSUPPORTED = { customCode: "unsupported_chain", message: "The chain is not supported", errorId: "1" };
+
+describe("contract verify", () => {
   const server = new VerifierServer();
+  const moneta = useService();
+  const { api } = moneta;
   before(() => server.open());
   after(() => server.close());
-  // It gets a verifier after its collections exist.
-  const moneta = useService({ settings: { VERIFY_COLLECTIONS: "off" } });
-  const { api } = moneta;
+  beforeEach(() => {
+    [server.asked, server.slow, server.intercept] = [[], 0, () => null];
+    server.sources.clear();
+  });
 
-  const verifiedOf = async (address: string) => {
+  /** @param settings such as a key of Etherscan. Without it, only Sourcify is asked. */
+  async function verify(settings: Record<string, string> = {}) {
+    const urls = { SOURCIFY_URL: server.url, ETHERSCAN_URL: `${server.url}/v2/api` };
+    const { output, remarks, failed } = await runCli(
+      { ...moneta.env, ...urls, ...settings },
+      "contract",
+      "verify",
+      "--json",
+    );
+    return { result: JSON.parse(output) as unknown, remarks, failed };
+  }
+  async function verifiedOf(address: string): Promise<string | null | undefined> {
     const path = "/v1/collections?limit=30";
     const { collections } = await api.ok<{ collections: { address: string; verified: string | null }[] }>("GET", path);
     return collections.find((one) => one.address === address)?.verified;
-  };
+  }
+  async function implementationOf(address: string): Promise<string> {
+    return getAddress(dataSlice(await moneta.provider.getCode(address), 10, 30));
+  }
 
-  it("makes those due again that have failed, with `contract verify`", async () => {
-    const { database } = moneta.service;
-    const address = await api.collection({ type: "ERC721" });
-    await database.write(async (trx) => {
-      await trx.updateTable("verifications").set({ state: "failed" }).where("address", "=", address).execute();
-      await trx.updateTable("collections").set({ verified: "failed" }).where("address", "=", address).execute();
-    });
-    expect(await verifiedOf(address)).to.equal("failed");
-    expect(await jsonOfCli(moneta.env, "contract", "verify")).to.deep.equal({ due: 1 });
-    expect(await verifiedOf(address)).to.equal(null);
-    const row = database.read.selectFrom("verifications").select(["state", "due_at"]).where("address", "=", address);
-    expect(await row.executeTakeFirst()).to.deep.equal({ state: "waiting", due_at: 0 });
+  it("stores what Sourcify has, and asks again about what it does not have", async () => {
+    const [single, copies] = [await api.collection({ type: "ERC721" }), await api.collection({ type: "ERC1155" })];
+    expect([await verifiedOf(single), await verifiedOf(copies)]).to.deep.equal([null, null]);
+    const [implementation, other] = [await implementationOf(single), await implementationOf(copies)];
+    server.sources.set(implementation, "match");
+    server.slow = 1;
+    const first = await verify();
+    expect(first.result).to.deep.equal({ due: 2, verified: 1, failed: 1 });
+    expect(first.failed).to.equal(true);
+    expect(first.remarks).to.contain(`Sourcify: ${copies} is not verified: it does not have the sources`);
+    expect([await verifiedOf(single), await verifiedOf(copies)]).to.deep.equal(["implementation", "failed"]);
+    server.sources.set(other, "match");
+    server.asked = [];
+    const second = await verify();
+    expect([second.result, second.failed]).to.deep.equal([{ due: 1, verified: 1, failed: 0 }, false]);
+    expect(server.calls).to.not.contain(`POST /v2/verify/similarity/31337/${single}`);
+    expect(await verifiedOf(copies)).to.equal("implementation");
   });
 
-  it("verifies collections that exist, once a verifier is set, and shows it in their records", async () => {
+  it("stores the best answer of all verifiers, also a match of the proxy itself", async () => {
     const address = await api.collection({ type: "ERC721" });
-    const editions = await api.collection({ type: "ERC1155" });
-    expect([await verifiedOf(address), await verifiedOf(editions)]).to.deep.equal([null, null]);
-    const implementation = getAddress(dataSlice(await moneta.provider.getCode(address), 10, 30));
-    // The sources of ERC1155 collections are not there.
+    const known = { customCode: "already_verified", message: "Contract is already verified.", errorId: "1" };
+    server.sources.set(address, "exact_match");
+    server.intercept = ({ url }) => (url.pathname.includes("/similarity/") ? { status: 409, body: known } : null);
+    const { result, remarks } = await verify({ ETHERSCAN_API_KEY: "KEY" });
+    expect(result).to.deep.equal({ due: 1, verified: 1, failed: 0 });
+    expect(remarks).to.match(/Etherscan: 0x\w+ is not verified: A corresponding implementation contract was/);
+    expect(await verifiedOf(address)).to.equal("exact");
+  });
+
+  it("asks Etherscan whether the collection is a proxy of its implementation", async () => {
+    const address = await api.collection({ type: "ERC721" });
+    const implementation = await implementationOf(address);
     server.sources.set(implementation, "match");
-    await moneta.restart({ VERIFY_COLLECTIONS: "sourcify", SOURCIFY_URL: server.url });
-    await eventually(async () => ((await verifiedOf(address)) === null ? undefined : true));
+    server.slow = 1;
+    server.intercept = ({ url }) => (url.pathname.startsWith("/v2/api") ? null : { body: UNSUPPORTED });
+    await verify({ ETHERSCAN_API_KEY: "KEY" });
     expect(await verifiedOf(address)).to.equal("implementation");
-    const rows = moneta.service.database.read.selectFrom("verifications").select(["state", "error"]);
-    const refused = await eventually(() =>
-      rows.where("address", "=", editions).where("tries", ">", 0).executeTakeFirst(),
-    );
-    expect(refused).to.include({ state: "waiting" });
-    expect(refused.error).to.match(/^Sourcify does not have the sources of the implementation 0x/);
-    expect(await verifiedOf(editions)).to.equal(null);
-    expect(server.calls).to.include(`GET /v2/contract/31337/${implementation}`);
+    const sent = server.asked.find(({ url }) => url.searchParams.get("action") === "verifyproxycontract");
+    expect(Object.fromEntries(new URLSearchParams(sent?.body))).to.deep.equal({
+      address,
+      expectedimplementation: implementation,
+    });
+  });
+
+  describe("given an answer that says nothing about a collection", () => {
+    const addresses: string[] = [];
+    before(async () => {
+      for (let made = 0; made < 5; made++) addresses.push(await api.collection({ type: "ERC721" }));
+    });
+    for (const [what, answer, words] of [
+      ["an unknown chain", { status: 400, body: UNSUPPORTED }, "Sourcify does not know chain 31337"],
+      ["something else than JSON", { body: "<html>" }, "Sourcify answers with status 200, and not as documented"],
+      ["a redirect", { status: 302, body: { match: "match" } }, "Sourcify answers with status 302"],
+      [
+        "an id that leads elsewhere",
+        { body: { verificationId: "../../x" } },
+        "Sourcify does not answer as documented.",
+      ],
+    ] as [string, Answer, string][]) {
+      it(`stores nothing after ${what}, says so, and stops asking`, async () => {
+        server.intercept = () => answer;
+        const { result, remarks, failed } = await verify();
+        expect([result, failed]).to.deep.equal([{ due: 5, verified: 0, failed: 0 }, true]);
+        expect(remarks).to.contain(words);
+        expect(remarks).to.not.contain(server.url);
+        for (const address of addresses) expect(await verifiedOf(address)).to.equal(null);
+        expect(server.calls.filter((call) => call.includes("/similarity/"))).to.have.length(3);
+      });
+    }
   });
 });

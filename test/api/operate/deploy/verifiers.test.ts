@@ -8,7 +8,7 @@ import {
   verifiersOf,
 } from "../../../../api/operate/deploy/verifiers.ts";
 import { rejectionOf } from "../../../support/rejection.ts";
-import { type Answer, type Asked, VerifierServer } from "../verification/support/verifier-server.ts";
+import { type Answer, type Asked, VerifierServer } from "./verifier-server.ts";
 
 const QUICK = { ...PATIENCE, timeout: 5_000, firstWait: 1, poll: 1, polls: 5 };
 const SOURCE: DeployedSource = {
@@ -144,7 +144,7 @@ describe("verifiers", () => {
 
     it("says why it refuses, and that it knows a contract already", async () => {
       answer = () => said("0", "Invalid API Key");
-      expect(await verify("Etherscan")).to.deep.equal({ verified: false, words: "Invalid API Key" });
+      expect(await failureOf(verify("Etherscan"))).to.equal("Etherscan: Invalid API Key");
       answer = ({ method }) => (method === "POST" ? said("1", "g") : said("0", "Fail - Unable to verify"));
       expect(await verify("Etherscan")).to.deep.equal({ verified: false, words: "Fail - Unable to verify" });
       answer = () => said("0", "Contract source code already verified");

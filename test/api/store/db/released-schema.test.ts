@@ -4,7 +4,6 @@ import packageJson from "../../../../package.json" with { type: "json" };
 import { readQuotaUses } from "../../../../api/store/apps/quotas.ts";
 import { openDatabase } from "../../../../api/store/db/database.ts";
 import { MIGRATIONS } from "../../../../api/store/db/migrate.ts";
-import { dueVerifications } from "../../../../api/store/listings/verifications.ts";
 import { createTestDatabase, type DatabasePlace } from "../../../support/database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { rawSql, tablesOf } from "../../../support/raw-sql.ts";
@@ -95,19 +94,6 @@ for (const released of Released.all()) {
         await appliedTo(place.url),
         "The fixture of this version is older than its schema: run `npm run fixtures:upgrade`.",
       ).to.include.members(Object.keys(MIGRATIONS).filter((name) => name.includes(`-v${version}-`)));
-    });
-
-    it("has collections that a verifier is asked about, once one is set", async () => {
-      const database = await openDatabase(place.url);
-      try {
-        const listed = database.read.selectFrom("collections").select("address").where("listed", "=", 1);
-        const addresses = (await listed.orderBy("address").execute()).map(({ address }) => address);
-        const due = await dueVerifications(database.read, Date.now(), 1_000);
-        expect(addresses).to.have.length.greaterThan(0);
-        expect(due.map(({ address }) => address).sort()).to.deep.equal(addresses.sort());
-      } finally {
-        await database.close();
-      }
     });
 
     it("has exactly the tables that its migrations create today", async () => {

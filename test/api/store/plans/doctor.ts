@@ -7,13 +7,7 @@ import {
   unsignedRequests,
 } from "../../../../api/store/doctor/numbers.ts";
 import { sealedSample, walletSample } from "../../../../api/store/doctor/sealed.ts";
-import {
-  countDeliveries,
-  databaseBytes,
-  newestVerifications,
-  oldestUnsent,
-  readPipeline,
-} from "../../../../api/store/doctor/pipeline.ts";
+import { countDeliveries, databaseBytes, oldestUnsent, readPipeline } from "../../../../api/store/doctor/pipeline.ts";
 import { recentBatchGas, spentSince } from "../../../../api/store/sending/spent.ts";
 import { firstPages, NOW, type Tour } from "./tour.ts";
 
@@ -25,7 +19,6 @@ export async function runDoctor({ read }: Tour): Promise<void> {
   await stillUnsigned(read, []);
   await stillUnsigned(read, ["request-1", "request-2"]);
   await firstParked(read, 10);
-  await newestVerifications(read, 10);
   await sealedSample(read, 10);
   await walletSample(read, 10);
   await readPipeline(read, NOW);

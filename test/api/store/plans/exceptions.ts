@@ -70,11 +70,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "once, when a database of an earlier version is migrated",
   },
   {
-    statement: /insert into verifications .* from collections where listed = 1/,
-    liberties: ["scan", "slow"],
-    because: "once, when a database of an earlier version is migrated",
-  },
-  {
     statement: /select "seq", "address", "type" from "collections" where "seq" > \?/,
     liberties: ["slow"],
     because: "the indexer reads all collections when it starts, and later only new ones",

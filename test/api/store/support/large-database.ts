@@ -111,8 +111,6 @@ const STATEMENTS = [
                            service_may_mint, service_is_steward, metadata_frozen, listed, block_number, created_at)
    select 'collection-' || (i - 1), '${BUSY.app}', 'request-' || i, case i when 2 then 'ERC1155' else 'ERC721' end, 'hosted', 0,
           'c', 'c', 0, 0, 'owner', '{}', 1, 1, 0, 1, 1, 1 from n`,
-  `insert into verifications (address, state, due_at, tries, tried_at)
-   select address, case seq % 3 when 0 then 'failed' when 1 then 'verified' else 'waiting' end, 0, 0, seq from collections`,
   `${N} insert into foreign_contracts (address, type, state, due_at, failures, quarantines, window_from, window_logs, created_at)
    select 'foreign-' || i, 'ERC721', 'followed', null, 0, 0, 0, 0, 1 from n`,
   `${N} insert into contract_follows (app_id, address, followed_from, created_at)

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 
-import { type Listening, listenOnLoopback } from "../../../../../scripts/scene/loopback.ts";
+import { type Listening, listenOnLoopback } from "../../../../scripts/scene/loopback.ts";
 
 export interface Asked {
   method: string;
