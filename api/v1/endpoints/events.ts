@@ -8,7 +8,7 @@ import { type event, eventsFeed, eventsQuery, writePosition } from "../schemas/e
 import { streamPage } from "../streams/event-streams.ts";
 import { openEventStream } from "../streams/open-stream.ts";
 
-const streamExample = `retry: 1000\nid: ${writePosition(6)}\n\n${streamPage([{ position: 7, body: eventExample }]).bytes.toString()}`;
+const streamExample = `retry: 1000\nid: ${writePosition(6)}\n\n${streamPage([{ position: 7, body: eventExample }]).toString()}`;
 
 export const listEvents = defineEndpoint({
   method: "get",
