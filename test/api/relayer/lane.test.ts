@@ -1,13 +1,17 @@
 import { randomBytes } from "node:crypto";
 import { expect } from "chai";
-import type { JsonRpcSigner } from "ethers";
+import { type JsonRpcSigner, Wallet } from "ethers";
 
 import { abi } from "../../../api/chain/abi.ts";
 import type { Command } from "../../../api/domain/command.ts";
 import { batchGas, BatchSlots, itemGas } from "../../../api/relayer/gas.ts";
 import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
 import { insertRequest } from "../../../api/store/requests/requests.ts";
+import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { poison } from "../../../scripts/scene/poison.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
+import { eventually } from "../../support/eventually.ts";
+import { parkedIds } from "../../support/poison.ts";
 import { useService } from "../../support/use-service.ts";
 import { creation } from "../support/rows.ts";
 
@@ -42,7 +46,7 @@ describe("Lane", () => {
   describe("given requests that cannot be encoded as a contract call", () => {
     it("fails each of them with a reason, and sends the others at once", async () => {
       const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
-      const poison = await Promise.all([
+      const unencodable = await Promise.all([
         smuggle(creation({ name: "x".repeat(70_000) })),
         smuggle(creation({ name: "\ud800" })),
         smuggle(creation({ maxSupply: 2 ** 70 })),
@@ -59,12 +63,27 @@ describe("Lane", () => {
       ]);
       const good = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
       expect((await api.settled(good)).status).to.equal("completed");
-      const failed = await Promise.all(poison.map((id) => api.settled(id)));
+      const failed = await Promise.all(unencodable.map((id) => api.settled(id)));
       expect(failed.map(({ status, error_code: code, transaction_hash: hash }) => [status, code, hash])).to.deep.equal(
         Array(4).fill(["failed", "execution_reverted", null]),
       );
       expect(failed[0]?.errors?.[0]?.message).to.match(/^Name, symbol and URIs need \d+ bytes together/);
       expect(failed[3]?.errors?.[0]?.message).to.equal("The request cannot be encoded as a contract call.");
+    });
+  });
+
+  describe("given a batch that cannot be committed", () => {
+    it("sends nothing of it to the chain", async () => {
+      const { database } = moneta.service;
+      const collection = await api.collection({ type: "ERC721" });
+      const to = Wallet.createRandom().address;
+      const when = `new.command like '%${to}%' and new.status = 'processing'`;
+      const cure = await poison(database, { table: "requests", event: "update", when });
+      const id = await api.accept("/v1/nfts", { collection_address: collection, to_address: to });
+      await eventually(async () => ((await parkedIds(database, "request")).includes(id) ? true : undefined));
+      const contract = ERC721Collection__factory.connect(collection, moneta.provider);
+      expect(await contract.totalMinted()).to.equal(0n);
+      await cure();
     });
   });
 

@@ -108,6 +108,16 @@ describe("CallSlots", () => {
     await expectStarted(["busy-1", "busy-3"]);
   });
 
+  it("gives the place of a call that was closed to another", async () => {
+    for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp; asked++) ask("busy");
+    for (let asked = 0; asked <= WAITING_BATCHES.ofApp; asked++) {
+      const response = new EventEmitter();
+      const gone = slots.take("busy", response).catch((error: unknown) => error);
+      response.emit("close");
+      expect(await gone).to.have.property("errorCode", "request_timeout");
+    }
+  });
+
   it("does not listen to the response of a call that has begun", async () => {
     const free = ask("busy");
     const response = new EventEmitter();

@@ -9,7 +9,7 @@ import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts"
 import { apply, startAtBlock } from "../../support/blocks.ts";
 import { addWalletRow, follow } from "../../support/follow.ts";
 import { useLedger } from "../../support/ledger.ts";
-import { addCollection, APP, entryOf } from "../../support/rows.ts";
+import { addCollection, addRequest, APP, entryOf, mintOf } from "../../support/rows.ts";
 
 const PAGE = { limit: 30, offset: 0, after: null };
 
@@ -138,5 +138,22 @@ describe("whether items of lists are final", () => {
     expect(await held()).to.deep.equal(["1 false"]);
     await confirm(8, 8);
     expect(await held()).to.deep.equal(["1 true"]);
+  });
+
+  it("decides whether the next holder of a token sees its unlockable content", async () => {
+    const contract = await addCollection(database);
+    const { id } = await addRequest(database, mintOf(contract, alice));
+    await block(1, contract, "ERC721", [{ from: null, to: alice }], 1);
+    await database.write(async (trx) => {
+      await trx.updateTable("requests").set({ unlockable: "sealed" }).where("id", "=", id).execute();
+      await trx.updateTable("nfts").set({ request_id: id }).where("contract", "=", contract).execute();
+    });
+    const seenBy = async (owner: string) =>
+      (await listContents(database.read, owner, null, PAGE)).items.map(({ unlockable }) => unlockable);
+    expect(await seenBy(alice)).to.deep.equal(["sealed"]);
+    await block(2, contract, "ERC721", [{ from: alice, to: bob }], 1);
+    expect([await seenBy(alice), await seenBy(bob)]).to.deep.equal([[], [null]]);
+    await confirm(2, 2);
+    expect(await seenBy(bob)).to.deep.equal(["sealed"]);
   });
 });
