@@ -9,7 +9,6 @@ import {
   beginCollection,
   confirmCollection,
   doomedObjects,
-  dropCollection,
   endCollections,
   findBlock,
   forgetObjects,
@@ -19,7 +18,7 @@ import {
   quarantinedBlocks,
   recordBlock,
   removeConfirmed,
-  restoreBlocks,
+  restoreBlock,
   touchBlock,
 } from "../../store/media/blocks.ts";
 import type { BlockFiles } from "../block-files.ts";
@@ -62,13 +61,8 @@ class IndexedQuarantine implements Quarantine {
     const { database, now } = this.#deps;
     const limit = Math.min(before, now()) - CLOCK_DIFFERENCE;
     const collection = { store: this.#store, id: this.#id };
-    const begin = !this.#begun;
     const moved = await database.write(async (trx) => {
-      if (begin) {
-        // One collection at a time: a second one ends the first.
-        await endCollections(trx, this.#store);
-        await beginCollection(trx, this.#store, this.#id);
-      }
+      if (!this.#begun) await beginCollection(trx, this.#store, this.#id);
       return quarantineBlocks(trx, collection, cids.map(canonicalCid), limit);
     });
     this.#begun = true;
@@ -76,18 +70,12 @@ class IndexedQuarantine implements Quarantine {
     return moved.map((cid) => CID.parse(cid));
   }
 
-  async restore(cid: CID): Promise<boolean> {
-    const restored = await this.#deps.database.write((trx) =>
-      restoreBlocks(trx, this.#store, this.#id, canonicalCid(cid)),
-    );
-    return restored > 0;
+  restore(cid: CID): Promise<boolean> {
+    return this.#deps.database.write((trx) => restoreBlock(trx, this.#store, this.#id, canonicalCid(cid)));
   }
 
   restoreAll(): Promise<number> {
-    return this.#deps.database.write(async (trx) => {
-      await dropCollection(trx, this.#store, this.#id);
-      return restoreBlocks(trx, this.#store, this.#id, null);
-    });
+    return this.#deps.database.write((trx) => endCollections(trx, this.#store, this.#id));
   }
 
   async all(): Promise<CID[]> {

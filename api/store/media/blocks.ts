@@ -151,21 +151,19 @@ export async function forgetObjects(trx: Trx, store: string, objects: readonly s
      where store = ${store} and doomed = 1 and object in ${textSet(trx, objects)}`.execute(trx);
 }
 
-/** Ends every other garbage collection of the store, and restores its blocks. @returns how many blocks. */
-export async function endCollections(trx: Trx, store: string): Promise<number> {
-  await trx.deleteFrom("media_collections").where("store", "=", store).execute();
-  const restored = await trx
-    .updateTable("media_blocks")
-    .set({ quarantine: null })
-    .where("store", "=", store)
-    .where("quarantine", "is not", null)
-    .where("quarantine", "<>", REMOVED)
-    .executeTakeFirst();
+/** Ends a garbage collection of the store, or all of them, and restores their blocks. @returns how many blocks. */
+export async function endCollections(trx: Trx, store: string, id: string | null = null): Promise<number> {
+  const collections = trx.deleteFrom("media_collections").where("store", "=", store);
+  await (id === null ? collections : collections.where("id", "=", id)).execute();
+  const blocks = trx.updateTable("media_blocks").set({ quarantine: null }).where("store", "=", store);
+  const theirs = blocks.where("quarantine", "is not", null).where("quarantine", "<>", REMOVED);
+  const restored = await (id === null ? theirs : blocks.where("quarantine", "=", id)).executeTakeFirst();
   return Number(restored.numUpdatedRows);
 }
 
-/** Begins a collection. It ends another one that begins at the same time. */
+/** Begins a collection, and ends any other: one at a time. */
 export async function beginCollection(trx: Trx, store: string, id: string): Promise<void> {
+  await endCollections(trx, store);
   await trx
     .insertInto("media_collections")
     .values({ store, id })
@@ -204,20 +202,11 @@ export async function quarantinedBlocks(db: Db, store: string, id: string): Prom
   return (await search.execute()).map(({ cid }) => cid);
 }
 
-/** Restores one block, or all of the collection. @returns how many. */
-export async function restoreBlocks(trx: Trx, store: string, id: string, cid: string | null): Promise<number> {
-  const all = trx
-    .updateTable("media_blocks")
-    .set({ quarantine: null })
-    .where("store", "=", store)
-    .where("quarantine", "=", id);
-  const restored = await (cid === null ? all : all.where("cid", "=", cid)).executeTakeFirst();
-  return Number(restored.numUpdatedRows);
-}
-
-/** Ends a collection without removing anything. */
-export async function dropCollection(trx: Trx, store: string, id: string): Promise<void> {
-  await trx.deleteFrom("media_collections").where("store", "=", store).where("id", "=", id).execute();
+/** Restores a block of the collection. @returns false when it is not in its quarantine. */
+export async function restoreBlock(trx: Trx, store: string, id: string, cid: string): Promise<boolean> {
+  const block = trx.updateTable("media_blocks").set({ quarantine: null }).where("store", "=", store);
+  const restored = await block.where("quarantine", "=", id).where("cid", "=", cid).executeTakeFirst();
+  return restored.numUpdatedRows > 0n;
 }
 
 /** Makes the removal of all quarantined blocks final. @returns false when another process has ended the collection. */
@@ -225,7 +214,7 @@ export async function confirmCollection(trx: Trx, store: string, id: string): Pr
   if (!(await isRunning(trx, store, id))) return false;
   const blocks = trx.updateTable("media_blocks").set({ quarantine: REMOVED }).where("store", "=", store);
   await blocks.where("quarantine", "=", id).execute();
-  await dropCollection(trx, store, id);
+  await trx.deleteFrom("media_collections").where("store", "=", store).where("id", "=", id).execute();
   return true;
 }
 

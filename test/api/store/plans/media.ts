@@ -34,7 +34,6 @@ import {
   confirmCollection,
   deleteBytes,
   doomedObjects,
-  dropCollection,
   endCollections,
   findBlock,
   forgetObjects,
@@ -46,7 +45,7 @@ import {
   readBytes,
   recordBlock,
   removeConfirmed,
-  restoreBlocks,
+  restoreBlock,
   touchBlock,
 } from "../../../../api/store/media/blocks.ts";
 import {
@@ -139,11 +138,10 @@ async function blocks({ read, write }: Tour): Promise<void> {
   await write((trx) => beginCollection(trx, store, collection.id));
   await write((trx) => quarantineBlocks(trx, collection, ["block", "other"], NOW + 1));
   await quarantinedBlocks(read, store, collection.id);
-  await write((trx) => restoreBlocks(trx, store, collection.id, "other"));
+  await write((trx) => restoreBlock(trx, store, collection.id, "other"));
   await write((trx) => confirmCollection(trx, store, collection.id));
   await write((trx) => removeConfirmed(trx, store, 100, NOW));
-  await write((trx) => restoreBlocks(trx, store, collection.id, null));
-  await write((trx) => dropCollection(trx, store, collection.id));
+  await write((trx) => endCollections(trx, store, collection.id));
   await write((trx) => giveUpUploads(trx, store, NOW));
   const doomed = await doomedObjects(read, store);
   await write((trx) => deleteBytes(trx, doomed));
