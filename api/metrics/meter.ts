@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
-import { Registry } from "prom-client";
+import { type Histogram, Registry } from "prom-client";
 
 import type { Condition } from "../domain/conditions.ts";
 import { type Metrics, UNTRACED } from "../shared/metrics.ts";
@@ -39,16 +39,16 @@ function createMeasured(registry: Registry): Metrics {
   const requests = counter(registry, METRICS.requests);
   const sent = histogram(registry, METRICS.requestSent);
   const settled = histogram(registry, METRICS.requestSettled);
-  const items = histogram(registry, METRICS.batchItems);
-  const gas = histogram(registry, METRICS.batchGas);
-  const reorgs = histogram(registry, METRICS.reorgDepth);
+  const rpc = histogram(registry, METRICS.rpc);
   const webhooks = counter(registry, METRICS.webhookAttempts);
   const media = histogram(registry, METRICS.media);
   const http = histogram(registry, METRICS.http);
   const database = histogram(registry, METRICS.database);
   const pruned = counter(registry, METRICS.prunedRows);
-  const collectedBlocks = counter(registry, METRICS.collectedBlocks);
-  const collectedBytes = counter(registry, METRICS.collectedBytes);
+  const blocks = counter(registry, METRICS.collectedBlocks);
+  const bytes = counter(registry, METRICS.collectedBytes);
+  const streams = gauge(registry, METRICS.eventStreams);
+  const streamed = counter(registry, METRICS.streamedEvents);
   return {
     requests: (changes) => {
       for (const { type, status, errorCode, seconds } of changes) {
@@ -59,15 +59,13 @@ function createMeasured(registry: Registry): Metrics {
         if (status === "completed" || status === "failed") settled.observe({ type }, age);
       }
     },
-    batch: (count) => {
-      items.observe(count);
+    batch: observer(histogram(registry, METRICS.batchItems)),
+    batchGas: observer(histogram(registry, METRICS.batchGas)),
+    reorg: observer(histogram(registry, METRICS.reorgDepth)),
+    rpc: (method, outcome, seconds) => {
+      rpc.observe({ method, outcome }, seconds);
     },
-    batchGas: (used) => {
-      gas.observe(used);
-    },
-    reorg: (depth) => {
-      reorgs.observe(depth);
-    },
+    receipts: receiptConditions(registry),
     webhook: (outcome) => {
       webhooks.inc({ outcome });
     },
@@ -80,49 +78,38 @@ function createMeasured(registry: Registry): Metrics {
     database: (operation, seconds) => {
       database.observe({ operation }, seconds);
     },
-    pruned: (kind, rows) => {
-      pruned.inc({ kind }, rows);
-    },
-    collected: (blocks, bytes) => {
-      collectedBlocks.inc(blocks);
-      collectedBytes.inc(bytes);
-    },
-    ...measuredNodes(registry),
-    ...measuredStreams(registry),
-    ...UNTRACED,
-  };
-}
-
-function measuredNodes(registry: Registry): Pick<Metrics, "rpc" | "receipts"> {
-  const rpc = histogram(registry, METRICS.rpc);
-  const conditions = gauge(registry, METRICS.condition);
-  const set = (condition: Condition, holds: boolean) => {
-    conditions.set({ condition }, Number(holds));
-  };
-  // `/metrics` adds the values of the threads: only the one that follows the chain finds these out.
-  for (const condition of ["receipts_differ", "receipts_unproven"] as const) set(condition, false);
-  return {
-    rpc: (method, outcome, seconds) => {
-      rpc.observe({ method, outcome }, seconds);
-    },
-    receipts: ({ differ, unproven }) => {
-      set("receipts_differ", differ);
-      set("receipts_unproven", unproven);
-    },
-  };
-}
-
-function measuredStreams(registry: Registry): Pick<Metrics, "streams" | "streamed"> {
-  const streams = gauge(registry, METRICS.eventStreams);
-  const streamed = counter(registry, METRICS.streamedEvents);
-  return {
     streams: (open) => {
       streams.set(open);
     },
     streamed: (events) => {
       streamed.inc(events);
     },
+    pruned: (kind, rows) => {
+      pruned.inc({ kind }, rows);
+    },
+    collected: (removed, removedBytes) => {
+      blocks.inc(removed);
+      bytes.inc(removedBytes);
+    },
+    ...UNTRACED,
   };
+}
+
+function observer(metric: Histogram): (value: number) => void {
+  return (value) => {
+    metric.observe(value);
+  };
+}
+
+/** `/metrics` adds the values of the threads: only the thread that follows the chain finds these conditions out. */
+function receiptConditions(registry: Registry): Metrics["receipts"] {
+  const conditions = gauge(registry, METRICS.condition);
+  const report: Metrics["receipts"] = ({ differ, unproven }) => {
+    conditions.set({ condition: "receipts_differ" satisfies Condition }, Number(differ));
+    conditions.set({ condition: "receipts_unproven" satisfies Condition }, Number(unproven));
+  };
+  report({ differ: false, unproven: false });
+  return report;
 }
 
 /** Milliseconds between two samples. A loop without delay is sampled this often, so it is subtracted. */
