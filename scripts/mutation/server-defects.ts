@@ -85,17 +85,17 @@ export const SERVER_DEFECTS: readonly Defect[] = [
   {
     name: "ready-on-wrong-chain",
     promise: "A process whose node serves another chain says that it is not ready.",
-    file: "api/context/roles/api.ts",
+    file: "api/checks/readiness.ts",
     find: 'chain: ["wrong_chain"],',
     replace: "chain: [],",
-    tests: ["test/api/context/readiness.test.ts"],
+    tests: ["test/api/checks/readiness.test.ts"],
   },
   {
     name: "doctor-misses-a-check",
     promise: "The doctor names each fault of an installation, also a seed that did not make the wallets.",
-    file: "api/operate/doctor/examine.ts",
-    find: "  seed,\n",
-    replace: "",
+    file: "api/checks/examine.ts",
+    find: "contracts, seed, sealed]",
+    replace: "contracts, sealed]",
     tests: ["test/api/cli/doctor.test.ts"],
   },
   {
