@@ -79,7 +79,7 @@ export default defineConfig({
       quick: { ...compiler, settings: { ...settings, viaIR: false, optimizer: { enabled: true, runs: 200 } } },
     },
   },
-  // The short form. `npm run test:invariants` runs the long form.
+  // The short form. `npm run test:contracts -- --invariants` runs the long form.
   test: { solidity: { fuzz: { runs: 100 }, invariant: { runs: 12, depth: 60 } } },
   typechain: { outDir: "./types/ethers-contracts" },
   // The blocks of a chain that a local node continues were made under these rules.

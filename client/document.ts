@@ -1,4 +1,4 @@
-// Written by `npm run client` from the published document (GET /openapi.json): do not edit.
+// Written by `npm run update -- client` from the published document (GET /openapi.json): do not edit.
 
 type Absent<Key extends string> = { [Name in Key]?: never };
 type Place = "query" | "header" | "path" | "cookie";

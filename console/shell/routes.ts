@@ -13,7 +13,7 @@
  *    `safeLink` (service/links.ts), pictures through `<Picture>`. Never set innerHTML. The content security policy forbids
  *    inline scripts and style attributes in HTML; `style={{...}}` in JSX works.
  * 5. Styles: classes of styles/*.css; add `styles/<name>.css` and import it in styles/main.css. Use its variables, no new colours.
- * 6. Test it in test/console/<name>.test.ts. Then run `npm run console:update` and commit console/built.
+ * 6. Test it in test/console/<name>.test.ts. Then run `npm run update -- console` and commit console/built.
  */
 import { HomeScreen } from "../screens/home.tsx";
 import { currentApp, isOperator, mayUse } from "../service/session.ts";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { parseArgs } from "node:util";
 
-import { type Databases, sqliteFiles, startPostgres } from "../scene/databases.ts";
+import { type Databases, sqliteFiles, startPostgres } from "../postgres/databases.ts";
 import { markdownTable } from "../docs/markdown.ts";
 import { ROOT } from "../scene/program.ts";
 import { type Attack, ATTACKS } from "./attacks.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 
-import type { Databases } from "../scene/databases.ts";
+import type { Databases } from "../postgres/databases.ts";
 import { residentOf, resetPeak } from "../scene/resident.ts";
 import { callFrom, OpenCallers, type RawAnswer, type RawCall } from "../scene/callers.ts";
 import { NodeProcess } from "../scene/node.ts";

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 
-import { sqliteFiles, startPostgres } from "../scene/databases.ts";
+import { sqliteFiles, startPostgres } from "../postgres/databases.ts";
 import { ROOT } from "../scene/program.ts";
 import { catchUp } from "./catch-up.ts";
 import { listing } from "./listing.ts";

@@ -1,4 +1,4 @@
-import type { Databases } from "../scene/databases.ts";
+import type { Databases } from "../postgres/databases.ts";
 
 /** What a scenario is measured with. */
 export interface Lab {

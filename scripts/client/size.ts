@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 
 import { build } from "esbuild";
 
-/** Most bytes of the client. `npm run docs:update` writes them into client/README.md. */
+/** Most bytes of the client. `npm run update -- docs` writes them into client/README.md. */
 export const SIZE_LIMITS = { packed: 120_000, browser: 10_000 };
 
 export interface ClientSize {

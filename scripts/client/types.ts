@@ -6,7 +6,8 @@ import { parseSettings } from "../../api/config/settings.ts";
 import { type ApiDocument, apiDocument } from "../../api/v1/openapi/document.ts";
 import { SHORT_TYPES, shorter } from "./shorter.ts";
 
-const HEAD = "// Written by `npm run client` from the published document (GET /openapi.json): do not edit.\n\n";
+const HEAD =
+  "// Written by `npm run update -- client` from the published document (GET /openapi.json): do not edit.\n\n";
 const KEY = "#/components/parameters/IdempotencyKey";
 const FILE = new URL("../../client/document.ts", import.meta.url);
 

@@ -5,7 +5,7 @@ import { contentsOf } from "../scene/committed-files.ts";
 import { BUILT, bundle, compareWithSources } from "./bundle.ts";
 
 /**
- * `npm run console:update` checks the types of the console and writes console/built. `npm run console:check` builds into
+ * `npm run update -- console` checks the types of the console and writes console/built. `npm run update -- console --check` builds into
  * a temporary folder and fails unless console/built has exactly these bytes. Both fail when the scripts are too large.
  */
 
@@ -25,7 +25,7 @@ async function run(check: boolean): Promise<boolean> {
     const problems = await compareWithSources();
     for (const problem of problems) console.error(`console/built/${problem}`);
     if (problems.length > 0) {
-      console.error("console/built does not match the sources. Run `npm run console:update` and commit it.");
+      console.error("console/built does not match the sources. Run `npm run update -- console` and commit it.");
       return false;
     }
     console.log("console/built matches the sources, byte by byte.");

@@ -11,7 +11,7 @@ import { launchBrowser } from "./launch-browser.ts";
 import { waitUntil } from "./wait-until.ts";
 
 /**
- * `npm run console:screenshots`: starts a local chain and the service as `npm start` does, with the tour's tokens, and writes
+ * `npm run update -- screenshots`: starts a local chain and the service as `npm start` does, with the tour's tokens, and writes
  * docs/images/console/*.png. Look at each picture before you commit it.
  */
 

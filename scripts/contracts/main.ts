@@ -7,7 +7,7 @@ import { BUILD_OUTPUT, builtFiles, GENERATED, updateGenerated } from "./generate
 import { differingContracts, standardInputOf } from "./standard-input.ts";
 
 /**
- * `npm run contracts:update` compiles the contracts and writes contracts/generated. `npm run contracts:check` compiles them
+ * `npm run update -- contracts` compiles the contracts and writes contracts/generated. `npm run update -- contracts --check` compiles them
  * and fails unless contracts/generated has exactly these bytes, so that what is deployed is what was reviewed.
  */
 
@@ -25,7 +25,8 @@ if (check) {
   const problems = await differences(built, GENERATED, "generated");
   for (const problem of problems) console.error(`contracts/generated/${problem}`);
   if (problems.length === 0) console.log("contracts/generated matches the sources, byte by byte.");
-  else console.error("contracts/generated does not match the sources. Run `npm run contracts:update` and commit it.");
+  else
+    console.error("contracts/generated does not match the sources. Run `npm run update -- contracts` and commit it.");
   process.exitCode = problems.length === 0 ? 0 : 1;
 } else {
   console.log("Compiling what verifiers get by itself: it must give the same bytecode.");

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path";
 
 import { linesOfProbe, renderProbes, wrapConditions, type Condition } from "./branch-probes.ts";
 
-// `npm run test:coverage` measures line and branch coverage of the contracts by the Mocha tests, and fails below 100 %.
+// `npm run test:contracts -- --coverage` measures line and branch coverage of the contracts by the Mocha tests, and fails below 100 %.
 // Hardhat measures statements only. For branches, the tests run against a copy of the contracts in which every condition is
 // wrapped in a probe.
 

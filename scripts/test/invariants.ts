@@ -5,7 +5,7 @@ import { z } from "zod";
 
 import { quickBuild } from "./quick-build.ts";
 
-// `npm run test:invariants` runs the Solidity fuzz tests and invariants in their long form. `npx hardhat test` runs the short
+// `npm run test:contracts -- --invariants` runs the Solidity fuzz tests and invariants in their long form. `npx hardhat test` runs the short
 // form, which is set in hardhat.config.ts. With `--seconds N`, each of these tests ends after N seconds with what it has
 // done by then, and the last lines say how much that was. With `--quick`, on contracts that are compiled quickly, as in `npm test`.
 

@@ -12,7 +12,7 @@ import { countsOf, fileLines, type Result, summary } from "./report.ts";
 
 /**
  * `npm test [-- NAME ...]` runs all tests of the short tier, or those of the named folders and files below `test`.
- * `npm run test:long [-- NAME ...]` runs the long tier. `npm run test:pgbouncer [-- NAME ...]` runs what is on PostgreSQL through
+ * `npm run test:long [-- NAME ...]` runs the long tier. `npm test -- --pgbouncer [NAME ...]` runs what is on PostgreSQL through
  * PgBouncer. The last line is `N passed, N failed[, N skipped]`.
  */
 

@@ -15,7 +15,7 @@ import { World, SEED_PHRASE, SETTINGS } from "./world.ts";
 import { leaveUnderWay, type Unfinished } from "./under-way.ts";
 
 /*
- * `npm run fixtures:upgrade`: makes the databases, and the chains that belong to them, from which the tests of later versions
+ * `npm run update -- fixtures`: makes the databases, and the chains that belong to them, from which the tests of later versions
  * upgrade. Run it once, when a version is finished. What a released version has left never changes.
  */
 

@@ -26,7 +26,7 @@ describe("the typed client", () => {
     return (await answerOf(client.POST("/v1/nfts", { body }))).request_id;
   };
 
-  it("has the types of the current document (if not, run `npm run client`)", async () => {
+  it("has the types of the current document (if not, run `npm run update -- client`)", async () => {
     const committed = readFileSync(new URL("../../client/document.ts", import.meta.url), "utf8");
     expect(committed === (await clientTypes())).to.equal(true);
   });

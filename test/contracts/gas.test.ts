@@ -11,7 +11,7 @@ import { IS_LONG } from "./support/runs.ts";
 const SNAPSHOT = new URL("./gas/snapshot.json", import.meta.url);
 const DOCUMENT = new URL("../../docs/contracts.md", import.meta.url);
 
-/** `npm run gas:update`. */
+/** `npm run update -- gas`. */
 const UPDATES = process.env["UPDATE_GAS"] === "1";
 /** A measurement takes seconds. The short form of the tests has that of Prague alone. */
 const ALL_FORKS = IS_LONG || UPDATES;
@@ -43,7 +43,7 @@ describe("Gas", () => {
     await writeFile(DOCUMENT, replaceTables(await readFile(DOCUMENT, "utf8"), rows));
   });
 
-  it("equals the snapshot exactly (after an intended change, run npm run gas:update)", async () => {
+  it("equals the snapshot exactly (after an intended change, run npm run update -- gas)", async () => {
     const snapshot = mapRows(await readSnapshot(), ({ amsterdam: _, ...row }): Figures => row);
     expect(prague).to.deep.equal(snapshot);
   });

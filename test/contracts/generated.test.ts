@@ -13,7 +13,7 @@ describe("contracts/generated", () => {
     if (hre.globalOptions.coverage) this.skip();
   });
 
-  it("equals the compiled sources, byte by byte (after a change of a contract, run npm run contracts:update)", async () => {
+  it("equals the compiled sources, byte by byte (after a change of a contract, run npm run update -- contracts)", async () => {
     const { artifacts } = hre.config.paths;
     const texts = {
       standardInput: await standardInputOf(artifacts),

@@ -35,6 +35,29 @@ describe("the documentation", () => {
   }
 });
 
+describe("the npm scripts", () => {
+  const scripts = Object.keys(packageJson.scripts).filter((name) => name !== "postinstall");
+
+  it("are explained in CONTRIBUTING.md, in their order", async () => {
+    const text = await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8");
+    const rows = [...text.matchAll(/^\| `npm (?:run )?([\w:]+)` +\| /gm)].map(([, name]) => name);
+    expect(rows.filter((name) => name !== "ci")).to.deep.equal(scripts);
+  });
+
+  it("exist, when a document, a comment or a message names them", async () => {
+    const files = globSync(["*.md", "{client,docs,ops,examples,api,console,scripts,test}/**/*.{md,ts,mjs,yaml}"], {
+      cwd: ROOT,
+      exclude: ["**/node_modules/**", "CHANGELOG.md", "test/fixtures/**"],
+    });
+    for (const file of files) {
+      const text = await readFile(join(ROOT, file), "utf8");
+      for (const [, name] of text.matchAll(/\bnpm run (?:--silent )?([a-z]+(?::[a-z]+)*)/g)) {
+        expect(scripts, file).to.include(name);
+      }
+    }
+  });
+});
+
 describe("the version", () => {
   /** How files name the packages and the image of this version. */
   const NAMES =
@@ -66,7 +89,7 @@ describe("the version", () => {
 
 describe("the tables that the code generates", () => {
   for (const file of documentsWithTables()) {
-    it(`are up to date in ${file} (after a change of the code, run npm run docs:update)`, async () => {
+    it(`are up to date in ${file} (after a change of the code, run npm run update -- docs)`, async () => {
       const present = await readFile(join(ROOT, file), "utf8");
       expect(withTables(file, present)).to.equal(present);
     });

@@ -14,7 +14,7 @@ import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
 import { type Clone, type DeployedSource, type Verifier, VerifierFailed } from "./verifiers.ts";
 
-/** What the committed bytecode was compiled from. `npm run contracts:update` writes it. */
+/** What the committed bytecode was compiled from. `npm run update -- contracts` writes it. */
 const STANDARD_INPUT = new URL("../../../contracts/generated/standard-input.json", import.meta.url);
 
 const standardInput = z.object({ compiler: z.string(), input: z.object({}).loose() });

@@ -28,7 +28,7 @@ const POLICY = [
 /** Where the page finds the beginning of commands. */
 const CLI = '<meta name="moneta-cli" content="" />';
 
-/** `/console/`: the web page of the service. `npm run console:update` builds its files. */
+/** `/console/`: the web page of the service. `npm run update -- console` builds its files. */
 export function consolePages(deps: Pick<HttpDeps, "localCli">): Router {
   const router = Router();
   const page = consoleHtml(deps);

@@ -1,7 +1,7 @@
 /**
  * How much the tests with random or many inputs do. `npm test` and `npx hardhat test` take the short form, which finds what is
- * wrong in general. `npm run test:contracts:long` sets TEST_RUNS=long: more random inputs, smaller steps, and the hard
- * forks whose gas the snapshot has beside that of Prague. The Solidity tests have `npm run test:invariants`.
+ * wrong in general. `npm run test:contracts -- --long` sets TEST_RUNS=long: more random inputs, smaller steps, and the hard
+ * forks whose gas the snapshot has beside that of Prague. The Solidity tests have `npm run test:contracts -- --invariants`.
  */
 export const IS_LONG = process.env["TEST_RUNS"] === "long";
 

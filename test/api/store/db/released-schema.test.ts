@@ -92,7 +92,7 @@ for (const released of Released.all()) {
     ofThis("has every migration of this version", async () => {
       expect(
         await appliedTo(place.url),
-        "The fixture of this version is older than its schema: run `npm run fixtures:upgrade`.",
+        "The fixture of this version is older than its schema: run `npm run update -- fixtures`.",
       ).to.include.members(Object.keys(MIGRATIONS).filter((name) => name.includes(`-v${version}-`)));
     });
 

@@ -1,5 +1,5 @@
-import { PostgresServer } from "../postgres/server.ts";
-import { sqliteUrl } from "./scene.ts";
+import { PostgresServer } from "./server.ts";
+import { sqliteUrl } from "../scene/scene.ts";
 
 /** Where the measured services keep their data. */
 export interface Databases {
