@@ -59,7 +59,7 @@ interface AcceptSettings {
  * Decides calls that arrive together, in one transaction. Create one per process and database.
  *
  * The calls that wait are bounded in number and in time, and the apps take turns, so the calls of one app do not keep those of
- * the others waiting. Their bytes are bounded as bodies of calls in progress (`OpenBodies`).
+ * the others waiting. Their bytes are bounded as bodies of calls in progress (`HeldBytes`).
  */
 export class AcceptQueue {
   readonly #database: Database;

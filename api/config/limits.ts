@@ -139,23 +139,11 @@ export const LIMIT_SETTINGS = {
     description:
       "Most connections of one address. Above it, new ones get 503 `unavailable` and are closed. Proxies in `TRUST_PROXY` may have more.",
   },
-  unreadBytes: {
-    variable: "MAX_UNREAD_BYTES",
+  callBytes: {
+    variable: "MAX_CALL_BYTES",
     default: 134_217_728,
     description:
-      "Most bytes of answers that a process keeps because their callers do not read them. Above it, the connections that have waited longest are closed.",
-  },
-  callerUnreadBytes: {
-    variable: "MAX_CALLER_UNREAD_BYTES",
-    default: 33_554_432,
-    description:
-      "Most bytes of unread answers of one address, and of one app. A caller that has as many gets 503 `unavailable` until it reads them.",
-  },
-  openBodyBytes: {
-    variable: "MAX_OPEN_BODY_BYTES",
-    default: 134_217_728,
-    description:
-      "Most bytes of JSON bodies that a process receives and handles at the same time, by their declared length. An app whose bodies would take more than is still free gets 503 `unavailable`.",
+      "Most bytes that calls in flight hold in a process: JSON bodies, by their declared length, and answers that are not read yet. Above it, an app with such a call gets 503 `unavailable`, and so does each app as soon as it holds as many bytes as are left. Callers without a token share as many bytes of their own.",
   },
   eventStreams: {
     variable: "MAX_EVENT_STREAMS",
@@ -200,17 +188,8 @@ export const MAX_BATCH_ITEM_ERRORS = 10;
 export const BATCH_ERRORS_LENGTH = 262_144;
 /** Seconds in which a JSON body must arrive. */
 export const BODY_SECONDS = 30;
-/**
- * An uploaded file must arrive at this rate on average, in bytes a second. The first seconds do not count, and neither does the
- * time in which the service stores what has arrived.
- */
-export const UPLOAD_PACE = { bytesPerSecond: 32_768, grace: 30 } as const;
-/** A connection is closed when its caller reads nothing for `stall` seconds, or fewer bytes a second than these. */
-export const ANSWER_PACE: AnswerPace = { stall: 30, bytesPerSecond: 16_384 };
-export interface AnswerPace {
-  stall: number;
-  bytesPerSecond: number;
-}
+/** Seconds in which the next part of an uploaded file must arrive. */
+export const CHUNK_SECONDS = 30;
 /** Largest request body of an endpoint that needs no token, in bytes: strangers must not cost more. */
 export const PUBLIC_BODY_BYTES = 4_096;
 /** How many batches a process handles at a time, from reading the body on: each takes memory. The others wait. */

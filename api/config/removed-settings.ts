@@ -13,6 +13,8 @@ export interface RemovedSetting {
   };
 }
 
+const CALL_BYTES = "MAX_CALL_BYTES limits the JSON bodies and the unread answers of the calls in flight, together.";
+
 /** The settings that version 0.4.0 has removed. No value of them is ever part of a message: some are secret. */
 export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
   limit("MAX_BODY_BYTES", 1_048_576, "A request body has at most 1,048,576 bytes.", "Limit it in a reverse proxy."),
@@ -43,6 +45,14 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
     variable: "VERIFY_COLLECTIONS",
     now: "The command `contract verify` asks Sourcify, and Etherscan with ETHERSCAN_API_KEY, about the collections.",
   },
+  limit("MAX_UNREAD_BYTES", 134_217_728, CALL_BYTES, "Set MAX_CALL_BYTES."),
+  limit("MAX_OPEN_BODY_BYTES", 134_217_728, CALL_BYTES, "Set MAX_CALL_BYTES."),
+  limit(
+    "MAX_CALLER_UNREAD_BYTES",
+    67_108_864,
+    "A caller holds at most half of MAX_CALL_BYTES: 67,108,864 bytes by default.",
+    "Set MAX_CALL_BYTES to twice the value.",
+  ),
 ];
 
 function ofApps(what: string): string {

@@ -7,9 +7,11 @@ import { type BlockSource, type ContentFile, findFile, sourceOf, walk } from "./
 import { isFile, loadPart, readFileBytes } from "./read-file.ts";
 
 /** Bytes that a reader gets at a time. It is all that a slow reader keeps in memory. */
-const SLICE = 65_536;
+export const SLICE = 65_536;
 /** Bytes of blocks that are kept for the next readers: at least this many, and at most twice as many. */
 const KEPT = 32 * 2 ** 20;
+/** Slices that are given in one turn of the event loop. */
+const SLICES = 8;
 /** Blocks that are read at the same time. Each has at most 2 MiB. */
 const LOADS = 16;
 /** Bytes in memory of a block, and of a link in it to another block, besides the bytes of the file. */
@@ -32,6 +34,8 @@ export class SharedFiles {
   readonly #kept = new BoundedMap<string, Kept>(KEPT, ({ size }) => size);
   #loading = 0;
   readonly #waiting: (() => void)[] = [];
+  /** Readers whose next slice waits for a turn of the event loop. */
+  readonly #ready: (() => void)[] = [];
 
   constructor(blocks: BlockSource) {
     this.#blocks = {
@@ -59,9 +63,25 @@ export class SharedFiles {
     // At multiples of their size, so that slices of the usual blocks need one block each.
     for (let at = start, next = 0; at < end; at = next) {
       next = Math.min(at - (at % SLICE) + SLICE, end);
+      await this.#turn();
       yield await this.#slice(cid, at, next);
     }
   }
+
+  /**
+   * Waits for a turn. A socket takes some MiB at once before its reader must wait, and hundreds of readers may begin together:
+   * other calls are served in between.
+   */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => {
+      if (this.#ready.push(resolve) === 1) setImmediate(this.#giveSlices);
+    });
+  }
+
+  readonly #giveSlices = (): void => {
+    for (const give of this.#ready.splice(0, SLICES)) give();
+    if (this.#ready.length > 0) setImmediate(this.#giveSlices);
+  };
 
   async #slice(cid: CID, start: number, end: number): Promise<Uint8Array> {
     const load = (part: CID) => this.#partAt(part);

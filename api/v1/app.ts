@@ -14,7 +14,7 @@ import { authenticate } from "./authenticate.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
 import { endpointsOf } from "./endpoints.ts";
 import { errorHandler, noSuchPath, refuseMethod } from "./errors.ts";
-import { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
+import { HeldBytes } from "./held-bytes.ts";
 import { measure } from "./measure.ts";
 import { mount, mountPublic } from "./mount.ts";
 import { consolePages } from "./public/console.ts";
@@ -34,8 +34,7 @@ export function createExpressApp(parts: AppDeps): Express {
     creatingWallets: new WalletQueue(database, parts.deriver),
     lookUps: new LookUps(database.read),
     uploads: new UploadSlots(),
-    unread: new UnreadAnswers(settings.limits, parts.answerPace),
-    bodies: new OpenBodies(settings.limits.openBodyBytes),
+    bytes: new HeldBytes(settings.limits.callBytes),
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };
   const app = express();
@@ -48,12 +47,11 @@ export function createExpressApp(parts: AppDeps): Express {
   app.use(measure(deps.metrics));
   app.use(requestLog(deps.logger));
   app.use(securityHeaders());
-  app.use(deps.unread.watch());
   app.use(checkRequest);
   // First, because almost all calls go there.
-  app.use("/v1", deps.unread.limit(), mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
+  app.use("/v1", mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
   app.use(health(deps));
-  app.use(deps.unread.limit(), limitPublic(deps));
+  app.use(limitPublic(deps));
   app.use(home(deps));
   app.use(docs(deps));
   app.use(consolePages(deps));

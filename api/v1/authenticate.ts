@@ -42,7 +42,6 @@ export function authenticate(deps: HttpDeps): RequestHandler {
       await deps.rates.countStranger(request, response);
       throw new ApiError("unauthorized");
     }
-    if (identity.appId !== null) deps.unread.addApp(response, identity.appId);
     identities.set(response, identity);
     next();
   };

@@ -8,7 +8,7 @@ import { parseExact } from "../../client/rules/exact-json.ts";
 import { faultOfJson } from "../../client/rules/json-fault.ts";
 import { inTime } from "../shared/pause.ts";
 import { discardRest } from "./file-body.ts";
-import type { OpenBodies } from "./held-bytes.ts";
+import type { Caller, HeldBytes } from "./held-bytes.ts";
 
 /** A JSON body, and its original text. */
 interface JsonBody {
@@ -21,22 +21,22 @@ interface JsonBody {
 /** A call without a body counts as `{}`, and holds nothing. */
 export const NO_BODY: JsonBody = { value: {}, text: "", handled: () => undefined };
 
-/** @param holder who the body counts for: the app, or the address of a caller without one. @throws ApiError */
-export type BodyReader = (request: Request, response: Response, holder: string) => Promise<JsonBody>;
+/** @throws ApiError */
+export type BodyReader = (request: Request, response: Response, caller: Caller) => Promise<JsonBody>;
 
 /**
  * Reads JSON bodies of at most `limit` bytes.
- * @param bodies counts them while they are in memory.
+ * @param bytes counts them while they are in memory.
  * @param options for bodies that take much. `compressed`: whether the body may be compressed, as a few KiB would become `limit`
  * bytes. `seconds`: the time in which it must arrive.
  */
 export function bodyReader(
   limit: number,
-  bodies: OpenBodies,
+  bytes: Pick<HeldBytes, "requireRoom" | "add">,
   { compressed = true, seconds = BODY_SECONDS }: { compressed?: boolean; seconds?: number } = {},
 ): BodyReader {
   const readBytes = express.raw({ type: () => true, limit, inflate: compressed });
-  return async (request, response, holder) => {
+  return async (request, response, caller) => {
     if (request.get("content-length") === "0") return NO_BODY;
     // `is` returns null when there is no body: nothing can have the wrong type then.
     if (request.is("application/json") === false || !isUtf8Charset(request.get("content-type"))) {
@@ -46,7 +46,9 @@ export function bodyReader(
       const message = "The body of a batch may not be compressed. Send it without `Content-Encoding`.";
       throw new ApiError("unsupported_media_type", null, { message });
     }
-    const handled = bodies.open(holder, mostBytes(request, limit), { request, response });
+    const length = mostBytes(request, limit);
+    bytes.requireRoom(request, caller, length);
+    const handled = bytes.add(request, caller, length);
     try {
       await inTime(run(readBytes, request, response), seconds * 1_000, () => {
         throw new ApiError("request_timeout");

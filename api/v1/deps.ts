@@ -9,7 +9,6 @@ import type { AcceptQueue } from "../commands/accept-queue.ts";
 import type { UploadSlots } from "../commands/upload-media.ts";
 import type { WalletQueue } from "../commands/create-wallet.ts";
 import type { LookUps } from "../commands/look-ups.ts";
-import type { AnswerPace } from "../config/limits.ts";
 import type { Settings } from "../config/settings.ts";
 import type { Readiness } from "../domain/conditions.ts";
 import type { BlockStore } from "../content/block-store.ts";
@@ -19,7 +18,7 @@ import type { AddressPolicy } from "../outbound/addresses.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import type { Signal } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
-import type { OpenBodies, UnreadAnswers } from "./held-bytes.ts";
+import type { HeldBytes } from "./held-bytes.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import type { EventStreams } from "./streams/event-streams.ts";
 
@@ -41,8 +40,6 @@ export interface AppDeps {
   /** The addresses that webhook URLs may resolve to. */
   addressPolicy: AddressPolicy;
   streams: EventStreams;
-  /** How fast answers must be read. Replaced in tests. */
-  answerPace?: AnswerPace | undefined;
   logger: Logger;
   metrics: Pick<Metrics, "requests" | "http" | "serving">;
   /** Whether the process can serve calls now, and the result of each check. */
@@ -70,6 +67,5 @@ export interface HttpDeps extends AppDeps {
   lookUps: LookUps;
   uploads: UploadSlots;
   rates: RateLimit;
-  unread: UnreadAnswers;
-  bodies: OpenBodies;
+  bytes: HeldBytes;
 }

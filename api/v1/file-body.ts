@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Request } from "express";
 
 import type { SentFile } from "../commands/upload-media.ts";
-import { UPLOAD_PACE } from "../config/limits.ts";
+import { CHUNK_SECONDS } from "../config/limits.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { inTime } from "../shared/pause.ts";
 
@@ -31,12 +31,14 @@ export function fileBody(request: Request): SentFile {
 async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
   // The connection must survive a refused body, so that the caller gets the answer.
   const chunks = request.iterator({ destroyOnReturn: false }) as AsyncIterator<Uint8Array>;
-  const pace = { waited: 0, arrived: 0 };
+  const late = () => {
+    const message = `Nothing of the file arrived for ${CHUNK_SECONDS.toString()} seconds. Send it again.`;
+    throw new ApiError("request_timeout", null, { message });
+  };
   try {
     for (;;) {
-      const chunk = await inPace(chunks.next(), pace);
+      const chunk = await inTime(chunks.next(), CHUNK_SECONDS * 1_000, late);
       if (chunk.done === true) return;
-      pace.arrived += chunk.value.length;
       yield chunk.value;
     }
   } catch (error) {
@@ -44,25 +46,6 @@ async function* chunksOf(request: Request): AsyncGenerator<Uint8Array> {
     if (!request.destroyed && !request.readableAborted) throw error;
     const message = "The connection ended before the whole body had arrived. Send the call again.";
     throw new ApiError("malformed_request", null, { message });
-  }
-}
-
-/**
- * Waits for a chunk as long as the pace of the whole file permits.
- * @param pace milliseconds that the service has waited for the file, and bytes that have arrived.
- * @throws ApiError `request_timeout`
- */
-async function inPace<T>(next: Promise<T>, pace: { waited: number; arrived: number }): Promise<T> {
-  const { bytesPerSecond, grace } = UPLOAD_PACE;
-  const started = performance.now();
-  const left = (grace + pace.arrived / bytesPerSecond) * 1_000 - pace.waited;
-  try {
-    return await inTime(next, left, () => {
-      const message = `The file arrives too slowly. It must arrive at ${bytesPerSecond.toString()} bytes a second or more on average.`;
-      throw new ApiError("request_timeout", null, { message });
-    });
-  } finally {
-    pace.waited += performance.now() - started;
   }
 }
 

@@ -14,14 +14,13 @@ import {
 import { ApiError, requiredField } from "../domain/error-codes.ts";
 import { type Identity, identityFor, requireStillValid } from "./authenticate.ts";
 import { type BodyReader, bodyReader, NO_BODY } from "./body.ts";
-import { type CallKind, type CallSlot, CallSlots } from "./call-slots.ts";
 import type { HttpDeps } from "./deps.ts";
 import { refuseMethod } from "./errors.ts";
 import { discardRest, fileBody } from "./file-body.ts";
 import { type Call, type Endpoint, type Exchange, Verbatim } from "./endpoint.ts";
+import { Gate, type Place } from "./gate.ts";
 import { nameRoute } from "./measure.ts";
 import { IDEMPOTENCY_KEY, X_IDEMPOTENCY_KEY } from "./openapi/headers.ts";
-import { callerAddress } from "./rate-limit.ts";
 import { answerBody } from "./schemas/pages.ts";
 import { APP_HEADER } from "./console-session.ts";
 import { prefersStream } from "./streams/open-stream.ts";
@@ -30,21 +29,21 @@ import { validate, validateBody, validateQuery } from "./validate.ts";
 /** `Retry-After` in seconds while the node serves another chain. */
 const RETRY_ON_WRONG_CHAIN = 30;
 /** Limited because batches take memory from the moment when their bodies are read. */
-const BATCHES: CallKind = {
+const BATCHES = {
   name: "batches",
   running: BATCHES_AT_ONCE,
   waiting: WAITING_BATCHES,
   hint: "It stored nothing of the batch. Repeat the call, with the same Idempotency-Key, after the number of seconds in `Retry-After`.",
 };
 /** Limited because making the answers of these calls takes time. */
-const READS: CallKind = {
+const READS = {
   name: "calls that read",
   running: READS_AT_ONCE,
   waiting: WAITING_READS,
   hint: "Try again after the number of seconds in `Retry-After`.",
 };
 /** Limited because the node runs the code of strangers for them. */
-const CHECKS: CallKind = {
+const CHECKS = {
   name: "checks of receivers",
   running: CHECKS_AT_ONCE,
   waiting: WAITING_CHECKS,
@@ -59,14 +58,14 @@ const NO_APP = "";
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const { bodyBytes, batchBytes, waitSeconds } = deps.settings.limits;
-  const batch = bodyReader(batchBytes, deps.bodies, { compressed: false });
-  const single = bodyReader(bodyBytes, deps.bodies);
+  const batch = bodyReader(batchBytes, deps.bytes, { compressed: false });
+  const single = bodyReader(bodyBytes, deps.bytes);
   const read = {
     single,
     batch,
-    batches: new CallSlots(BATCHES, waitSeconds),
-    reads: new CallSlots(READS, waitSeconds),
-    checks: new CallSlots(CHECKS, waitSeconds),
+    batches: new Gate({ ...BATCHES, seconds: waitSeconds }),
+    reads: new Gate({ ...READS, seconds: waitSeconds }),
+    checks: new Gate({ ...CHECKS, seconds: waitSeconds }),
   };
   const routers = new Map<string, Router>();
   for (const [segment, some] of Map.groupBy(endpoints, ({ path }) => firstSegment(path))) {
@@ -86,7 +85,7 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const open = endpoints.filter(({ caller }) => caller === "public");
   const { bodyBytes } = deps.settings.limits;
-  const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bodies);
+  const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bytes);
   const router = Router();
   for (const endpoint of open) {
     const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null, checks: null });
@@ -119,9 +118,9 @@ interface Reading {
   single: BodyReader;
   batch: BodyReader;
   /** Null: the endpoints have no batches, and concern no app. */
-  batches: CallSlots | null;
-  reads: CallSlots | null;
-  checks: CallSlots | null;
+  batches: Gate | null;
+  reads: Gate | null;
+  checks: Gate | null;
 }
 
 function routerOf(endpoints: readonly Endpoint[], deps: HttpDeps, read: Reading): Router {
@@ -150,18 +149,18 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
       const call = { ...identity, appId, credential, query };
       if (prefersStream(request)) return endpoint.stream.open(deps, request, response, call);
     }
+    if (endpoint.method === "get") deps.bytes.requireRoom(request, identity);
     const common = { appId, credential, scopes, session, params, query };
     const own = { ...deps, database: databaseFor(deps.database, credential) };
     if (endpoint.takesFile === true) {
-      send(response, await answerToFile(endpoint, own, { request, response }, common));
+      send(deps, response, identity, await answerToFile(endpoint, own, { request, response }, common));
       return;
     }
-    const slot = await slotFor(endpoint, read, appId, response);
+    const place = await placeFor(endpoint, read, appId, response);
     let handled = NO_BODY.handled;
     try {
-      const waited = slot?.waited === true || (endpoint.body !== undefined && !request.complete);
-      const body =
-        endpoint.body === undefined ? NO_BODY : await readBody(request, response, holderOf(request, identity));
+      const waited = place?.waited === true || (endpoint.body !== undefined && !request.complete);
+      const body = endpoint.body === undefined ? NO_BODY : await readBody(request, response, identity);
       ({ handled } = body);
       if (waited) await requireStillValid(deps, credential);
       const call = {
@@ -170,25 +169,20 @@ function handlerOf(endpoint: Endpoint, deps: HttpDeps, read: Reading): RequestHa
         idempotency: endpoint.idempotent === true ? idempotencyOf(request, body) : null,
         body: endpoint.body === undefined ? undefined : validateBody(endpoint.body, body.value),
       };
-      send(response, await endpoint.handle(own, call, { request, response }));
+      send(deps, response, identity, await endpoint.handle(own, call, { request, response }));
     } finally {
-      slot?.free();
+      place?.leave();
       handled();
     }
   };
 }
 
-/** Waits until the call may be handled. Null: it needs no slot. */
-async function slotFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<CallSlot | null> {
-  if (endpoint.batch === true) return (await read.batches?.take(appId, response)) ?? null;
-  if (endpoint.runsForeignCode === true) return (await read.checks?.take(appId, response)) ?? null;
+/** Waits until the call may be handled. Null: it has no gate. */
+async function placeFor(endpoint: Endpoint, read: Reading, appId: string, response: Response): Promise<Place | null> {
+  if (endpoint.batch === true) return (await read.batches?.enter(appId, response)) ?? null;
+  if (endpoint.runsForeignCode === true) return (await read.checks?.enter(appId, response)) ?? null;
   if (endpoint.method !== "get" || endpoint.withoutApp === true || endpoint.isSmall === true) return null;
-  return (await read.reads?.take(appId, response)) ?? null;
-}
-
-/** Who the body of a call counts for. Sessions of the operator without an app, and strangers, have their address. */
-function holderOf(request: Request, { appId }: Identity): string {
-  return appId ?? callerAddress(request);
+  return (await read.reads?.enter(appId, response)) ?? null;
 }
 
 /** @throws ApiError `validation_failed` when the operator has not chosen an app. */
@@ -198,7 +192,7 @@ function appOf({ appId }: Identity): string {
   throw new ApiError("validation_failed", [{ ...requiredField(APP_HEADER), message }]);
 }
 
-function send(response: Response, answer: unknown): void {
+function send({ bytes }: HttpDeps, response: Response, identity: Identity, answer: unknown): void {
   response.setHeader("Content-Type", "application/json; charset=utf-8");
   response.setHeader("Cache-Control", "no-store");
   if (answer instanceof Verbatim && answer.retryAfter !== null) {
@@ -206,8 +200,7 @@ function send(response: Response, answer: unknown): void {
   }
   const body = answer instanceof Verbatim ? Buffer.from(answer.json) : answerBody(answer);
   // Express's `send` would parse the content type of each answer and write it again.
-  response.setHeader("Content-Length", body.length);
-  response.end(body);
+  bytes.end(response, identity, body);
 }
 
 type Common = Pick<Call<unknown, unknown, unknown>, "appId" | "credential" | "scopes" | "session" | "params" | "query">;

@@ -15,16 +15,20 @@ type ClientError = NodeJS.ErrnoException & { rawPacket?: Buffer };
 const KEEP_ALIVE = 75_000;
 /**
  * Milliseconds in which the headers of a call must arrive, also the first of a new connection, and how often that is checked.
- * Bodies have deadlines of their own: JSON a time (`body.ts`), files a rate (`file-body.ts`), and a body that its route does
+ * Bodies have deadlines of their own: JSON as a whole (`body.ts`), files for each part (`file-body.ts`), and a body that its route does
  * not read must end soon after the answer.
  */
 const HEADERS = { timeout: 30_000, check: 5_000 };
+/** Milliseconds in which a call must arrive with its body: the largest file, from a slow caller. */
+const WHOLE_CALL = 3_600_000;
+/** Seconds after which a connection is closed on which nothing moves, besides those that a call may wait: nobody reads its answer. */
+const IDLE_SECONDS = 60;
 /** `Retry-After` in seconds for a connection too many. */
 const RETRY_AFTER = 5;
 
 /** How many connections a server may have. */
 interface ConnectionLimits {
-  limits: Pick<Limits, "connections" | "addressConnections">;
+  limits: Pick<Limits, "connections" | "addressConnections" | "waitSeconds">;
   /** Whether many clients share the address, because it is a proxy's. */
   isProxy: (address: string) => boolean;
   /** Hears of each connection that is refused. `address`: the one that has too many; null: all together have too many. */
@@ -45,7 +49,7 @@ export function createHttpServer(
     {
       keepAliveTimeout: KEEP_ALIVE,
       headersTimeout: HEADERS.timeout,
-      requestTimeout: 0,
+      requestTimeout: WHOLE_CALL,
       connectionsCheckingInterval: HEADERS.check,
       maxHeaderSize: MAX_HEADER_BYTES,
       ...options,
@@ -75,31 +79,28 @@ export function createHttpServer(
 /** Closes the connections above the limits. Those of an address get an answer first. */
 function limitConnections(server: Server, { limits, isProxy, refused }: ConnectionLimits): void {
   server.maxConnections = limits.connections;
+  // Longer than any call waits before it is answered.
+  server.timeout = (limits.waitSeconds + IDLE_SECONDS) * 1_000;
   server.on("drop", () => {
     refused(null);
   });
   const open = new Map<string, number>();
-  // Node's own listener begins to read calls. A refused connection must never get there: its call would run.
-  const [serve] = server.listeners("connection") as ((socket: Socket) => void)[];
-  server.removeAllListeners("connection");
   server.on("connection", (socket) => {
     const address = socket.remoteAddress ?? "";
     const client = clientAt(address);
     const count = open.get(client) ?? 0;
     if (count >= limits.addressConnections && !isProxy(address)) {
       refused(client);
-      socket.on("error", () => socket.destroy());
-      socket.write(rawAnswer(tooManyConnections(limits.addressConnections), true));
+      // It is closed before the event loop reads a call from it.
+      socket.end(rawAnswer(tooManyConnections(limits.addressConnections), true));
       socket.destroySoon();
       return;
     }
     open.set(client, count + 1);
     socket.once("close", () => {
-      const left = (open.get(client) ?? 0) - 1;
-      if (left > 0) open.set(client, left);
-      else open.delete(client);
+      if (open.get(client) === 1) open.delete(client);
+      else open.set(client, (open.get(client) ?? 0) - 1);
     });
-    serve?.call(server, socket);
   });
 }
 

@@ -36,11 +36,11 @@ const PAGE_POLICY = [
 /** `/openapi.json`: the document. `/docs`: the same as a page to read and try out. `/docs/errors`: the error codes. */
 export function docs(deps: Pick<HttpDeps, "settings">): Router {
   const router = Router();
-  let text: string | null = null;
+  let text: Buffer | null = null;
   router.get("/openapi.json", async (_request, response) => {
-    // Made at the first call, with code that nothing else needs. It never changes while the process lives.
+    // Made at the first call, with code that nothing else needs. It never changes while the process lives, and all answers share it.
     const { apiDocument } = await import("../openapi/document.ts");
-    text ??= JSON.stringify(apiDocument(deps.settings));
+    text ??= Buffer.from(JSON.stringify(apiDocument(deps.settings)));
     response
       .set("Access-Control-Allow-Origin", "*")
       .set("Cross-Origin-Resource-Policy", "cross-origin")

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 
 import { type Request, type Response, Router } from "express";
 
-import { SharedFiles } from "../../content/shared-files.ts";
+import { SharedFiles, SLICE } from "../../content/shared-files.ts";
 import { canonicalCid, parseCid } from "../../content/cids.ts";
 import { type ContentFile, isDamage } from "../../content/content.ts";
 import { isHarmless, isPicture, sniffMediaType } from "../../content/media-type.ts";
@@ -10,15 +10,21 @@ import { ApiError } from "../../domain/error-codes.ts";
 import { findMediaType } from "../../store/media/media.ts";
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
+import { STRANGER } from "../held-bytes.ts";
 
-type IpfsDeps = Pick<HttpDeps, "database" | "logger"> & { files: SharedFiles };
+type IpfsDeps = Pick<HttpDeps, "database" | "logger" | "bytes"> & { files: SharedFiles };
 
 /** Seconds to wait when a block is damaged: the operator may have repaired it by then. */
 const RETRY_AFTER = 60;
 
 /** Content hosted on IPFS, over HTTP. It is public, and content under one address never changes. */
-export function ipfsGateway({ database, blocks, logger }: Pick<HttpDeps, "database" | "blocks" | "logger">): Router {
-  const deps = { database, logger, files: new SharedFiles(blocks) };
+export function ipfsGateway({
+  database,
+  blocks,
+  logger,
+  bytes,
+}: Pick<HttpDeps, "database" | "blocks" | "logger" | "bytes">): Router {
+  const deps = { database, logger, bytes, files: new SharedFiles(blocks) };
   const router = Router();
   const paths = ["/:cid", "/:cid/*path"];
   router.use((_request, response, next) => {
@@ -84,6 +90,8 @@ async function send(deps: IpfsDeps, request: Request, response: Response, file: 
   }
   const { offset, length } = range ?? { offset: 0, length: file.size };
   const type = await typeOf(deps, file);
+  const held = Math.min(length, SLICE);
+  deps.bytes.requireRoom(request, STRANGER, held);
   // Read the first block before any header is set: if it is damaged, the answer is still a plain error.
   const blocks = file.read(offset, length)[Symbol.asyncIterator]();
   const first = request.method === "HEAD" ? null : await guarded(deps, () => blocks.next());
@@ -97,7 +105,10 @@ async function send(deps: IpfsDeps, request: Request, response: Response, file: 
     response.status(206).set("Content-Range", `bytes ${offset.toString()}-${last}/${file.size.toString()}`);
   }
   if (first === null) response.end();
-  else await stream(deps, response, first, blocks);
+  else {
+    deps.bytes.hold(response, STRANGER, held);
+    await stream(deps, response, first, blocks);
+  }
 }
 
 function describe(response: Response, tag: string): Response {

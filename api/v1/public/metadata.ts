@@ -11,13 +11,14 @@ import { findCollection, type StoredCollection } from "../../store/listings/coll
 import { confirmedBlock, findMintedNft, mayBeMinted } from "../../store/listings/nfts.ts";
 import type { HttpDeps } from "../deps.ts";
 import { refuseMethod } from "../errors.ts";
+import { STRANGER } from "../held-bytes.ts";
 import { NewTokens } from "./new-tokens.ts";
 
 /** Seconds for which others may cache final metadata: its app can still change it. */
 const MAX_AGE = 300;
 
 /** Public metadata of hosted collections and their tokens, for marketplaces and browsers on any origin. */
-export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "signals">): Router {
+export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "signals" | "bytes">): Router {
   const router = Router();
   const newTokens = new NewTokens(deps.signals.deliveries);
   router.use((_request, response, next) => {
@@ -27,6 +28,7 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "si
   router.get("/:chain_id/:collection", async (request, response) => {
     const { chain_id: chainId, collection } = request.params;
     answer(
+      deps,
       response,
       chainId === deps.chainId.toString() ? await collectionDocument(deps.database.read, collection) : null,
     );
@@ -38,7 +40,7 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "si
     if (id === null || hosted === null) throw new ApiError("not_found");
     const read = () => tokenDocument(deps.database.read, hosted, id);
     const waits = async () => mayBeMinted(deps.database.read, hosted, id);
-    answer(response, (await read()) ?? ((await waits()) ? await newTokens.waitFor(response, read) : null));
+    answer(deps, response, (await read()) ?? ((await waits()) ? await newTokens.waitFor(response, read) : null));
   });
   const paths = ["/:chain_id/:collection", "/:chain_id/:collection/:token_id"];
   // Browsers send a preflight before `If-None-Match` to another origin.
@@ -55,14 +57,14 @@ export function hostedMetadata(deps: Pick<HttpDeps, "database" | "chainId" | "si
   return router;
 }
 
-function answer(response: Response, document: Document | null): void {
+function answer({ bytes }: Pick<HttpDeps, "bytes">, response: Response, document: Document | null): void {
   if (document === null) throw new ApiError("not_found");
   const text = JSON.stringify(document.content);
   const tag = `"${createHash("sha256").update(text).digest("base64url")}"`;
   response.set("ETag", tag).set("Cache-Control", document.final ? `public, max-age=${MAX_AGE.toString()}` : "no-store");
   // Compared here because Express ignores the tag when `fetch` adds `Cache-Control: no-cache`.
   if (tagsOf(response.req.get("if-none-match")).includes(tag)) response.status(304).end();
-  else response.set("Content-Type", "application/json; charset=utf-8").send(text);
+  else bytes.end(response.set("Content-Type", "application/json; charset=utf-8"), STRANGER, Buffer.from(text));
 }
 
 function tagsOf(header: string | undefined): string[] {

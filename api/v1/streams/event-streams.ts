@@ -12,6 +12,7 @@ import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import { findAppsById } from "../../store/apps/apps.ts";
 import type { Db } from "../../store/db/sql.ts";
 import { type FeedEvent, feedPages, newestPositions } from "../../store/outbox/feed.ts";
+import type { HeldBytes } from "../held-bytes.ts";
 import { writePosition } from "../schemas/events.ts";
 
 export interface EventStreamsDeps {
@@ -52,15 +53,19 @@ interface StreamStart {
   credential: Credential;
   /** Position in the app's feed of the last event that the client has. */
   after: number;
+  /** Counts what the client has not taken yet. */
+  bytes: Pick<HeldBytes, "hasRoom" | "add">;
 }
 
 /** One open stream. It holds no event: what a slow client has not taken stays in the database. */
-interface EventStream extends Pick<StreamStart, "appId" | "credential"> {
+interface EventStream extends Pick<StreamStart, "appId" | "credential" | "bytes"> {
   response: Response;
   /** Position in the feed up to which everything was sent. */
   position: number;
   /** When something was sent last (monotonic clock). */
   sentAt: number;
+  /** Gives back the bytes that the client had not taken: it has taken them, or is gone. */
+  taken: () => void;
 }
 
 /**
@@ -98,14 +103,18 @@ export class EventStreams {
   }
 
   /** Opens a stream as the answer of a call. @throws ApiError `rate_limited`, `unavailable` */
-  open(response: Response, { appId, credential, after }: StreamStart): void {
+  open(response: Response, { appId, credential, after, bytes }: StreamStart): void {
     this.#refuseIfFull(appId);
     // The client may be gone already.
     if (response.destroyed) return;
     beginStream(response, after);
     // The position at which the stream begins: a client that reconnects now misses nothing.
     response.write(`retry: ${RETRY.after.toString()}\nid: ${writePosition(after)}\n\n`);
-    const stream = { appId, credential, response, position: after, sentAt: performance.now() };
+    const stream: EventStream = {
+      ...{ appId, credential, bytes, response, position: after },
+      sentAt: performance.now(),
+      taken: () => undefined,
+    };
     this.#streams.add(stream);
     const { socket } = response.req;
     const closed = () => {
@@ -117,6 +126,7 @@ export class EventStreams {
     // An answer that still waits for an earlier one on its connection may have no `close` of its own.
     socket.once("close", closed);
     response.on("drain", () => {
+      stream.taken();
       this.#wake.raise();
     });
     this.#deps.metrics.streams(this.#streams.size);
@@ -141,6 +151,7 @@ export class EventStreams {
 
   #remove(stream: EventStream): void {
     this.#streams.delete(stream);
+    stream.taken();
     this.#deps.metrics.streams(this.#streams.size);
   }
 
@@ -162,7 +173,7 @@ export class EventStreams {
   async #step(): Promise<StepResult> {
     if (this.#streams.size === 0) return "idle";
     await this.#checkCallers();
-    // Nothing more is sent to a client that has not taken what was sent. If it takes nothing, `UnreadAnswers` closes it.
+    // Nothing more is sent to a client that has not taken what was sent. If it takes nothing, the server closes the connection.
     const ready = [...this.#streams].filter(({ response }) => !response.writableNeedDrain);
     for (const stream of ready) {
       // Clients ignore a comment. It keeps the connection open, and shows when it is lost.
@@ -218,6 +229,10 @@ export class EventStreams {
       const last = events.at(-1)?.position ?? 0;
       for (const { stream, newest } of places[index] ?? []) {
         if (!this.#streams.has(stream)) continue;
+        if (!stream.bytes.hasRoom(stream.response.req, stream, bytes.length)) {
+          this.#end(stream, "the app reads too slowly; reconnect");
+          continue;
+        }
         // A position may have no event. After a page that is not full, nothing up to the newest position is missing.
         stream.position = Math.max(stream.position, last, events.length < PAGE ? newest : 0);
         if (events.length === 0) continue;
@@ -230,7 +245,9 @@ export class EventStreams {
 
 function write(stream: EventStream, content: Buffer | string): void {
   stream.sentAt = performance.now();
-  stream.response.write(content);
+  if (stream.response.write(content)) return;
+  stream.taken();
+  stream.taken = stream.bytes.add(stream.response.req, stream, content.length);
 }
 
 /** Sends the headers of a stream. Proxies must neither store, compress nor delay it. @param after where it begins. */

@@ -17,7 +17,7 @@ export function prefersStream(request: Request): boolean {
  * else after `after`, else with the next event.
  */
 export async function openEventStream(
-  { lookUps, streams }: HttpDeps,
+  { lookUps, streams, bytes }: HttpDeps,
   request: Request,
   response: Response,
   { appId, credential, query }: StreamCall<{ after?: number | undefined; limit?: number | undefined }>,
@@ -32,7 +32,7 @@ export async function openEventStream(
     response.end();
     return;
   }
-  streams.open(response, { appId, credential, after });
+  streams.open(response, { appId, credential, after, bytes });
   endMeasurement(response);
 }
 

@@ -8,7 +8,7 @@ import type { Express } from "express";
 import { pino } from "pino";
 
 import { createApp as createTenant } from "../../../api/operate/apps.ts";
-import { type AnswerPace, DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "../../../api/config/limits.ts";
 import { parseAppQuotas } from "../../../api/config/settings.ts";
 import type { Readiness } from "../../../api/domain/conditions.ts";
 import type { BlockStore } from "../../../api/content/block-store.ts";
@@ -192,7 +192,7 @@ export interface ApiOptions {
   /** Bytes of the disk that media leave free. */
   keepFree?: number;
   streamTimes?: Partial<StreamTimes>;
-  answerPace?: AnswerPace;
+  idleTimeout?: number;
 }
 
 const UNKNOWN = { value: () => Promise.resolve(null) };
@@ -231,7 +231,6 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     signals: signalsOf(state, blocksStored),
     addressPolicy: options.addressPolicy ?? { allowedHosts: new Set(["10.1.2.3"]), allowLoopback: false },
     streams: streaming.streams,
-    answerPace: options.answerPace,
     logger,
     metrics: NO_METRICS,
     readiness: () => Promise.resolve(state.api?.readiness ?? { ready: false, checks: {}, details: {} }),
@@ -242,6 +241,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
     relay: RELAY,
   });
   const { server, baseUrl } = await listen(app, limits);
+  if (options.idleTimeout !== undefined) server.timeout = options.idleTimeout;
   const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
   const api = new TestApi({ ...parts, log, blocksStored, documented });
   state.api = api;

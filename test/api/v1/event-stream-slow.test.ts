@@ -18,7 +18,7 @@ describe("an event stream whose client reads slowly", () => {
   const api = useApi({
     per: "block",
     limits: { appEventStreams: 1 },
-    answerPace: { stall: 1.5, bytesPerSecond: 2 ** 24 },
+    idleTimeout: 1_500,
   });
   let reader: EventReader | null = null;
   afterEach(() => reader?.close());

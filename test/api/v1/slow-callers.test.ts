@@ -1,13 +1,12 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
 import { connect, type Socket } from "node:net";
 
 import { expect } from "chai";
 import express from "express";
 
-import type { AnswerPace, Limits } from "../../../api/config/limits.ts";
 import { errorHandler } from "../../../api/v1/errors.ts";
-import { UnreadAnswers } from "../../../api/v1/held-bytes.ts";
+import { HeldBytes } from "../../../api/v1/held-bytes.ts";
+import { createHttpServer } from "../../../api/v1/server.ts";
 import { eventually } from "../../support/eventually.ts";
 import { HeldTimers } from "../../support/held-timers.ts";
 import { type TestApi, startApi } from "../support/api.ts";
@@ -110,32 +109,25 @@ describe("slow callers", () => {
   });
 
   describe("given answers that are not read", () => {
-    let server: Server;
     let listening: Listening;
     afterEach(() => listening.stop());
 
-    /** A server whose every answer is large. The header `App` names the app of a call. */
-    async function serve(limits: Partial<Limits>, pace?: AnswerPace): Promise<string> {
-      const most = Number.MAX_SAFE_INTEGER;
-      const unread = new UnreadAnswers({ unreadBytes: most, callerUnreadBytes: most, ...limits }, pace);
+    /** A server whose answers are large, except to `POST`. The header `App` names the app of a call. */
+    async function serve(most: number, idle = 0): Promise<string> {
+      const bytes = new HeldBytes(most);
       const app = express();
-      app.use(unread.watch(), unread.limit());
-      app.get("/small", (_request, response) => {
-        response.send("small");
-      });
       app.use((request, response) => {
-        const name = request.get("app");
-        if (name !== undefined) unread.addApp(response, name);
-        response.end(Buffer.alloc(LARGE, "x"));
+        const caller = { appId: request.get("app") ?? null };
+        bytes.end(response, caller, Buffer.alloc(request.method === "GET" ? LARGE : 5, "x"));
       });
       app.use(errorHandler);
-      server = createServer(app);
+      const server = createHttpServer(app);
+      server.timeout = idle;
       listening = await listenOnLoopback(server);
       return listening.url;
     }
 
-    const large = (app: string) => `GET / HTTP/1.1\r\nHost: a\r\nApp: ${app}\r\n\r\n`;
-    const small = "GET /small HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+    const large = (app: string) => `GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${app}\r\n`;
     /** Begins to read, so that the answer is known to be there, and stops. */
     const begin = async (url: string, app: string, address?: string) => {
       const caller = await call(url, large(app), address);
@@ -144,47 +136,50 @@ describe("slow callers", () => {
       caller.arrived = chunk.toString("latin1");
       return caller;
     };
+    const refused = /^HTTP\/1.1 503 .*Retry-After: 1\r\n.*"unavailable"/s;
 
-    it("answers 503 to further calls of the address until it reads", async () => {
-      const url = await serve({ callerUnreadBytes: LARGE / 2 });
-      const reader = await begin(url, "a");
-      expect(await (await call(url, small)).readsAll()).to.match(/^HTTP\/1.1 503 .*Retry-After: 5\r\n.*"unavailable"/s);
-      expect(await (await call(url, small, "127.0.0.2")).readsAll()).to.match(/^HTTP\/1.1 200 /);
-      await reader.readsBytes(LARGE);
-      await eventually(async () => /^HTTP\/1.1 200 /.test(await (await call(url, small)).readsAll()) || undefined);
+    for (const [whose, same, other] of [
+      ["app, from any address,", ["App: a\r\n", "127.0.0.2"], ["App: b\r\n", "127.0.0.1"]],
+      ["address without a token", ["", "127.0.0.1"], ["", "127.0.0.2"]],
+    ] as const) {
+      it(`answers 503 to further calls of the ${whose} until it reads, and 200 to others`, async () => {
+        const url = await serve(LARGE);
+        const reader = await begin(url, same[0]);
+        expect(await (await call(url, large(same[0]), same[1])).readsAll()).to.match(refused);
+        const answer = await (await call(url, large(other[0]), other[1])).readsAll();
+        expect(answer).to.match(/^HTTP\/1.1 200 /);
+        await reader.readsBytes(LARGE);
+        await eventually(async () => {
+          const again = await (await call(url, large(same[0]), same[1])).readsAll();
+          return again.startsWith("HTTP/1.1 200 ") || undefined;
+        });
+      });
+    }
+
+    it("takes the bytes back when the connection is closed, also those of answers that wait behind another on it", async () => {
+      const url = await serve(LARGE * 4);
+      const reader = await begin(url, "App: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\nApp: a\r\n");
+      reader.socket.destroy();
+      for (let times = 0; times < 3; times++)
+        await eventually(async () => {
+          const answer = await (await call(url, large("App: a\r\n"))).readsAll();
+          return answer.startsWith("HTTP/1.1 200 ") || undefined;
+        });
     });
 
-    it("answers 503 to further calls of the app, from any address", async () => {
-      const url = await serve({ callerUnreadBytes: LARGE / 2 });
-      await begin(url, "a");
-      expect(await (await call(url, large("a"), "127.0.0.2")).reads(/unavailable/)).to.match(/^HTTP\/1.1 503 /);
-      expect(await (await call(url, large("b"), "127.0.0.3")).reads(/x/)).to.match(/^HTTP\/1.1 200 /);
-    });
-
-    it("closes the connections of the app that have waited longest when answers were in the making", async () => {
-      const url = await serve({ callerUnreadBytes: LARGE * 1.5 });
-      const first = await begin(url, "a");
-      const second = await begin(url, "a", "127.0.0.2");
-      const other = await begin(url, "b", "127.0.0.3");
-      expect((await first.readsAll()).length).to.be.below(LARGE);
-      for (const reader of [second, other]) await reader.readsBytes(LARGE);
-    });
-
-    it("closes the connections that have waited longest of all when all callers hold too much", async () => {
-      const url = await serve({ unreadBytes: LARGE * 1.5 });
-      const first = await begin(url, "a");
-      const second = await begin(url, "b", "127.0.0.2");
-      expect((await first.readsAll()).length).to.be.below(LARGE);
-      await second.readsBytes(LARGE);
+    it("always sends the answer to a call that writes", async () => {
+      const url = await serve(LARGE);
+      await begin(url, "App: a\r\n");
+      const post = "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nApp: a\r\nContent-Length: 0\r\n\r\n";
+      expect(await (await call(url, post)).readsAll()).to.match(/^HTTP\/1.1 200 .*xxxxx$/s);
     });
 
     it("closes a connection whose caller reads nothing for too long", async () => {
-      const url = await serve({}, { stall: 0.5, bytesPerSecond: LARGE });
-      const reader = await begin(url, "a");
-      await eventually(async () => {
-        const count = await new Promise((resolve) => server.getConnections((_error, open) => resolve(open)));
-        return count === 0 || undefined;
-      });
+      const url = await serve(LARGE, 500);
+      const reader = await begin(url, "");
+      await eventually(
+        async () => (await (await call(url, large(""))).readsAll()).startsWith("HTTP/1.1 200 ") || undefined,
+      );
       expect((await reader.readsAll()).length).to.be.below(LARGE);
     });
   });
@@ -194,7 +189,7 @@ describe("slow callers", () => {
       `POST ${path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${token}\r\nContent-Type: ${type}\r\nContent-Length: 1000\r\n\r\n`;
 
     it("refuses bodies of an app that would hold more than it leaves free, and accepts those of others", async () => {
-      api = await startApi({ limits: { openBodyBytes: 3_000 } });
+      api = await startApi({ limits: { callBytes: 3_000 } });
       const first = await call(api.baseUrl, post(api.app.token));
       await call(api.baseUrl, post(api.app.token));
       const refusal = await eventually(async () => {
@@ -212,7 +207,7 @@ describe("slow callers", () => {
     });
 
     it("counts the body of a call that goes on after its caller has closed the connection", async () => {
-      api = await startApi({ limits: { openBodyBytes: 3_000 } });
+      api = await startApi({ limits: { callBytes: 3_000 } });
       const { database, app, log } = api;
       const [begun, opened] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
       const hold = () => {

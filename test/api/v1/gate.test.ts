@@ -1,38 +1,47 @@
 import { EventEmitter } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
 
 import { expect } from "chai";
 
 import { BATCHES_AT_ONCE, WAITING_BATCHES } from "../../../api/config/limits.ts";
 import { ApiError } from "../../../api/domain/error-codes.ts";
-import { CallSlots } from "../../../api/v1/call-slots.ts";
-import { listenOnLoopback } from "../../../scripts/scene/loopback.ts";
+import { Gate } from "../../../api/v1/gate.ts";
+import { callFrom } from "../../../scripts/scene/callers.ts";
+import { eventually } from "../../support/eventually.ts";
+import { addApp } from "../support/api.ts";
+import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
+import { useApi } from "../support/use-api.ts";
 
-const BATCHES = { name: "batches", running: BATCHES_AT_ONCE, waiting: WAITING_BATCHES, hint: "Try again." };
+const BATCHES = {
+  name: "batches",
+  running: BATCHES_AT_ONCE,
+  waiting: WAITING_BATCHES,
+  hint: "Try again.",
+  seconds: 60,
+};
 
-describe("CallSlots", () => {
-  let slots: CallSlots;
+describe("Gate", () => {
+  let gate: Gate;
   let started: string[];
   beforeEach(() => {
-    slots = new CallSlots(BATCHES, 60);
+    gate = new Gate(BATCHES);
     started = [];
   });
 
-  /** Asks for a slot. @returns a function that frees it once it was given. */
+  /** Asks for a place. @returns a function that leaves it once it was given. */
   function ask(app: string, name = app): () => Promise<void> {
-    const slot = slots.take(app).then(({ free }) => {
+    const place = gate.enter(app).then(({ leave }) => {
       started.push(name);
-      return free;
+      return leave;
     });
     // A batch that a test leaves waiting is refused after that test, when nobody looks at it any more.
-    slot.catch(() => undefined);
+    place.catch(() => undefined);
     return async () => {
-      (await slot)();
+      (await place)();
     };
   }
 
-  /** Expects that these have started, in this order, and no others. After heavy work, the slots let some turns pass first. */
+  /** Expects that these have started, in this order, and no others. After heavy work, the gate waits first. */
   async function expectStarted(names: readonly string[]): Promise<void> {
     while (started.length < names.length) await setImmediate();
     await setImmediate();
@@ -58,7 +67,7 @@ describe("CallSlots", () => {
 
   it("refuses a batch when too many of the app wait, and none of another app", async () => {
     for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp + WAITING_BATCHES.ofApp; asked++) ask("busy");
-    const refused: unknown = await slots.take("busy").catch((error: unknown) => error);
+    const refused: unknown = await gate.enter("busy").catch((error: unknown) => error);
     expect(refused).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
     ask("other");
     await expectStarted(["busy", "other"]);
@@ -66,7 +75,7 @@ describe("CallSlots", () => {
 
   it("bounds how many wait in all, and keeps places for apps that have none waiting", async () => {
     const { shared, ofApp, most } = WAITING_BATCHES;
-    const refused = (app: string) => slots.take(app).catch((error: unknown) => error);
+    const refused = (app: string) => gate.enter(app).catch((error: unknown) => error);
     for (let app = 0; app < BATCHES_AT_ONCE.most; app++) ask(`running-${app.toString()}`);
     let waiting = 0;
     for (let app = 0; waiting < shared - 1; app++) {
@@ -87,9 +96,9 @@ describe("CallSlots", () => {
   });
 
   it("refuses a batch that waits too long, and gives its place to the next", async () => {
-    slots = new CallSlots(BATCHES, 0.02);
+    gate = new Gate({ ...BATCHES, seconds: 0.02 });
     const free = ask("busy", "busy-1");
-    const late: unknown = await slots.take("busy").catch((error: unknown) => error);
+    const late: unknown = await gate.enter("busy").catch((error: unknown) => error);
     expect(late).to.be.instanceOf(ApiError).and.to.include({ errorCode: "unavailable", retryAfter: 5 });
     expect(String(late)).to.contain("within 0.02 seconds");
     await free();
@@ -100,7 +109,7 @@ describe("CallSlots", () => {
   it("does not wait for a call that was closed", async () => {
     const free = ask("busy", "busy-1");
     const response = new EventEmitter();
-    const gone = slots.take("busy", response).catch((error: unknown) => error);
+    const gone = gate.enter("busy", response).catch((error: unknown) => error);
     ask("busy", "busy-3");
     response.emit("close");
     expect(await gone).to.be.instanceOf(ApiError);
@@ -121,7 +130,7 @@ describe("CallSlots", () => {
   it("does not listen to the response of a call that has begun", async () => {
     const free = ask("busy");
     const response = new EventEmitter();
-    const waited = slots.take("busy", response);
+    const waited = gate.enter("busy", response);
     expect(response.listenerCount("close")).to.equal(1);
     await free();
     await waited;
@@ -129,75 +138,57 @@ describe("CallSlots", () => {
   });
 
   it("says whether a call had to wait", async () => {
-    const first = await slots.take("busy");
-    const second = slots.take("busy");
-    first.free();
+    const first = await gate.enter("busy");
+    const second = gate.enter("busy");
+    first.leave();
     expect([first.waited, (await second).waited]).to.deep.equal([false, true]);
   });
 
-  describe("with many calls", () => {
-    /** Lets calls begin and end, each after its milliseconds of work. @returns how many began in each turn of the event loop. */
-    async function turnsOf(calls: readonly [app: string, work: number][]): Promise<{ all: number; heavy: number }[]> {
-      slots = new CallSlots({ ...BATCHES, running: { shared: 16, ofApp: 4, most: 64 }, waiting: MANY }, 60);
-      const turns = [{ all: 0, heavy: 0 }];
-      let left = calls.length;
-      const handled = calls.map(async ([app, work]) => {
-        const { free } = await slots.take(app);
-        for (const end = performance.now() + work; performance.now() < end;);
-        turns.at(-1)!.all += 1;
-        if (work > 0) turns.at(-1)!.heavy += 1;
-        left -= 1;
-        free();
-      });
-      for (; left > 0; turns.push({ all: 0, heavy: 0 })) await setImmediate();
-      await Promise.all(handled);
-      return turns;
+  it("takes back the places of calls that wait too long, and of calls that were closed", async () => {
+    gate = new Gate({ ...BATCHES, seconds: 0.01 });
+    const first = await gate.enter("busy");
+    for (let round = 0; round < 3; round++) {
+      const responses = Array.from({ length: WAITING_BATCHES.ofApp / 2 }, () => new EventEmitter());
+      const late = Array.from({ length: WAITING_BATCHES.ofApp }, (_, index) => gate.enter("busy", responses[index]));
+      for (const response of responses) response.emit("close");
+      for (const { status } of await Promise.allSettled(late)) expect(status).to.equal("rejected");
     }
-    const MANY = { shared: 4_000, ofApp: 2_000, most: 5_000 };
-    const HEAVY = 30;
-
-    it("begins light ones together, but leaves the process free again and again", async () => {
-      // On a busy machine anything may take long, and then they begin one by one.
-      let most = 0;
-      for (let tries = 0; most < 16 && tries < 100; tries++) {
-        const turns = await turnsOf(Array.from({ length: 200 }, () => ["busy", 0]));
-        most = Math.max(...turns.map(({ all }) => all));
-        expect(most).to.be.at.most(20);
-      }
-      expect(most).to.be.at.least(16);
-    });
-
-    const mixes: [string, [app: string, work: number][]][] = [
-      ["of one app", Array.from({ length: 24 }, (_, n) => ["busy", n % 5 === 4 ? 0 : HEAVY])],
-      ["of another app", Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? ["busy", HEAVY] : ["other", 0]))],
-    ];
-    for (const [title, calls] of mixes) {
-      it(`begins two heavy ones in a turn at most, also between light ones ${title}`, async () => {
-        const turns = (await turnsOf(calls)).filter(({ all }) => all > 0).map(({ heavy }) => heavy);
-        // The first ones get a slot at once, before anything is known of their work.
-        expect(turns[0]).to.be.at.most(6);
-        for (const heavy of turns.slice(1)) expect(heavy).to.be.at.most(2);
-      });
-    }
+    first.leave();
+    const next = await gate.enter("busy");
+    expect(next.waited).to.equal(false);
+    next.leave();
   });
 
-  // Node accepts one connection in each turn of the event loop.
-  it("lets the process accept other callers after heavy work, before the next call begins", async () => {
-    let accepted = 0;
-    const server = createServer(() => {
-      accepted += 1;
+  describe("given three apps that flood the service over HTTP", () => {
+    const api = useApi();
+    /** Pages of 2 MB that each of the three apps asks for at once. */
+    const FLOOD = 40;
+
+    it("answers each call of a fourth app before all but a few of theirs", async () => {
+      const collection = await addCollection(api);
+      const metadata = { description: "a".repeat(2_000_000) };
+      const apps = [api.app, await addApp(api, "third"), await addApp(api, "fourth")];
+      let answered = 0;
+      const flood: Promise<unknown>[] = [];
+      for (const [index, { id, token }] of apps.entries()) {
+        const to = await addWallet(api, token);
+        await addMint(api, { contract: collection, to, tokenId: index + 1, metadata, app: id });
+        const read = async () => {
+          await callFrom(api.baseUrl, { method: "GET", path: `/v1/accounts/${to}`, token });
+          answered += 1;
+        };
+        flood.push(...Array.from({ length: FLOOD }, read));
+      }
+      await eventually(() => Promise.resolve(answered > 0 || undefined));
+      const { token } = api.other;
+      for (let calls = 0; calls < 3; calls++) {
+        const before = answered;
+        const { status } = await callFrom(api.baseUrl, { method: "GET", path: "/v1/collections", token });
+        expect(status).to.equal(200);
+        expect(answered - before, "answers to the flood meanwhile").to.be.at.most(24);
+      }
+      expect(answered, "the flood goes on").to.be.below(apps.length * FLOOD);
+      await Promise.all(flood);
     });
-    const { port, stop } = await listenOnLoopback(server);
-    const callers: Socket[] = [];
-    try {
-      await slots.take("busy");
-      for (let count = 0; count < 10; count++) callers.push(connect(port, "127.0.0.1"));
-      for (const end = performance.now() + 50; performance.now() < end;);
-      await slots.take("other");
-      expect(accepted).to.be.at.least(2);
-    } finally {
-      for (const caller of callers) caller.destroy();
-      await stop();
-    }
   });
 });

@@ -1,0 +1,167 @@
+import type { EventEmitter } from "node:events";
+
+import { ApiError } from "../domain/error-codes.ts";
+import { FairQueue, FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
+
+/** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
+const RETRY_AFTER = 5;
+/** Most calls that begin in one turn of the event loop, if all are light. Calls that begin together share their look-ups. */
+const MOST_AT_ONCE = 16;
+/** Milliseconds of work in one turn of the event loop after which the calls are heavy. */
+const HEAVY = 20;
+/** Turns of the event loop after heavy work in which no call begins. Node accepts one connection in each. */
+const PAUSE = 64;
+
+/** Calls that share the places of a gate. */
+interface GateOptions {
+  /** In messages, such as `batches`. */
+  name: string;
+  /** How many are handled at a time. */
+  running: SlotLimits;
+  /** How many wait. Further ones are refused. */
+  waiting: SlotLimits;
+  /** Advice for a caller that waited too long. */
+  hint: string;
+  /** How long a call waits. */
+  seconds: number;
+}
+
+/** Where a call is answered. It is closed when it was answered, or when its caller is gone. */
+type Closable = Pick<EventEmitter, "once" | "off">;
+
+/** The place of a call that is being handled. */
+export interface Place {
+  /** Whether the call had to wait: what was checked before may no longer be true. */
+  waited: boolean;
+  leave: () => void;
+}
+
+/**
+ * Limits how many calls are handled at a time. The others wait in one queue, in which the apps take turns. An app has at most half of
+ * the places, and an app without calls always gets one.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #running: FairSlots;
+  readonly #places: FairSlots;
+  readonly #waiting = new FairQueue<() => void>();
+  /** The calls that began in this turn of the event loop, since a time (monotonic clock); null: none did. */
+  #turn: { since: number; begun: number } | null = null;
+  /** How many may begin in a turn. It doubles as long as they are light. */
+  #most = MOST_AT_ONCE;
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+    this.#running = new FairSlots(options.running);
+    this.#places = new FairSlots(options.waiting);
+  }
+
+  /**
+   * Waits until the call may be handled.
+   * @param response the call does not wait any longer when it is closed.
+   * @throws ApiError `unavailable` when too many wait, or this one has waited too long
+   */
+  async enter(appId: string, response?: Closable): Promise<Place> {
+    const leave = () => {
+      this.#running.release(appId);
+      this.#beginNext();
+    };
+    const hasWaiting = this.#places.has(appId);
+    // A call does not overtake those of its app that wait.
+    if (!hasWaiting && this.#mayBegin() && this.#running.take(appId)) {
+      this.#countBegun();
+      return { waited: false, leave };
+    }
+    if (!this.#places.take(appId)) throw this.#tooMany(hasWaiting);
+    try {
+      await this.#wait(appId, response);
+    } finally {
+      this.#places.release(appId);
+    }
+    return { waited: true, leave };
+  }
+
+  /** Resolves when the call has a place to run. A call that stops waiting never gets one. */
+  async #wait(appId: string, response: Closable | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+    const begin = () => {
+      resolve(undefined);
+    };
+    const stop = (reason: ApiError) => {
+      this.#waiting.remove(appId, begin);
+      // Has no effect on a call that has begun.
+      reject(reason);
+    };
+    const closed = () => {
+      stop(new ApiError("request_timeout"));
+    };
+    response?.once("close", closed);
+    const timer = setTimeout(() => {
+      stop(this.#waitedTooLong());
+    }, this.#options.seconds * 1_000);
+    this.#waiting.add(appId, begin);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      response?.off("close", closed);
+    }
+  }
+
+  #mayBegin(): boolean {
+    if (this.#turn === null) return true;
+    return this.#turn.begun < this.#most && performance.now() - this.#turn.since < HEAVY;
+  }
+
+  #countBegun(): void {
+    if (this.#turn === null) {
+      this.#turn = { since: performance.now(), begun: 0 };
+      setImmediate(this.#endTurn);
+    }
+    this.#turn.begun += 1;
+  }
+
+  /**
+   * SQLite answers at once, so calls would be handled one after the other, and the process would not read what others send. After heavy
+   * work, it does that first, for as long as the work took at most, and then only one call begins.
+   */
+  readonly #endTurn = (): void => {
+    const now = performance.now();
+    const worked = now - (this.#turn?.since ?? now);
+    const isHeavy = worked >= HEAVY;
+    this.#most = isHeavy ? 1 : Math.min(2 * this.#most, MOST_AT_ONCE);
+    this.#goOn(isHeavy ? PAUSE : 0, now + worked);
+  };
+
+  /** Lets calls begin again after these turns, or at this time. */
+  #goOn(turns: number, latest: number): void {
+    if (turns > 0 && performance.now() < latest) setImmediate(() => this.#goOn(turns - 1, latest));
+    else {
+      this.#turn = null;
+      this.#beginNext();
+    }
+  }
+
+  #beginNext(): void {
+    while (this.#mayBegin()) {
+      const begin = this.#waiting.takeOne((appId) => this.#running.take(appId));
+      if (begin === null) return;
+      this.#countBegun();
+      begin();
+    }
+  }
+
+  #tooMany(ofThisApp: boolean): ApiError {
+    const { name } = this.#options;
+    const message = ofThisApp
+      ? `Too many ${name} of this app are in progress. Wait for their answers, then try again after the number of seconds in \`Retry-After\`.`
+      : `Too many ${name} of all apps are in progress. Try again after the number of seconds in \`Retry-After\`.`;
+    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
+  }
+
+  #waitedTooLong(): ApiError {
+    const { hint, seconds } = this.#options;
+    const message = `The service is busy: it could not begin with the call within ${seconds.toString()} seconds. ${hint}`;
+    return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
+  }
+}
