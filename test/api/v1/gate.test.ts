@@ -121,7 +121,7 @@ describe("Gate", () => {
     for (let asked = 0; asked < BATCHES_AT_ONCE.ofApp; asked++) ask("busy");
     for (let asked = 0; asked <= WAITING_BATCHES.ofApp; asked++) {
       const response = new EventEmitter();
-      const gone = gate.take("busy", response).catch((error: unknown) => error);
+      const gone = gate.enter("busy", response).catch((error: unknown) => error);
       response.emit("close");
       expect(await gone).to.have.property("errorCode", "request_timeout");
     }
