@@ -268,7 +268,11 @@ class FileQuarantine implements Quarantine {
   async restoreAll(): Promise<number> {
     let count = 0;
     for (const cid of await this.all()) if (await this.restore(cid)) count += 1;
-    await this.#close();
+    try {
+      await rmdir(this.#folder);
+    } catch (error) {
+      if (!isAbsent(error) && (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+    }
     return count;
   }
 
@@ -286,35 +290,14 @@ class FileQuarantine implements Quarantine {
   async remove(): Promise<{ blocks: number; bytes: number }> {
     const removed = { blocks: 0, bytes: 0 };
     for (const cid of await this.all()) {
-      const size = await this.#delete(cid);
-      if (size === null) continue;
+      // Another process may be removing it, too: see `recover`.
+      const found = await unlessAbsent(stat(this.#quarantinedFileOf(cid)), null);
+      if (found === null) continue;
       removed.blocks += 1;
-      removed.bytes += size;
+      removed.bytes += found.size;
     }
-    await this.#close();
+    await rm(this.#folder, { recursive: true, force: true });
     return removed;
-  }
-
-  /** @returns the size of the block; null when another process has deleted it. */
-  async #delete(cid: CID): Promise<number | null> {
-    const quarantined = this.#quarantinedFileOf(cid);
-    try {
-      const { size } = await stat(quarantined);
-      await unlink(quarantined);
-      return size;
-    } catch (error) {
-      if (isAbsent(error)) return null;
-      throw error;
-    }
-  }
-
-  /** Removes the folder if no blocks are left in it. */
-  async #close(): Promise<void> {
-    try {
-      await rmdir(this.#folder);
-    } catch (error) {
-      if (!isAbsent(error) && (error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
-    }
   }
 
   #quarantinedFileOf(cid: CID): string {

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 
 import type { MediaStoreSetting } from "../../config/media-store.ts";
-import { forEachAtOnce } from "../../shared/at-once.ts";
+import { forEachAtOnce, inPages } from "../../shared/at-once.ts";
 import type { Database } from "../../store/db/database.ts";
 import { deleteBytes, insertBytes, readBytes } from "../../store/media/blocks.ts";
 import { BlockFiles, DiskRoom } from "../block-files.ts";
@@ -53,10 +53,7 @@ class DatabaseObjects implements ObjectStore {
   }
 
   async delete(objects: readonly string[]): Promise<void> {
-    for (let at = 0; at < objects.length; at += AT_ONCE) {
-      const some = objects.slice(at, at + AT_ONCE);
-      await this.#database.write((trx) => deleteBytes(trx, some));
-    }
+    for await (const some of inPages(objects, AT_ONCE)) await this.#database.write((trx) => deleteBytes(trx, some));
   }
 
   /** The service cannot start without its database. */

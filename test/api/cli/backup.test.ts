@@ -183,94 +183,58 @@ describeWithBackups("backup and restore", () => {
   });
 
   describe("restore, given a damaged backup", () => {
-    const damages: { name: string; damage: (folder: string) => Promise<void>; message: RegExp }[] = [
-      {
-        name: "a changed byte in the database",
-        damage: (folder) => flipByte(join(folder, DATABASE_FILE)),
-        message: /damaged: moneta\.\w+ has another SHA-256/,
-      },
-      {
-        name: "a database that was cut",
-        damage: (folder) => truncate(join(folder, DATABASE_FILE), 1_000),
-        message: /damaged: moneta\.\w+ has 1000 bytes instead of/,
-      },
-      {
-        name: "no database",
-        damage: (folder) => unlink(join(folder, DATABASE_FILE)),
-        message: /damaged: moneta\.\w+ is missing/,
-      },
-      {
-        name: "a database that is a link to another file",
-        damage: async (folder) => {
-          await unlink(join(folder, DATABASE_FILE));
-          await symlink("/etc/passwd", join(folder, DATABASE_FILE));
-        },
-        message: /damaged: moneta\.\w+ is not a regular file/,
-      },
-      {
-        name: "a changed byte in a block",
-        damage: async (folder) => flipByte(await backups.blockIn(folder)),
-        message: /damaged: blocks: bafk\w+ is corrupt/,
-      },
-      {
-        name: "a missing block",
-        damage: async (folder) => unlink(await backups.blockIn(folder)),
-        message: /damaged: blocks: bafk\w+ is missing/,
-      },
-      {
-        name: "a list of blocks with another name",
-        damage: (folder) => writeFile(join(folder, "blocks.txt"), "../../etc/passwd\n"),
-        message: /damaged: blocks.txt has \d+ bytes/,
-      },
-      {
-        name: "a changed deployment file",
-        damage: async (folder) => {
-          const file = join(folder, "31337.json");
-          await writeFile(file, (await readFile(file, "utf8")).replace("{", "["));
-        },
-        message: /damaged: 31337.json has another SHA-256/,
-      },
-      {
-        name: "a manifest that was cut",
-        damage: (folder) => truncate(join(folder, "manifest.json"), 100),
-        message: /manifest.json is damaged/,
-      },
-      {
-        name: "a changed byte in the manifest",
-        damage: (folder) => flipByte(join(folder, "manifest.json")),
-        message: /manifest.json is damaged/,
-      },
-      {
-        name: "no manifest",
-        damage: (folder) => unlink(join(folder, "manifest.json")),
-        message: /is not a backup: it has no manifest.json/,
-      },
-      {
-        name: "a manifest that names a file outside of the folder",
-        damage: (folder) =>
-          reseal(folder, (backup) => Object.assign(backup["deployment"] as object, { file: "../../../etc/passwd" })),
-        message: /manifest.json is damaged/,
-      },
-      {
-        name: "other numbers of rows in the manifest",
-        damage: (folder) =>
-          reseal(folder, (backup) => {
-            (backup["database"] as { rows: Record<string, number> }).rows["wallets"] = 7;
-          }),
-        message: /other rows .*wallets: 1 instead of 7/,
-      },
-      {
-        name: "a newer form",
-        damage: (folder) => reseal(folder, (backup) => Object.assign(backup, { format: 2 })),
-        message: /made by a newer version of Moneta \(format 2\)/,
-      },
-      {
-        name: "a newer schema",
-        damage: (folder) => reseal(folder, (backup) => (backup["schema"] as string[]).push("9999-future")),
-        message: /newer version of Moneta: this one does not know the schema 9999-future/,
-      },
+    const part = (name: string, damage: (file: string) => Promise<unknown>) => (folder: string) =>
+      damage(join(folder, name));
+    const block = (damage: (file: string) => Promise<void>) => async (folder: string) =>
+      damage(await backups.blockIn(folder));
+    const manifest = (change: (backup: Record<string, unknown>) => void) => (folder: string) => reseal(folder, change);
+    const link = async (file: string) => {
+      await unlink(file);
+      await symlink("/etc/passwd", file);
+    };
+    const rowsOf = (backup: Record<string, unknown>) => (backup["database"] as { rows: Record<string, number> }).rows;
+    const damages: [name: string, damage: (folder: string) => Promise<unknown>, message: RegExp][] = [
+      ["a changed byte in the database", part(DATABASE_FILE, flipByte), /damaged: moneta\.\w+ has another SHA-256/],
+      [
+        "a database that was cut",
+        part(DATABASE_FILE, (file) => truncate(file, 1_000)),
+        /damaged: moneta\.\w+ has 1000 bytes instead of/,
+      ],
+      ["no database", part(DATABASE_FILE, unlink), /damaged: moneta\.\w+ is missing/],
+      ["a database that is a link to another file", part(DATABASE_FILE, link), /moneta\.\w+ is not a regular file/],
+      ["a changed byte in a block", block(flipByte), /damaged: blocks: bafk\w+ is corrupt/],
+      ["a missing block", block(unlink), /damaged: blocks: bafk\w+ is missing/],
+      [
+        "a list of blocks with another name",
+        part("blocks.txt", (file) => writeFile(file, "../../etc/passwd\n")),
+        /damaged: blocks.txt has \d+ bytes/,
+      ],
+      ["a changed deployment file", part("31337.json", flipByte), /damaged: 31337.json has another SHA-256/],
+      ["a manifest that was cut", part("manifest.json", (file) => truncate(file, 100)), /manifest.json is damaged/],
+      ["a changed byte in the manifest", part("manifest.json", flipByte), /manifest.json is damaged/],
+      ["no manifest", part("manifest.json", unlink), /is not a backup: it has no manifest.json/],
+      [
+        "a manifest that names a file outside of the folder",
+        manifest((backup) => Object.assign(backup["deployment"] as object, { file: "../../../etc/passwd" })),
+        /manifest.json is damaged/,
+      ],
+      [
+        "other numbers of rows in the manifest",
+        manifest((backup) => Object.assign(rowsOf(backup), { wallets: 7 })),
+        /other rows .*wallets: 1 instead of 7/,
+      ],
+      [
+        "a newer form",
+        manifest((backup) => Object.assign(backup, { format: 2 })),
+        /made by a newer version of Moneta \(format 2\)/,
+      ],
+      [
+        "a newer schema",
+        manifest((backup) => (backup["schema"] as string[]).push("9999-future")),
+        /newer version of Moneta: this one does not know the schema 9999-future/,
+      ],
     ];
-    for (const { name, damage, message } of damages) {
+    for (const [name, damage, message] of damages) {
       it(`is refused: ${name}`, async () => {
         const folder = await backups.copy();
         await damage(folder);
