@@ -52,7 +52,7 @@ export interface LaneBalance {
   advised: bigint | null;
 }
 
-export interface ChainStateDeps {
+interface ChainStateDeps {
   client: ChainClient;
   read: Db;
   /** Address of the relay. */
@@ -126,7 +126,7 @@ export async function readSpending(read: Db, lanes: readonly number[], now: numb
 /** Milliseconds for which a result is reused. Adding up what a busy lane spent in a day takes long. */
 const FRESH = { database: 1_000, chain: 5_000, disk: 10_000, spent: 60_000 };
 
-export interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
+interface StateDeps extends Omit<ChainStateDeps, "read" | "keyring"> {
   database: Database;
   dataDir: string;
   /** Milliseconds for which a process says that it runs. */
