@@ -9,13 +9,7 @@ import { RELAY_GAS_RESERVE } from "../domain/gas-estimate.ts";
 import { plural } from "../shared/text.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { LaneRow } from "../store/db/schema.ts";
-import {
-  executedRequests,
-  failedUnsent,
-  type RequestNumber,
-  stillUnsigned,
-  unsignedRequests,
-} from "../store/doctor/numbers.ts";
+import { type NumberedRequest, numberedRequests, stillUnsigned } from "../store/doctor/numbers.ts";
 import { readGasMeasurement } from "../store/requests/gas-measurement.ts";
 import { allLanes, reusedNonces } from "../store/sending/lanes.ts";
 import { type Check, type DoctorContext, type Finding, ok, problem, some, warning } from "./check.ts";
@@ -189,63 +183,52 @@ function checkNonce(name: string, mined: number, known: number): Finding[] {
 /** Number of final requests to check, newest first. With `--all` every one is checked. */
 const RECENT = 10_000;
 
+/** What is wrong when the relay has not consumed the number of a request that ran, or has consumed another one. */
+const DISAGREEMENTS: Record<NumberedRequest["state"], { words: string; advice: string }> = {
+  executed: {
+    words: "completed in the database but not on chain",
+    advice: "A reorg deeper than CONFIRMATIONS undid them, or the node is not in sync. Check the node first.",
+  },
+  unsent: {
+    words: "executed on chain but stored as failed before sending",
+    advice: "Run `npm run cli -- reconcile`.",
+  },
+  unsigned: {
+    words: "executed on chain but not sent by this database",
+    advice: "The database is an old backup. Stop the service and run `npm run cli -- reconcile`.",
+  },
+};
+
 /** The relay has consumed the number of every request that ran, and no other number. */
 export const numbers: Check = {
   name: "numbers",
   asksChain: true,
-  run: async (context) => {
-    const { database } = context;
-    const missing = await checkPages(context, executedRequests(database.read), false);
-    const unsent = await checkPages(context, failedUnsent(database.read), true);
-    const early = await checkPages(context, unsignedRequests(database.read), true);
+  run: async ({ database, client, chain, thorough }) => {
+    const wrong: NumberedRequest[] = [];
+    let [checked, final] = [0, 0];
+    for await (const page of numberedRequests(database.read)) {
+      const consumed = await readConsumed(
+        client,
+        chain.contracts.relay,
+        page.map(({ number }) => number),
+      );
+      if (consumed.includes(null)) throw new ChainUnavailable("the relay does not say which numbers it has consumed");
+      wrong.push(...page.filter(({ state }, index) => consumed[index] !== (state === "executed")));
+      checked += page.length;
+      final += page.filter(({ state }) => state !== "unsigned").length;
+      if (!thorough && final >= RECENT) break;
+    }
+    const found = Map.groupBy(wrong, ({ state }) => state);
+    const idsOf = (state: NumberedRequest["state"]) => (found.get(state) ?? []).map(({ id }) => id);
     // The service may have signed and executed one of them during this check.
-    early.found = await stillUnsigned(database.read, early.found);
-    const findings = [
-      ...problemWith(
-        missing.found,
-        (requests) => `${requests} completed in the database but not on chain`,
-        "A reorg deeper than CONFIRMATIONS undid them, or the node is not in sync. Check the node first.",
-      ),
-      ...problemWith(
-        unsent.found,
-        (requests) => `${requests} executed on chain but stored as failed before sending`,
-        "Run `npm run cli -- reconcile`.",
-      ),
-      ...problemWith(
-        early.found,
-        (requests) => `${requests} executed on chain but not sent by this database`,
-        "The database is an old backup. Stop the service and run `npm run cli -- reconcile`.",
-      ),
-    ];
+    const unsigned = await stillUnsigned(database.read, idsOf("unsigned"));
+    const findings = Object.entries({ executed: idsOf("executed"), unsent: idsOf("unsent"), unsigned })
+      .filter(([, ids]) => ids.length > 0)
+      .map(([state, ids]) => {
+        const { words, advice } = DISAGREEMENTS[state as NumberedRequest["state"]];
+        return problem(`${plural(ids.length, "request is", "requests are")} ${words}: ${some(ids)}. ${advice}`);
+      });
     if (findings.length > 0) return findings;
-    const checked = plural(missing.checked + unsent.checked + early.checked, "request");
-    return ok(`checked ${checked}, newest first: database and relay agree on the request numbers`);
+    return ok(`checked ${plural(checked, "request")}, newest first: database and relay agree on the request numbers`);
   },
 };
-
-function problemWith(ids: string[], sentence: (requests: string) => string, advice: string): Finding[] {
-  if (ids.length === 0) return [];
-  return [problem(`${sentence(plural(ids.length, "request is", "requests are"))}: ${some(ids)}. ${advice}`)];
-}
-
-/** @returns ids of the requests whose numbers are (or are not) consumed. */
-async function checkPages(
-  context: DoctorContext,
-  pages: AsyncIterable<RequestNumber[]>,
-  wanted: boolean,
-): Promise<{ found: string[]; checked: number }> {
-  const found: string[] = [];
-  let checked = 0;
-  for await (const page of pages) {
-    const consumed = await readConsumed(
-      context.client,
-      context.chain.contracts.relay,
-      page.map((request) => request.number),
-    );
-    if (consumed.includes(null)) throw new ChainUnavailable("the relay does not say which numbers it has consumed");
-    found.push(...page.filter((_, index) => consumed[index] === wanted).map((request) => request.id));
-    checked += page.length;
-    if (!context.thorough && checked >= RECENT) break;
-  }
-  return { found, checked };
-}

@@ -1,51 +1,49 @@
 import { pagesAfter } from "../db/pages.ts";
 import type { Db } from "../db/sql.ts";
 
-/** A request and its number. */
-export interface RequestNumber {
+/** A request with a number. */
+export interface NumberedRequest {
   seq: number;
   id: string;
   number: bigint;
+  /** `executed`: final, with a block. `unsent`: it failed before it was sent. `unsigned`: it is in no signed transaction yet. */
+  state: "executed" | "unsent" | "unsigned";
 }
 
 const PAGE = 1_000;
 
-type Pages = AsyncGenerator<RequestNumber[]>;
-
-function toNumbered(row: { seq: number; id: string; number: string }): RequestNumber {
-  return { ...row, number: BigInt(row.number) };
+/** Requests whose state says whether the relay has consumed their number, newest first. Those in an open transaction are left out. */
+export async function* numberedRequests(db: Db): AsyncGenerator<NumberedRequest[]> {
+  const read = (below: number) =>
+    db
+      .selectFrom("requests")
+      .select(["seq", "id", "number", "status", "block_number", "transaction_hash", "batch_id"])
+      .where("number", "is not", null)
+      .where("seq", "<", below)
+      .$narrowType<{ number: string }>()
+      .orderBy("seq", "desc")
+      .limit(PAGE)
+      .execute();
+  for await (const page of pagesAfter(Number.MAX_SAFE_INTEGER, read, ({ seq }) => seq)) {
+    yield page.flatMap((row) => {
+      const state = stateOf(row);
+      return state === null ? [] : [{ seq: row.seq, id: row.id, number: BigInt(row.number), state }];
+    });
+    // To find that nothing follows can take as long as reading the whole table.
+    if (page.length < PAGE) return;
+  }
 }
 
-/** Final requests with a block: the relay has consumed their numbers. Newest first. */
-export function executedRequests(db: Db): Pages {
-  return newestFirst((below) =>
-    numbered(db, below).where("status", "in", ["completed", "failed"]).where("block_number", "is not", null),
-  );
-}
-
-/** Requests that failed before they were sent: the relay cannot have consumed their numbers. Newest first. */
-export function failedUnsent(db: Db): Pages {
-  return newestFirst((below) =>
-    numbered(db, below)
-      .where("status", "=", "failed")
-      .where("block_number", "is", null)
-      .where("transaction_hash", "is", null),
-  );
-}
-
-/** Requests that have a number but are in no signed transaction. */
-export async function* unsignedRequests(db: Db): Pages {
-  const pending = db
-    .selectFrom("requests")
-    .select(["seq", "id", "number"])
-    .where("number", "is not", null)
-    .where("status", "=", "pending")
-    .$narrowType<{ number: string }>();
-  // Two searches, each with an index of its own.
-  const ready = await pending.where("ready_at", "is not", null).execute();
-  const claimed = await pending.where("lane", "is not", null).where("batch_id", "is", null).execute();
-  const found = [...ready, ...claimed];
-  for (let start = 0; start < found.length; start += PAGE) yield found.slice(start, start + PAGE).map(toNumbered);
+function stateOf(row: {
+  status: string;
+  block_number: number | null;
+  transaction_hash: string | null;
+  batch_id: number | null;
+}): NumberedRequest["state"] | null {
+  if (row.status === "pending") return row.batch_id === null ? "unsigned" : null;
+  if (row.status !== "completed" && row.status !== "failed") return null;
+  if (row.block_number !== null) return "executed";
+  return row.status === "failed" && row.transaction_hash === null ? "unsent" : null;
 }
 
 /** Those of these requests that still are in no signed transaction. */
@@ -59,26 +57,4 @@ export async function stillUnsigned(db: Db, ids: string[]): Promise<string[]> {
     .where("batch_id", "is", null)
     .execute();
   return rows.map((row) => row.id);
-}
-
-function numbered(db: Db, below: number) {
-  return db
-    .selectFrom("requests")
-    .select(["seq", "id", "number"])
-    .where("number", "is not", null)
-    .where("seq", "<", below)
-    .$narrowType<{ number: string }>()
-    .orderBy("seq", "desc")
-    .limit(PAGE);
-}
-
-async function* newestFirst(
-  query: (below: number) => { execute(): Promise<{ seq: number; id: string; number: string }[]> },
-): Pages {
-  const read = (below: number) => query(below).execute();
-  for await (const page of pagesAfter(Number.MAX_SAFE_INTEGER, read, ({ seq }) => seq)) {
-    yield page.map(toNumbered);
-    // To find that nothing follows can take as long as reading the whole table.
-    if (page.length < PAGE) return;
-  }
 }

@@ -105,11 +105,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "doctor counts everything that waits",
   },
   {
-    statement: /^select "seq", "id", "number" from "requests" where "number" is not null/,
-    liberties: ["slow"],
-    because: "doctor compares the numbers of all requests with the relay",
-  },
-  {
     statement: /^ *with real as/,
     liberties: ["scan", "sort", "slow"],
     because: "reconcile counts the rows of every total",
