@@ -171,7 +171,7 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
   request: {
     finding: problem,
     words: "Requests that cannot be sent or settled",
-    advice: `${AGAIN} If the reason is a gas limit that is right, end the request with \`request fail\`. If its command cannot be read, \`request repair <id>\` makes it again.`,
+    advice: `${AGAIN} The indexer stops at a block that needs a request which cannot be read. If the reason is a gas limit that is right, end the request with \`request fail\`. If its command cannot be read, \`request repair <id>\` makes it again.`,
   },
   media_job: { finding: problem, words: "Requests whose media cannot be copied", advice: AGAIN },
   delivery: {
@@ -187,7 +187,12 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
     advice:
       "The metadata is kept with the request. Upgrade, or correct the cause in the log, then run `reconcile`: it stores it.",
   },
-  old_row: { finding: warning, words: "Old rows that cannot be deleted", advice: AGAIN },
+  block: {
+    finding: problem,
+    words: "Blocks that the database refuses: the indexer has stopped there",
+    advice: "Nothing is lost. Upgrade, or correct the cause: the indexer then goes on by itself.",
+  },
+  old_row: { finding: warning, words: "Old rows that cannot be removed: nothing of their kind is", advice: AGAIN },
   contract_read: { finding: warning, words: "Followed contracts that cannot be asked", advice: AGAIN },
 };
 

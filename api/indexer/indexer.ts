@@ -9,7 +9,7 @@ import {
   reasonOfChain,
 } from "../chain/errors.ts";
 import { RangeTooLarge } from "../chain/query-logs.ts";
-import type { Condition } from "../domain/conditions.ts";
+import type { Condition, ParkedKind } from "../domain/conditions.ts";
 import type { StoredReason } from "../domain/waiting-for.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
@@ -17,16 +17,16 @@ import { WorkLoop } from "../shared/work-loop.ts";
 import { newestBlocks, storedBlock } from "../store/ledger/blocks.ts";
 import { lockLedger } from "../store/db/sql.ts";
 import { deleteMeta, readContracts, readMeta, replaceMeta, writeMeta } from "../store/db/meta.ts";
-import { isOutage } from "../store/db/parked-rows.ts";
+import { isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
 import { rollback, rollbackStep } from "../store/ledger/rollback.ts";
 import { confirmUpTo } from "../store/requests/settle-confirmed.ts";
-import { finalChanges } from "../store/requests/requests.ts";
+import { finalChanges, UnreadableRequest } from "../store/requests/requests.ts";
 import { WatchedCache } from "../store/ledger/watched.ts";
 import { Agreement, type Overruled } from "./agreement.ts";
 import { closeBatchesWithoutEffect, type Warned } from "./without-effect.ts";
 import { MissingCosts } from "./costs.ts";
-import { BlockWriter, type BlockWriterDeps } from "./store-blocks.ts";
+import { BlockRefused, BlockWriter, type BlockWriterDeps } from "./store-blocks.ts";
 import { ReadAhead, type ReadBlocks } from "./read-ahead.ts";
 import type { ReceiptCheck } from "./receipt-check.ts";
 
@@ -97,6 +97,7 @@ export class Indexer {
         recovered: "the indexer follows the chain again",
       },
       describe: describeError,
+      fieldsOf: (error) => (rowOf(error) === null ? {} : { condition: "row_parked" satisfies Condition }),
     });
   }
 
@@ -125,17 +126,23 @@ export class Indexer {
     } catch (error) {
       if (isOutage(error)) throw error;
       const reason = reasonOfChain(error);
-      await this.#tell(reason).catch((later: unknown) => {
+      await this.#tell(reason, error).catch((later: unknown) => {
         this.#deps.logger.warn({ err: later }, "what the indexer waits for could not be stored");
       });
       throw error;
     }
   }
 
-  async #tell(reason: StoredReason | null): Promise<void> {
-    if (reason === this.#told) return;
+  async #tell(reason: StoredReason | null, error?: unknown): Promise<void> {
+    const row = rowOf(error);
+    if (reason === this.#told && row === null) return;
     const key = "indexer_waits_for";
-    await this.#deps.database.write((trx) => (reason === null ? deleteMeta(trx, key) : writeMeta(trx, key, reason)));
+    await this.#deps.database.write(async (trx) => {
+      if (row !== null) await parkRows(trx, row.kind, [{ id: row.id, error }], this.#deps.now());
+      if (reason !== null) return writeMeta(trx, key, reason);
+      await unparkAll(trx, "block");
+      await deleteMeta(trx, key);
+    });
     this.#told = reason;
   }
 
@@ -408,4 +415,10 @@ export class Indexer {
     }
     metrics.reorg(checkpoint - fork);
   }
+}
+
+/** The row that stops the indexer. It is named where `doctor` and `readyz` look for parked rows. Null: the error has another cause. */
+function rowOf(error: unknown): { kind: ParkedKind; id: string } | null {
+  if (error instanceof UnreadableRequest) return { kind: "request", id: error.id };
+  return error instanceof BlockRefused ? { kind: "block", id: error.block.toString() } : null;
 }

@@ -1,7 +1,7 @@
 import type { Logger } from "pino";
 
 import type { ChainClient } from "../chain/client.ts";
-import { decodeCommand, decodeExecute, type ExecutedCall } from "../chain/codec/decode-call.ts";
+import { decodeExecute } from "../chain/codec/decode-call.ts";
 import type { CollectionEvent, RelayEvent } from "../chain/codec/decode.ts";
 import type { ContractAddresses } from "../chain/contracts.ts";
 import { ChainUnavailable } from "../chain/errors.ts";
@@ -12,7 +12,6 @@ import { frozenUris } from "../domain/metadata-files.ts";
 import type { TokenMove } from "../domain/token.ts";
 import { walletApps } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
-import type { FailedRow } from "../store/db/parked-rows.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { NewBlockRow } from "../store/db/schema.ts";
 import type { BlockRange } from "../store/ledger/apply-range.ts";
@@ -20,7 +19,7 @@ import type { ChainEdit } from "../store/ledger/chain-edits.ts";
 import { followsAt, type WatchedContracts } from "../store/ledger/watched.ts";
 import { FROZEN } from "../store/requests/freezing.ts";
 import { type NumberedRequest, requestsByNumber } from "../store/requests/requests.ts";
-import { batchesByHash, batchRequestsAsStored, type UnreadableRequest } from "../store/sending/batches.ts";
+import { batchesByHash, batchRequests } from "../store/sending/batches.ts";
 import { firstNonces } from "../store/sending/lanes.ts";
 import { attribute, AttributionError } from "./attribute.ts";
 import { costIn } from "./costs.ts";
@@ -77,8 +76,6 @@ export interface PreparedRange extends BlockRange {
   reads: ForeignReads;
   /** The service's collections at the end of the range: those that it creates, too. */
   collections: ReadonlyMap<string, CollectionType>;
-  /** Requests of its batches whose stored commands cannot be read. Their commands come from the chain, without metadata. */
-  unreadable: FailedRow[];
 }
 
 /** Joins a range of the chain with the database: finds the service's batches, tokens and wallets, and their requests. */
@@ -91,7 +88,7 @@ export async function prepareRange(
   const { database } = deps;
   const apps = await walletApps(database.read, partiesAmong(read));
   const logged = [...read.moves, ...movesOfWallets(read.foreign, apps)].sort(byPosition);
-  const { batches: ran, owners, unknown, unreadable } = await ourBatches(deps, read, logged);
+  const { batches: ran, owners, unknown } = await ourBatches(deps, read, logged);
   const moved = await withoutUnmoved({ ...deps, read, watched }, ran, owners);
   const batches = await explainFailures(deps, read, moved);
   const types = new Map<string, CollectionType>(watched.collections);
@@ -129,7 +126,6 @@ export async function prepareRange(
     reads: foreign.reads,
     collections: types,
     wallets: new Set(apps.keys()),
-    unreadable,
   };
 }
 
@@ -161,11 +157,11 @@ async function ourBatches(
   deps: PrepareDeps,
   read: ChainRange,
   moves: TokenMove[],
-): Promise<{ batches: BlockRange["batches"]; owners: Owners; unknown: string[]; unreadable: FailedRow[] }> {
+): Promise<{ batches: BlockRange["batches"]; owners: Owners; unknown: string[] }> {
   const byTransaction = Map.groupBy(read.relay, (event: RelayEvent) => event.transactionHash);
   // The chain was read first: a lane commits a transaction to the database before it sends it.
   const known = await batchesByHash(deps.database.read, [...byTransaction.keys()]);
-  const { requests: carried, unreadable } = await requestsOfBatches(deps, known);
+  const carried = await requestsOfBatches(deps, known);
   const owners: Owners = new Map();
   const batches: BlockRange["batches"] = [];
   const byBatch = Map.groupBy(moves, (move) => (known.has(move.transactionHash) ? move.transactionHash : null));
@@ -202,7 +198,7 @@ async function ourBatches(
   const unknown = [...byTransaction].flatMap(([hash, events]) =>
     !known.has(hash) && events.some((event) => event.kind === "batch-executed") ? [hash] : [],
   );
-  return { batches, owners, unknown, unreadable };
+  return { batches, owners, unknown };
 }
 
 interface From {
@@ -350,71 +346,36 @@ async function cancelledRequests(database: Database, events: readonly RelayEvent
   });
 }
 
-type RequestDeps = Pick<PrepareDeps, "database" | "contracts" | "transactions">;
-
 /**
- * The requests of mined batches. What the database lacks is read from their transactions: commands that cannot be read, and the
- * numbers of pruned items, when `reconcile` reads old blocks again.
+ * The requests of mined batches, by the hashes of their transactions. If the items of a batch were pruned, which happens when
+ * `reconcile` reads old blocks again, its transaction has their numbers.
  * @param batches ids by hash.
- * @returns `requests`: of each batch in the order of its calls, by the hash of the transaction. `unreadable`: see `PreparedRange`.
+ * @returns the requests of each batch in the order of its calls. @throws UnreadableRequest
  */
 export async function requestsOfBatches(
-  deps: RequestDeps,
+  { database, transactions }: Pick<PrepareDeps, "database" | "transactions">,
   batches: ReadonlyMap<string, number>,
-): Promise<{ requests: Map<string, NumberedRequest[]>; unreadable: FailedRow[] }> {
-  const { read } = deps.database;
+): Promise<Map<string, NumberedRequest[]>> {
+  const { read } = database;
   const requests = new Map<string, NumberedRequest[]>();
-  const incomplete = new Map<string, (NumberedRequest | UnreadableRequest)[]>();
-  for (const [hash, id] of batches) {
-    const rows = await batchRequestsAsStored(read, id);
-    const readable = rows.filter((row): row is NumberedRequest => !isUnreadable(row));
-    if (rows.length > 0 && readable.length === rows.length) requests.set(hash, readable);
-    else incomplete.set(hash, rows);
-  }
-  if (incomplete.size === 0) return { requests, unreadable: [] };
-  const calls = await callsOf(deps, [...incomplete.keys()]);
-  const pruned = [...incomplete].flatMap(([hash, rows]) => (rows.length === 0 ? (calls.get(hash) ?? []) : []));
-  const stored = await requestsByNumber(read, [...new Set(pruned.map(({ number }) => number))]);
-  const byNumber = new Map(stored.map((request) => [request.number, request]));
-  for (const [hash, rows] of incomplete) {
-    const called = calls.get(hash) ?? [];
+  for (const [hash, id] of batches) requests.set(hash, await batchRequests(read, id));
+  const pruned = [...requests.keys()].filter((hash) => requests.get(hash)?.length === 0);
+  if (pruned.length === 0) return requests;
+  for (const [index, transaction] of (await transactions(pruned)).entries()) {
+    const hash = pruned[index] ?? "";
+    const calls = transaction == null ? null : decodeExecute(transaction.data);
+    if (calls === null)
+      throw new ChainUnavailable(`the node does not have the transaction ${hash}, whose logs it returned`);
+    const numbers = calls.map(({ number }) => number);
+    const found = new Map((await requestsByNumber(read, numbers)).map((request) => [request.number, request]));
     requests.set(
       hash,
-      rows.length === 0
-        ? called.map(({ number }) => {
-            const message = `the database has no request with the number ${number.toString()}`;
-            return present(byNumber.get(number), message);
-          })
-        : rows.map((row) => (isUnreadable(row) ? fromCall(deps, row, called) : row)),
+      numbers.map((number) => {
+        const request = found.get(number);
+        if (request === undefined) throw new Error(`the database has no request with the number ${number.toString()}`);
+        return request;
+      }),
     );
   }
-  const unreadable = [...incomplete.values()].flat().filter(isUnreadable);
-  return { requests, unreadable: unreadable.map(({ id, error }) => ({ id, error })) };
-}
-
-function isUnreadable(row: NumberedRequest | UnreadableRequest): row is UnreadableRequest {
-  return "withCommand" in row;
-}
-
-async function callsOf({ transactions }: RequestDeps, hashes: string[]): Promise<Map<string, ExecutedCall[]>> {
-  const found = new Map<string, ExecutedCall[]>();
-  for (const [index, transaction] of (await transactions(hashes)).entries()) {
-    const hash = hashes[index] ?? "";
-    const calls = transaction == null ? null : decodeExecute(transaction.data);
-    if (calls === null) {
-      throw new ChainUnavailable(`the node does not have the transaction ${hash}, whose logs it returned`);
-    }
-    found.set(hash, calls);
-  }
-  return found;
-}
-
-function fromCall({ contracts }: RequestDeps, row: UnreadableRequest, calls: readonly ExecutedCall[]): NumberedRequest {
-  const call = calls.find(({ number }) => number === row.number);
-  return row.withCommand(decodeCommand(present(call, `its transaction does not call request ${row.id}`), contracts));
-}
-
-function present<T>(found: T | undefined, message: string): T {
-  if (found === undefined) throw new Error(message);
-  return found;
+  return requests;
 }

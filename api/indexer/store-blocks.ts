@@ -9,15 +9,14 @@ import { ChainUnavailable } from "../chain/errors.ts";
 import { type HoldingQuery, readHoldings } from "../chain/foreign.ts";
 import type { RawLog } from "../chain/query-logs.ts";
 import { readRelayOwner } from "../chain/reads.ts";
-import { type Condition, type ParkedKind, unknownTransaction } from "../domain/conditions.ts";
+import { type Condition, unknownTransaction } from "../domain/conditions.ts";
 import { crashPoint } from "../shared/crash-point.ts";
-import { isolate, logParked } from "../shared/isolate.ts";
 import { type Metrics, secondsSince } from "../shared/metrics.ts";
 import type { Signals } from "../shared/signal.ts";
 import type { Database } from "../store/db/database.ts";
-import { type FailedRow, isOutage, type ParkedRow, parkRows } from "../store/db/parked-rows.ts";
+import { isOutage } from "../store/db/parked-rows.ts";
 import { engineOf, lockLedger } from "../store/db/sql.ts";
-import { applyRange, type CreationFacts, storeHistoryPart, type Without } from "../store/ledger/apply-range.ts";
+import { applyRange, type CreationFacts, storeHistoryPart } from "../store/ledger/apply-range.ts";
 import {
   countMoves,
   floodingAmong,
@@ -29,8 +28,7 @@ import { followAfter } from "../store/ledger/follow.ts";
 import { hiddenFrom, removeHidden } from "../store/ledger/hidden-history.ts";
 import { MOST_DELETED } from "../store/ledger/rollback.ts";
 import { followsSince, type WatchedContracts } from "../store/ledger/watched.ts";
-import { idsToSettle } from "../store/requests/settle-confirmed.ts";
-import { finalChanges, type DecidedRequest } from "../store/requests/requests.ts";
+import { finalChanges, type DecidedRequest, UnreadableRequest } from "../store/requests/requests.ts";
 import { agreedReceipts } from "./costs.ts";
 import { type PreparedRange, prepareRange, unknownOfLanes } from "./prepare-range.ts";
 import type { ReadBlocks } from "./read-ahead.ts";
@@ -64,6 +62,8 @@ export interface BlockWriterDeps extends StoreDeps {
 export class BlockWriter {
   readonly #deps: BlockWriterDeps;
   readonly #size: Pick<SliceSize, "value" | "took">;
+  /** The database has refused blocks: each is stored alone, to name the one that it refuses. */
+  #oneByOne = false;
   /** The blocks that were read again because the followed contracts had changed, and how often. */
   #readAgain: { from: number; to: number; times: number } | null = null;
 
@@ -83,7 +83,7 @@ export class BlockWriter {
     await this.removeHidden();
     let rest: Omit<Slice, "moves"> | null = { from: blocks.from, to: blocks.to, read: blocks.read };
     while (rest !== null) {
-      const [whole, left] = cut(rest, this.#size.value);
+      const [whole, left] = cut(rest, this.#oneByOne ? 1 : this.#size.value);
       const slice = await this.#withoutFlooding(whole);
       rest = left === null ? null : { ...left, read: without(left.read, slice.read.flooding) };
       const range = await this.#prepare(slice, { ...blocks, watched }, confirmed);
@@ -97,7 +97,7 @@ export class BlockWriter {
       const again = times < MOST_READS_AGAIN;
       if (!(await this.#storeLargeHistory(range))) return false;
       const started = performance.now();
-      const stored = await commitWithoutPoisoned(this.#deps, range, { read: slice.read, watched, facts, again });
+      const stored = await this.#commit(range, { read: slice.read, watched, facts, again });
       if (stored === "changed") this.#readAgain = { from: slice.from, to: blocks.to, times: times + 1 };
       if (stored !== "stored") return false;
       // A later slice may have logs of a collection that this one has created.
@@ -115,6 +115,20 @@ export class BlockWriter {
       if (unread && range.to >= range.confirmed) signals.contracts.notify();
     }
     return true;
+  }
+
+  /** @throws BlockRefused */
+  async #commit(range: PreparedRange, from: From): Promise<"stored" | "changed" | "refused"> {
+    try {
+      const stored = await commitRange(this.#deps, range, from);
+      this.#oneByOne = false;
+      return stored;
+    } catch (error) {
+      if (isOutage(error) || error instanceof UnreadableRequest) throw error;
+      if (this.#oneByOne) throw new BlockRefused(blockOf(range), error);
+      this.#oneByOne = true;
+      return "refused";
+    }
   }
 
   /** Removes what is hidden of the history: its block was not stored, or was rolled back. */
@@ -224,93 +238,40 @@ interface From {
   again: boolean;
 }
 
-/** A request whose metadata, or whose settling, may make a commit fail. `error` is undefined until that is known. */
-interface Suspect extends FailedRow {
-  part: keyof Without;
-}
+/** The database refuses a block. Nothing of it is stored, and nothing is guessed: the indexer stops there. */
+export class BlockRefused extends Error {
+  override readonly name = "BlockRefused";
+  readonly block: number;
 
-/** Rolls a trial back. */
-class Trial extends Error {
-  override readonly name = "Trial";
+  constructor(block: number, cause: unknown) {
+    const reason = cause instanceof Error ? `${cause.name}: ${cause.message}` : String(cause);
+    super(`block ${block.toString()} cannot be stored (${reason}): the indexer goes on once the database accepts it`, {
+      cause,
+    });
+    this.block = block;
+  }
 }
 
 /**
- * Stores a range in one transaction. If a request's metadata cannot be stored, or a request cannot be settled, the range is
- * stored without that, and the request is parked: `reconcile` adds the metadata, and a later commit settles the request.
+ * Stores a range in one transaction.
  * @param from `again`: whether the range may be read again because apps began to follow contracts meanwhile. Otherwise they
  *   follow them from the next block on, and their wallets are read from the chain in the background.
  * @returns `changed`: nothing was stored for that reason. `refused`: another process has stored or rolled back blocks.
- */
-async function commitWithoutPoisoned(
-  deps: StoreDeps,
-  range: PreparedRange,
-  from: From,
-): Promise<"stored" | "changed" | "refused"> {
-  try {
-    return await commitRange(deps, range, from, []);
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    const poisoned = await findPoisoned(deps, range, from);
-    // The cause is something that cannot be left out.
-    if (poisoned.length === 0) throw error;
-    return commitRange(deps, range, from, poisoned);
-  }
-}
-
-/** @returns the requests to leave out, with their errors; none if the range cannot be stored even without all suspects. */
-async function findPoisoned(deps: StoreDeps, range: PreparedRange, from: From): Promise<Suspect[]> {
-  const unreadable = new Set(range.unreadable.map(({ id }) => id));
-  const minted = range.moves
-    .flatMap(({ mintedBy }) => (mintedBy === null ? [] : [mintedBy.id]))
-    .filter((id) => !unreadable.has(id));
-  const ended = range.batches.flatMap(({ outcomes }) => outcomes.map(({ request }) => request.id));
-  const cancelled = range.cancelled.map(({ request }) => request.id);
-  const settling = [...(await idsToSettle(deps.database.read, range.confirmed)), ...ended, ...cancelled];
-  const suspects: Suspect[] = [
-    ...[...new Set(minted)].map((id) => ({ id, part: "metadata" as const, error: undefined })),
-    ...[...new Set(settling)].map((id) => ({ id, part: "settling" as const, error: undefined })),
-  ];
-  /** Whether the range can be stored with these suspects only. */
-  const tryWith = async (kept: readonly Suspect[]) => {
-    const keeps = new Set(kept);
-    const leftOut = suspects.filter((suspect) => !keeps.has(suspect));
-    await commitRange(deps, range, from, leftOut, true).catch((error: unknown) => {
-      if (!(error instanceof Trial)) throw error;
-    });
-  };
-  try {
-    await tryWith([]);
-  } catch (error) {
-    if (isOutage(error)) throw error;
-    return [];
-  }
-  return (await isolate(suspects, tryWith, isOutage)).map(({ row, error }) => ({ ...row, error }));
-}
-
-/**
- * @param leftOut what the range is stored without.
- * @param trial rolls back at the end. @throws Trial when a trial would have succeeded
  */
 async function commitRange(
   deps: StoreDeps,
   range: PreparedRange,
   from: From,
-  leftOut: readonly Suspect[],
-  trial = false,
 ): Promise<"stored" | "changed" | "refused"> {
   const { database, now } = deps;
   let quarantined: Quarantined[] = [];
   let settled: DecidedRequest[] = [];
-  let parked: { kind: ParkedKind; rows: ParkedRow[] }[] = [];
   const started = performance.now();
-  const rowsOf = (part: keyof Without) => leftOut.filter((suspect) => suspect.part === part);
-  const idsOf = (part: keyof Without) => new Set(rowsOf(part).map(({ id }) => id));
-  const without = { metadata: idsOf("metadata"), settling: idsOf("settling") };
   const outcome = await database.write(async (trx) => {
     await lockLedger(trx);
     const added = await followsSince(trx, from.watched);
     if (added !== null && from.again) return "changed";
-    const applied = await applyRange(trx, range, from.facts, now(), without);
+    const applied = await applyRange(trx, range, from.facts, now());
     if (applied === null) return "refused";
     settled = applied;
     await followAfter(trx, added ?? [], { since: range.from - 1 });
@@ -318,19 +279,10 @@ async function commitRange(
     const counting = { block: range.to, limit: deps.maxForeignMoves, now: now() };
     const flooding = await countMoves(trx, countsOf(from.read, deps.maxForeignMoves), counting);
     quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
-    if (trial) throw new Trial();
-    parked = [
-      {
-        kind: "metadata",
-        rows: await parkRows(trx, "metadata", [...unreadableMints(range), ...rowsOf("metadata")], now()),
-      },
-      { kind: "request", rows: await parkRows(trx, "request", rowsOf("settling"), now()) },
-    ];
     return "stored";
   });
   if (outcome === "stored") {
     reportQuarantines(deps.logger, quarantined);
-    for (const { kind, rows } of parked) logParked(deps.logger, kind, rows);
     deps.metrics.requests(finalChanges(settled, now(), secondsSince(started)));
     for (const { cost } of range.batches) if (cost !== undefined) deps.metrics.batchGas(cost.gas);
     const { unknownTransaction: unknown } = range;
@@ -339,10 +291,9 @@ async function commitRange(
   return outcome;
 }
 
-/** Mints whose stored commands cannot be read: their tokens are stored without metadata already. */
-function unreadableMints({ unreadable, moves }: PreparedRange): FailedRow[] {
-  const minted = new Set(moves.map(({ mintedBy }) => mintedBy?.id));
-  return unreadable.filter(({ id }) => minted.has(id));
+/** The block of a range in which something happened. The range has only one. */
+function blockOf({ batches, moves, changes, to }: PreparedRange): number {
+  return batches[0]?.blockNumber ?? moves[0]?.move.blockNumber ?? changes[0]?.blockNumber ?? to;
 }
 
 /** Moves by foreign contract. A contract that floods is above the limit. */

@@ -98,11 +98,7 @@ export class Lane {
     const renew = () => database.write((trx) => renewLease(trx, lease, now() + times.lasts));
     try {
       await whileLeased({ renew, every: times.renewEvery }, abort, (stop) => this.#drive(lease, stop));
-      await database.write(async (trx) => {
-        // Claims that wait to be tried again: another process may take them.
-        if (this.#sender.hasSuspects) await returnAbandonedClaims(trx, lease, AT_ONCE);
-        await releaseLease(trx, lease);
-      });
+      await database.write((trx) => releaseLease(trx, lease));
     } catch (error) {
       if (error instanceof LeaseLost) {
         logger.warn("another process has taken over this lane");
@@ -163,7 +159,6 @@ export class Lane {
 
   async #drive(lease: Lease, stop: AbortSignal): Promise<void> {
     const { database, signals, logger, keyring, draining, share } = this.#deps;
-    this.#sender.forgetSuspects();
     const abandoned = await database.write((trx) => returnAbandonedClaims(trx, lease, AT_ONCE));
     if (abandoned > 0) logger.info({ requests: abandoned }, "returned requests that were claimed but never signed");
     let checked = false;
@@ -206,7 +201,6 @@ export class Lane {
    */
   async #gather(lane: number, stop: AbortSignal, open: readonly OpenBatch[]): Promise<number | null> {
     const { database, now } = this.#deps;
-    if (this.#sender.hasSuspects) return 0;
     const full = this.#sender.largestBatch;
     const started = performance.now();
     let ready = await countReady(database.read, now(), full);

@@ -43,7 +43,7 @@ import {
 } from "./build-batch.ts";
 import { CannotSend, type CanSend, checkCanSend, type Fees } from "./can-send.ts";
 import type { InFlight } from "./in-flight.ts";
-import { affordableGas, affordsFlight, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
+import { affordableGas, affordsFlight, type Cost, fillsBlocks, LEAST_IN_FLIGHT, mayAddToFlight } from "./pace.ts";
 import { signBatch } from "./sign.ts";
 
 /** How many more requests than the last batch are claimed when gas limited that batch. */
@@ -65,14 +65,20 @@ export interface SenderDeps extends BatchContext {
   maxFeePerGas: bigint;
 }
 
-/** A signed transaction that is committed. */
 /** What else of the lane is in flight. */
 interface Flight {
-  open: readonly OpenBatch[];
+  open: readonly Cost[];
   /** See `Budget`. */
   fill: number | null;
 }
 
+/** Requests for one transaction, without those that failed when they were tried before. */
+interface ClaimedPart {
+  part: readonly NumberedRequest[];
+  rejected: Set<NumberedRequest>;
+}
+
+/** A signed transaction that is committed. */
 interface CommittedBatch extends RecordedBatch {
   attempt: SignedAttempt & { nonce: number };
   size: number;
@@ -121,11 +127,6 @@ export class BatchSender {
   #blockGas: number | null = null;
   /** Until then (monotonic clock) the lane cannot pay for more transactions than it always may have in flight. */
   #shortUntil = 0;
-  /**
-   * Sets of claimed requests whose batch could not be made, although the node and the database work. The last set is tried next.
-   * Each set is tried alone, and halved, until the request that is the cause is found and parked.
-   */
-  #suspects: NumberedRequest[][] = [];
   /** Requests that the next claim takes. Those beyond what fits into a transaction are returned, and each costs two writes. */
   #claimSize = MAX_BATCH;
 
@@ -146,16 +147,6 @@ export class BatchSender {
   /** How many requests fill a transaction, as far as the last one shows. */
   get largestBatch(): number {
     return this.#claimSize;
-  }
-
-  /** Whether claimed requests wait to be tried again. */
-  get hasSuspects(): boolean {
-    return this.#suspects.length > 0;
-  }
-
-  /** The claims of an earlier holder of the lane were returned. */
-  forgetSuspects(): void {
-    this.#suspects = [];
   }
 
   /** Asks the node what `send` must know, while the lane still waits for more requests. */
@@ -183,52 +174,37 @@ export class BatchSender {
       return false;
     }
     const limit = this.#claimSize;
-    const suspects = this.#suspects.pop();
-    const { claimed, parked } =
-      suspects === undefined ? await this.#claim(lease, limit) : { claimed: suspects, parked: 0 };
-    if (claimed.length === 0) return parked > 0;
+    const { claimed, parked } = await this.#claim(lease, limit);
+    if (claimed.length === 0) return parked.length > 0;
     const ids = claimed.map(({ id }) => id);
     // More requests may wait than were claimed.
-    const fills = suspects === undefined && claimed.length === limit && fillsBlocks(open, blockGas, lanes);
+    const fills = claimed.length === limit && fillsBlocks(open, blockGas, lanes);
     await metrics.step("batch", ids, () =>
       this.#sendClaimed(lease, claimed, able, { open, fill: fills ? blockGas : null }),
     );
     return true;
   }
 
-  async #claim(lease: Lease, limit: number): Promise<{ claimed: NumberedRequest[]; parked: number }> {
+  async #claim(lease: Lease, limit: number): Promise<Claims> {
     const { database, logger, now } = this.#deps;
-    const claim = (only?: readonly string[]) =>
-      database.write((trx) =>
-        claimRequests(trx, lease, {
-          ...{ limit, now: now(), nextNumber: this.#nextNumber },
-          ...(only === undefined ? {} : { only }),
-        }),
-      );
-    let claims: Claims;
-    try {
-      claims = await claim();
-    } catch (error) {
-      if (concernsNoRequest(error)) throw error;
-      claims = await this.#claimOthers(limit, claim);
-    }
-    logParked(logger, "request", claims.parked);
-    if (claims.claimed.length > 0) crashPoint("relayer:claimed");
-    return { claimed: claims.claimed, parked: claims.parked.length };
-  }
-
-  /** Claims without the requests that the database refuses to change. For these, only `parked_rows` is written. */
-  async #claimOthers(limit: number, claim: (only: readonly string[]) => Promise<Claims>): Promise<Claims> {
-    const { database, now } = this.#deps;
     const claims: Claims = { claimed: [], parked: [] };
-    const take = async (part: readonly string[]) => {
-      const { claimed, parked } = await claim(part);
+    const claim = async (only?: readonly string[]) => {
+      const options = { limit, now: now(), nextNumber: this.#nextNumber, only };
+      const { claimed, parked } = await database.write((trx) => claimRequests(trx, lease, options));
       claims.claimed.push(...claimed);
       claims.parked.push(...parked);
     };
-    const failed = await isolate(await readyRequests(database.read, now(), limit), take, concernsNoRequest);
-    const marked = failed.map(({ row: id, error }) => ({ id, error }));
-    claims.parked.push(...(await database.write((trx) => parkRows(trx, "request", marked, now()))));
+    try {
+      await claim();
+    } catch (error) {
+      if (concernsNoRequest(error)) throw error;
+      // The database refuses to change some of them. For these, only `parked_rows` is written.
+      const failed = await isolate(await readyRequests(database.read, now(), limit), claim, concernsNoRequest);
+      const rows = failed.map(({ row: id, error: cause }) => ({ id, error: cause }));
+      claims.parked.push(...(await database.write((trx) => parkRows(trx, "request", rows, now()))));
+    }
+    logParked(logger, "request", claims.parked);
+    if (claims.claimed.length > 0) crashPoint("relayer:claimed");
     return claims;
   }
 
@@ -237,29 +213,36 @@ export class BatchSender {
     return Math.min(this.#deps.gas.current.transactionGas, this.#blockGas ?? Infinity);
   }
 
-  async #sendClaimed(lease: Lease, claimed: NumberedRequest[], able: CanSend, flight: Flight): Promise<void> {
-    const { metrics, signals } = this.#deps;
-    const open = new Set(claimed);
-    let batch: CommittedBatch | null;
-    try {
-      batch = await this.#commitOfNode(lease, open, able, flight);
-    } catch (error) {
-      if (concernsNoRequest(error)) throw error;
-      await this.#suspect(lease, [...open], error);
-      return;
+  /** If no transaction can be made of the requests, smaller ones are made without the request that is the cause. It is parked. */
+  async #sendClaimed(
+    lease: Lease,
+    claimed: readonly NumberedRequest[],
+    able: CanSend,
+    { open, fill }: Flight,
+  ): Promise<void> {
+    const { database, logger, metrics, signals, now } = this.#deps;
+    const rejected = new Set<NumberedRequest>();
+    const batches: CommittedBatch[] = [];
+    const commit = async (part: readonly NumberedRequest[]) => {
+      const flight = { open: [...open, ...batches.map(({ attempt }) => ({ attempts: [attempt] }))], fill };
+      const batch = await this.#commitOfNode(lease, { part, rejected }, able, flight);
+      if (batch !== null) batches.push(batch);
+    };
+    const failed = await isolate(claimed, commit, concernsNoRequest);
+    for (const { attempt, attemptId, size, sent } of batches) {
+      crashPoint("relayer:committed");
+      this.#count(size, sent);
+      await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
+      signals.deliveries.notify();
     }
-    if (batch === null) return;
-    const { attempt, attemptId } = batch;
-    crashPoint("relayer:committed");
-    this.#count(batch.size, batch.sent);
-    await metrics.step("broadcast", [], () => this.#inFlight.broadcast(attemptId, attempt));
-    signals.deliveries.notify();
+    const rows = failed.map(({ row: { id }, error }) => ({ id, error }));
+    logParked(logger, "request", await database.write((trx) => parkClaims(trx, lease, rows, now())));
   }
 
   /** A batch is built from the answers of one node. When it fails, the batch is built again from those of the next one. */
   async #commitOfNode(
     lease: Lease,
-    claimed: Set<NumberedRequest>,
+    claimed: ClaimedPart,
     able: CanSend,
     flight: Flight,
   ): Promise<CommittedBatch | null> {
@@ -277,12 +260,11 @@ export class BatchSender {
 
   /**
    * Builds, signs and commits a batch. When it throws, no transaction is stored.
-   * @param claimed those that fail are taken out of it.
    * @returns null when no request is left to be sent.
    */
   async #commit(
     lease: Lease,
-    claimed: Set<NumberedRequest>,
+    { part, rejected }: ClaimedPart,
     { fees, funds, block }: CanSend,
     { open, fill }: Flight,
   ): Promise<CommittedBatch | null> {
@@ -296,10 +278,11 @@ export class BatchSender {
       items: MAX_BATCH,
       fill,
     };
-    const batch = await metrics.step("build", [], () => this.#build([...claimed], budget, block.number));
+    const left = part.filter((request) => !rejected.has(request));
+    const batch = await metrics.step("build", [], () => this.#build(left, budget, block.number));
     this.#logHeld(batch.held);
     if (batch.rejected.length > 0) await this.#fail(lease, batch.rejected);
-    for (const { request } of batch.rejected) claimed.delete(request);
+    for (const { request } of batch.rejected) rejected.add(request);
     if (batch.requests.length === 0) {
       await database.write((trx) => returnUnsent(trx, lease, batch, now()));
       return null;
@@ -336,23 +319,6 @@ export class BatchSender {
       { condition: "row_parked" satisfies Condition, requests: held.length, first: first.request.id },
       `requests wait because of what a node names, and the others go on. The first: ${first.reason}`,
     );
-  }
-
-  /** The requests, of which at least one is the cause of the error, are tried in two halves. A single one is parked. */
-  async #suspect(lease: Lease, requests: readonly NumberedRequest[], error: unknown): Promise<void> {
-    const { database, logger, now } = this.#deps;
-    const [request] = requests;
-    if (request !== undefined && requests.length === 1) {
-      const parked = await database.write((trx) => parkClaims(trx, lease, [{ id: request.id, error }], now()));
-      logParked(logger, "request", parked);
-      return;
-    }
-    logger.warn(
-      { err: error, requests: requests.length },
-      "no transaction can be made of these requests: they are tried in smaller parts, to find the one that is the cause",
-    );
-    const half = Math.ceil(requests.length / 2);
-    this.#suspects.push(requests.slice(half), requests.slice(0, half));
   }
 
   #count(items: number, sent: readonly StoredRequest[]): void {

@@ -11,7 +11,8 @@ import { type Db, rowSet, textSet, type Trx } from "./sql.ts";
 
 /*
  * A row whose work always fails must not stop the others. Its worker parks it: it writes why into `parked_rows`, and tries
- * the row again after a growing wait. The row itself stays in its queue, with a later time, so nothing is lost.
+ * the row again after a growing wait. The row itself stays in its queue, with a later time, so nothing is lost. The indexer and
+ * the pruner put no row aside: they stop at it, and name it here.
  */
 
 /** Wait before a parked row is tried again, in milliseconds. */
@@ -78,6 +79,11 @@ export async function unparkRows(trx: Trx, kind: ParkedKind, rows: readonly { id
   await sql`delete from ${tableOf(kind)} where kind = ${kind} and id in ${idSet(trx, rows)}`.execute(trx);
 }
 
+/** Of this kind only these rows fail. */
+export async function unparkAll(trx: Trx, kind: ParkedKind, except: readonly { id: string }[] = []): Promise<void> {
+  await sql`delete from ${tableOf(kind)} where kind = ${kind} and id not in ${idSet(trx, except)}`.execute(trx);
+}
+
 function idSet(trx: Trx, rows: readonly { id: string }[]) {
   return textSet(
     trx,
@@ -102,7 +108,7 @@ export function parkedOf(db: Db, kind: ParkedKind): Promise<{ id: string; next_a
 /** A row that was not tried again for this long is gone, because something else ended its work. In milliseconds. */
 const FORGET_AFTER = 86_400_000;
 
-/** Forgets rows that are gone. Metadata is not tried again by itself: `reconcile` stores it. */
+/** Forgets rows that are gone. Metadata that version 0.3.0 could not store is not tried again by itself: `reconcile` stores it. */
 export async function forgetParked(trx: Trx, now: number): Promise<void> {
   for (const table of TABLES)
     await sql`

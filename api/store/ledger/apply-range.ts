@@ -61,16 +61,6 @@ export interface BlockRange {
   forgetBlocksBefore: number;
 }
 
-/** Ids of requests whose rows make the commit of a range fail, and what the range is stored without. */
-export interface Without {
-  /** Their tokens are stored without metadata. */
-  metadata: ReadonlySet<string>;
-  /** They are settled by a later commit. */
-  settling: ReadonlySet<string>;
-}
-
-const NOTHING_LEFT_OUT: Without = { metadata: new Set(), settling: new Set() };
-
 /** Data of a new collection that only the chain client knows. */
 export interface CreationFacts {
   relayOwner: string;
@@ -81,7 +71,6 @@ export interface CreationFacts {
 /**
  * Stores a range: ownership, history, outcomes, settled requests, outgoing events and the checkpoint, all in the
  * caller's transaction, which has locked the ledger.
- * @param without what is not stored of requests that make the commit fail.
  * @returns the requests that became final; null when another process has stored these blocks or rolled back earlier ones,
  *   so that nothing is changed.
  */
@@ -90,7 +79,6 @@ export async function applyRange(
   range: BlockRange,
   facts: CreationFacts,
   now: number,
-  without: Without = NOTHING_LEFT_OUT,
 ): Promise<DecidedRequest[] | null> {
   if (!(await follows(trx, range)) || (await hiddenFrom(trx)) !== (range.historyFrom ?? null)) return null;
   const moved = await replaceMeta(trx, "checkpoint", (range.from - 1).toString(), range.to.toString());
@@ -104,12 +92,12 @@ export async function applyRange(
   for (const batch of range.batches) await applyOutcomes(trx, batch, facts, counters, now);
   await recordCosts(trx, range.batches.flatMap(costOfBatch), counters);
   if (range.unknownTransaction !== null) await markUnknown(trx, range.unknownTransaction);
-  await applyMoves(trx, range, counters, without);
+  await applyMoves(trx, range, counters);
   await applyForeign(trx, range, counters);
   await applyEdits(trx, range.changes);
   if (remembers) await forgetEdits(trx, range.forgetBlocksBefore);
   await counters.flush(trx);
-  return confirm(trx, range, now, without);
+  return confirm(trx, range, now);
 }
 
 /** Whether the stored block before the range is its parent. */
@@ -153,12 +141,12 @@ async function markUnknown(
 }
 
 /** Settles what is deep enough. There is nothing to do if no block became final since the last commit and no outcome is new. */
-async function confirm(trx: Trx, range: BlockRange, now: number, { settling }: Without): Promise<DecidedRequest[]> {
+async function confirm(trx: Trx, range: BlockRange, now: number): Promise<DecidedRequest[]> {
   const confirmed = range.confirmed.toString();
   const hasOutcomes = range.batches.length + range.cancelled.length > 0;
   if (!hasOutcomes && (await readMeta(trx, "confirmed_block")) === confirmed) return [];
   await writeMeta(trx, "confirmed_block", confirmed);
-  return settleConfirmed(trx, range.confirmed, now, settling);
+  return settleConfirmed(trx, range.confirmed, now);
 }
 
 /** Stores the outcomes of a batch's calls. A final request is corrected; the others settle once they are deep enough. */
@@ -254,7 +242,6 @@ async function applyMoves(
   trx: Trx,
   { moves, wallets, historyFrom }: BlockRange,
   counters: CounterDeltas,
-  without: Without,
 ): Promise<void> {
   const history = moves.map(({ move }) => move);
   if (historyFrom === undefined) await insertHistory(trx, history, wallets);
@@ -269,7 +256,7 @@ async function applyMoves(
   );
   const holdings = await HoldingSet.read(trx, own.flatMap(endsOf));
   for (const { move, type, mintedBy } of own) {
-    if (move.from === null) tokens.mint(move, type, contentOf(mintedBy, without));
+    if (move.from === null) tokens.mint(move, type, contentOf(mintedBy));
     if (move.to === null) tokens.burn(move);
     holdings.move(move, move.blockNumber);
   }
@@ -282,12 +269,12 @@ function endsOf({ move }: { move: StoredMove }): HoldingKey[] {
   return [move.from, move.to].flatMap((owner) => (owner === null ? [] : [{ contract, tokenId, owner }]));
 }
 
-function contentOf(request: StoredRequest | null, without: Without): MintContent | null {
+function contentOf(request: StoredRequest | null): MintContent | null {
   if (request === null) return null;
-  const { id, command } = request;
+  const { command } = request;
   if (command.kind !== "mint-erc721" && command.kind !== "create-erc1155") return null;
   return {
-    metadata: without.metadata.has(id) ? null : command.metadata,
+    metadata: command.metadata,
     tokenUri: command.kind === "create-erc1155" ? command.uri : null,
   };
 }

@@ -349,9 +349,16 @@ export function finalChanges(settled: readonly DecidedRequest[], now: number, st
   }));
 }
 
-/** How an operator repairs a request that cannot be read. */
-function repairOf(id: string): string {
-  return `run \`npm run cli -- request repair ${id}\``;
+/** A row of `requests` that cannot be read. Relayers park it. The indexer stops at a block that needs it: nobody guesses what it says. */
+export class UnreadableRequest extends Error {
+  override readonly name = "UnreadableRequest";
+  readonly id: string;
+
+  constructor(id: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`request ${id} cannot be read (${reason}): run \`npm run cli -- request repair ${id}\``, { cause });
+    this.id = id;
+  }
 }
 
 /** Parses a row. This is the only place that reads the JSON columns of `requests`. */
@@ -364,8 +371,7 @@ export function toRequest(row: RequestRow): StoredRequest {
       outcome: row.outcome === null ? null : (JSON.parse(row.outcome) as ChainOutcome),
     };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`request ${row.id} cannot be read (${reason}): ${repairOf(row.id)}`, { cause: error });
+    throw new UnreadableRequest(row.id, error);
   }
 }
 

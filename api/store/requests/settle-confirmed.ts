@@ -4,8 +4,7 @@ import { isDelegated } from "../../domain/command.ts";
 import { isFinal } from "../../domain/request.ts";
 import { CounterDeltas, counterKeys } from "../db/counters.ts";
 import { readMeta, writeMeta } from "../db/meta.ts";
-import { mayBeTried } from "../db/parked-rows.ts";
-import { type Db, lockLedger, textSet, type Trx } from "../db/sql.ts";
+import { lockLedger, textSet, type Trx } from "../db/sql.ts";
 import { enqueueEvents } from "../outbox/events.ts";
 import { settle } from "./request-state.ts";
 import { type DecidedRequest, madeBy, toRequest } from "./requests.ts";
@@ -42,28 +41,19 @@ export async function correctFinal(
 }
 
 /**
- * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections. Requests that
- * are parked are left for a later commit.
- * @param without ids of requests that are left too.
+ * Finalises everything up to block `confirmed`: settles requests, with their events, and lists new collections.
  * @returns the requests that became final.
  */
-export async function settleConfirmed(
-  trx: Trx,
-  confirmed: number,
-  now: number,
-  without: ReadonlySet<string> = new Set(),
-): Promise<DecidedRequest[]> {
+export async function settleConfirmed(trx: Trx, confirmed: number, now: number): Promise<DecidedRequest[]> {
   const due = await trx
     .selectFrom("requests")
     .selectAll()
     .where("outcome", "is not", null)
     .where("block_number", "<=", confirmed)
-    .where(mayBeTried("request", sql`requests.id`, now))
     .orderBy("block_number")
     .orderBy("seq")
     .execute();
   const settled = due.flatMap((row) => {
-    if (without.has(row.id)) return [];
     const request = toRequest(row);
     const { outcome } = request;
     return outcome === null ? [] : [{ request, outcome }];
@@ -96,12 +86,6 @@ function walletsThatRan(final: readonly DecidedRequest[]): string[] {
     outcome.ok && isDelegated(command) ? [command.from] : [],
   );
   return [...new Set(ran)];
-}
-
-/** Ids of requests that may be settled up to this block. */
-export async function idsToSettle(db: Db, confirmed: number): Promise<string[]> {
-  const due = db.selectFrom("requests").select("id").where("outcome", "is not", null);
-  return (await due.where("block_number", "<=", confirmed).execute()).map(({ id }) => id);
 }
 
 /**

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 
 import { BROADCAST_ANSWERS, type BroadcastAnswer } from "../../domain/broadcast-answer.ts";
-import type { Command } from "../../domain/command.ts";
 import { type Db, rowSet, textSet, type Trx } from "../db/sql.ts";
 import type { AttemptRow, BatchRow, RequestRow } from "../db/schema.ts";
 import { markProcessing } from "../requests/request-state.ts";
@@ -193,29 +192,6 @@ export async function openBatches(db: Db, lane?: number): Promise<OpenBatch[]> {
 /** All requests of a batch in the order of its calls, in any status. */
 export async function batchRequests(db: Db, batchId: number): Promise<NumberedRequest[]> {
   return (await batchRows(db, batchId)).map(toNumberedRequest);
-}
-
-/** A request of a batch whose command cannot be read. */
-export interface UnreadableRequest {
-  id: string;
-  number: bigint;
-  error: unknown;
-  /** The request with this command in place of its own. */
-  withCommand: (command: Command) => NumberedRequest;
-}
-
-/** The same, also with those whose commands cannot be read. */
-export async function batchRequestsAsStored(db: Db, batchId: number): Promise<(NumberedRequest | UnreadableRequest)[]> {
-  return (await batchRows(db, batchId)).map((row) => {
-    try {
-      return toNumberedRequest(row);
-    } catch (error) {
-      const { id, number } = row;
-      if (number === null) throw error;
-      const withCommand = (command: Command) => toNumberedRequest({ ...row, command: JSON.stringify(command) });
-      return { id, number: BigInt(number), error, withCommand };
-    }
-  });
 }
 
 function batchRows(db: Db, batchId: number): Promise<RequestRow[]> {

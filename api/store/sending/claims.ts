@@ -30,7 +30,7 @@ const READY: Queue = { table: "requests", at: "ready_at" };
 export async function claimRequests(
   trx: Trx,
   lease: Lease,
-  options: { limit: number; now: number; nextNumber: () => bigint; only?: readonly string[] },
+  options: { limit: number; now: number; nextNumber: () => bigint; only?: readonly string[] | undefined },
 ): Promise<Claims> {
   await holdLease(trx, lease);
   const { limit, now, only } = options;

@@ -44,7 +44,7 @@ describe("requestsOfBatches", () => {
       return Promise.resolve(hashes.map(() => shown));
     };
     const deps = { database, contracts: CONTRACTS, transactions };
-    const { requests } = await requestsOfBatches(deps, new Map([[HASH, id]]));
+    const requests = await requestsOfBatches(deps, new Map([[HASH, id]]));
     return { asked, ids: requests.get(HASH)?.map((one) => one.id) };
   }
   const pruneItems = () => database.write((trx) => trx.deleteFrom("batch_items").execute());

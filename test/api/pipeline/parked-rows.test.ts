@@ -4,6 +4,7 @@ import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { connectRelay } from "../../../api/chain/relay-administration.ts";
 import type { Condition } from "../../../api/domain/conditions.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
+import { readMeta } from "../../../api/store/db/meta.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type LogLine, logLines } from "../../support/log-lines.ts";
@@ -149,103 +150,82 @@ describe("parked rows", () => {
     });
   });
 
-  describe("given a token whose metadata cannot be stored, and a request that cannot be settled", () => {
-    let without: string;
-    let unsettled: string;
-    let good: string[];
-    const cures: (() => Promise<void>)[] = [];
+  /** A request that cannot be read, in a transaction that is mined then. */
+  async function damagedInFlight(damage: (command: string) => string): Promise<{ id: string; command: string }> {
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const id = await api.accept("/v1/nfts", mint("n"));
+    await api.processing(id);
+    const { command } = await rowOf(id);
+    await set(id, { command: damage(command) });
+    await moneta.provider.send("evm_mine", []);
+    await moneta.provider.send("evm_setAutomine", [true]);
+    return { id, command };
+  }
+  const checkpoint = async () => Number(await readMeta(moneta.service.database.read, "checkpoint"));
+  /** The indexer has stopped before a block, and says why. Claims and webhooks go on. */
+  async function expectStopped(kind: string, id: string): Promise<void> {
+    const stopped = await eventually(async () => {
+      const { body } = await readiness();
+      return body.checks?.["indexer"] === "failing" && body.checks["rows"] === "parked" ? checkpoint() : undefined;
+    });
+    const [finding] = await findings();
+    expect(finding).to.include({ result: "problem", condition: "row_parked" });
+    expect(finding?.words).to.contain(id);
+    expect(await parkedIds(moneta.service.database, kind)).to.deep.equal([id]);
+    const later = await api.accept("/v1/nfts", mint("later"));
+    await api.processing(later);
+    expect(await checkpoint()).to.equal(stopped);
+  }
+  async function expectWhole(ids: readonly string[]): Promise<void> {
+    await expectAllCompleted(ids);
+    for (const id of ids) expect(await tokenOf(id)).to.include({ supply: "1" });
+    expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
+    expect((await jsonOfCli<Reconciliation>(moneta.env, "reconcile")).comparison.told).to.deep.equal([]);
+  }
 
-    before(async () => {
-      const { database } = moneta.service;
-      await whilePaused(async () => {
-        [without, unsettled] = [await api.accept("/v1/nfts", mint("c")), await api.accept("/v1/nfts", mint("d"))];
-        for (const [table, event, when] of [
-          ["nfts", "insert", `new.request_id = '${without}' and new.metadata is not null`],
-          ["nfts", "update", `new.request_id = '${without}' and new.metadata is not null`],
-          ["requests", "update", `new.id = '${unsettled}' and new.status = 'completed'`],
-        ] as const) {
-          cures.push(await poison(database, { table, event, when }));
-        }
-        good = await acceptMany(GOOD);
+  for (const [what, wrong] of [
+    ["text that is not JSON", null],
+    ["a number where a text belongs", { to: 5 }],
+  ] as const) {
+    describe(`given a command that becomes ${what} while its transaction is in flight`, () => {
+      it("stops at its block and names the request, and loses nothing once `request repair` has made the command again", async () => {
+        const damaged = await damagedInFlight((command) =>
+          wrong === null ? "{" : JSON.stringify({ ...(JSON.parse(command) as object), ...wrong }),
+        );
+        const after = await api.accept("/v1/nfts", mint("o"));
+        await expectStopped("request", damaged.id);
+        expect((await findings())[0]?.words).to.contain("request repair");
+        const repaired = await jsonOfCli<{ command: object }>(moneta.env, "request", "repair", damaged.id);
+        expect(repaired.command).to.include({ kind: "mint-erc721", collection, to: wallet });
+        await expectWhole([damaged.id, after]);
+        const { metadata } = JSON.parse((await rowOf(damaged.id)).command) as { metadata: object | null };
+        // What can be read of the metadata stays.
+        expect(metadata).to.deep.equal(wrong === null ? null : { name: "n" });
       });
     });
+  }
 
-    it("stores the blocks, and settles all others", async () => {
-      await expectAllCompleted([...good, without]);
-      expect((await rowOf(unsettled)).status).to.equal("processing");
-      expect(await tokenOf(without)).to.include({ supply: "1", metadata: null });
-      expect(await parkedIds(moneta.service.database, "metadata")).to.deep.equal([without]);
-      expect(await parkedIds(moneta.service.database, "request")).to.deep.equal([unsettled]);
-      expect((await findings()).map(({ condition }) => condition)).to.deep.equal(["row_parked", "row_parked"]);
+  for (const [what, on] of [
+    ["a token", (id: string) => ["nfts", "insert", `new.request_id = '${id}'`] as const],
+    ["an outcome", (id: string) => ["requests", "update", `new.id = '${id}' and new.status = 'completed'`] as const],
+  ] as const) {
+    describe(`given ${what} that the database refuses to store`, () => {
+      it("stops at the block and names it, and loses nothing once the database accepts it", async () => {
+        const { database } = moneta.service;
+        let [id, cure] = ["", () => Promise.resolve()];
+        let good: string[] = [];
+        await whilePaused(async () => {
+          id = await api.accept("/v1/nfts", mint("c"));
+          const [table, event, when] = on(id);
+          cure = await poison(database, { table, event, when });
+          good = await acceptMany(10);
+        });
+        const block = await eventually(async () => (await parkedIds(database, "block"))[0]);
+        await expectStopped("block", block);
+        expect((await findings())[0]?.words).to.contain("poison");
+        await cure();
+        await expectWhole([id, ...good]);
+      });
     });
-
-    it("settles the request, and reconcile stores the metadata, once the cause is gone", async () => {
-      for (const cure of cures) await cure();
-      const { database } = moneta.service;
-      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
-      await expectAllCompleted([await api.accept("/v1/nfts", mint("e")), unsettled]);
-      const { comparison } = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
-      expect(comparison.told).to.deep.equal([
-        {
-          what: `token ${(await tokenOf(without)).token_id} of ${collection}`,
-          stored: "metadata null",
-          chain: `metadata ${JSON.stringify('{"name":"c"}')}`,
-        },
-      ]);
-      expect(await tokenOf(without)).to.include({ supply: "1", metadata: '{"name":"c"}' });
-      expect(await parkedIds(database, "metadata")).to.deep.equal([]);
-      expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
-    });
-  });
-
-  describe("given a command that gets a number where a text belongs while its transaction is in flight", () => {
-    it("goes on with all others, names the request, and settles it once `request repair` has made the command again", async () => {
-      const { database } = moneta.service;
-      for (const wrong of [{ to: 5 }, { collection: 5 }, { kind: 5 }]) {
-        await moneta.provider.send("evm_setAutomine", [false]);
-        const damaged = await api.accept("/v1/nfts", mint("n"));
-        await api.processing(damaged);
-        const { command } = await rowOf(damaged);
-        await set(damaged, { command: JSON.stringify({ ...(JSON.parse(command) as object), ...wrong }) });
-        await moneta.provider.send("evm_mine", []);
-        await moneta.provider.send("evm_setAutomine", [true]);
-        await expectAllCompleted([await api.accept("/v1/nfts", mint("o"))]);
-        expect(await parkedIds(database, "request"), JSON.stringify(wrong)).to.deep.equal([damaged]);
-        const [finding] = await findings();
-        expect(finding?.words).to.contain(damaged).and.to.contain(`request repair`);
-        const repaired = await jsonOfCli<{ command: object }>(moneta.env, "request", "repair", damaged);
-        expect(repaired.command).to.include({ kind: "mint-erc721", collection, to: wallet });
-        await expectAllCompleted([await api.accept("/v1/nfts", mint("p")), damaged]);
-        expect(await parkedIds(database, "request")).to.deep.equal([]);
-        const { metadata } = JSON.parse((await rowOf(damaged)).command) as { metadata: object | null };
-        // What can be read of the metadata stays.
-        expect(metadata).to.deep.equal({ name: "n" });
-        await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
-        expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
-      }
-    });
-  });
-
-  describe("given a request whose command becomes unreadable while its transaction is in flight", () => {
-    it("stores the token from the chain, and the rest once the command can be read again", async () => {
-      const { database } = moneta.service;
-      await moneta.provider.send("evm_setAutomine", [false]);
-      const damaged = await api.accept("/v1/nfts", mint("f"));
-      await api.processing(damaged);
-      const { command } = await rowOf(damaged);
-      await set(damaged, { command: "{" });
-      await moneta.provider.send("evm_mine", []);
-      await moneta.provider.send("evm_setAutomine", [true]);
-      await expectAllCompleted([await api.accept("/v1/nfts", mint("g"))]);
-      expect(await tokenOf(damaged)).to.include({ supply: "1", metadata: null });
-      expect(await parkedIds(database, "metadata")).to.deep.equal([damaged]);
-      expect(await parkedIds(database, "request")).to.deep.equal([damaged]);
-      await set(damaged, { command });
-      await database.write((trx) => trx.updateTable("parked_rows").set({ next_at: 0 }).execute());
-      await expectAllCompleted([await api.accept("/v1/nfts", mint("h")), damaged]);
-      await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
-      expect(await tokenOf(damaged)).to.include({ metadata: '{"name":"f"}' });
-      expect(await findings()).to.deep.equal([{ check: "parked", result: "ok", words: "no row is parked" }]);
-    });
-  });
+  }
 });

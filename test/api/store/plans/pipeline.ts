@@ -19,7 +19,7 @@ import {
 import { replaceCollectionMetadata, replaceTokenMetadata } from "../../../../api/store/requests/metadata.ts";
 import { requestsByNumber } from "../../../../api/store/requests/requests.ts";
 import { ReservationSet } from "../../../../api/store/requests/reservation-set.ts";
-import { confirmUpTo, idsToSettle } from "../../../../api/store/requests/settle-confirmed.ts";
+import { confirmUpTo } from "../../../../api/store/requests/settle-confirmed.ts";
 import { findCollection } from "../../../../api/store/listings/collections.ts";
 import { findMintedNft } from "../../../../api/store/listings/nfts.ts";
 import { rangeOf } from "../../support/ranges.ts";
@@ -117,7 +117,6 @@ async function mintTokens(tour: Tour): Promise<Sent> {
   await store(tour, { ...range, confirmed: block - 1 });
   await tour.write((trx) => rollback(trx, block - 1));
   await store(tour, { ...range, confirmed: block - 1 });
-  await idsToSettle(tour.read, block);
   await tour.write((trx) => confirmUpTo(trx, block, block, NOW));
   return sent;
 }
