@@ -7,7 +7,7 @@ import { pino } from "pino";
 import { databaseUrl } from "../config/parsers.ts";
 import { parseDatabaseSettings, parsePruneSettings, parseSettings } from "../config/settings.ts";
 import { withWorkplace, type Workplace } from "../context/workplace.ts";
-import { PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
+import { daysOf, PRUNED_KINDS, type PrunedKind, type Removed } from "../domain/retention.ts";
 import { moveDatabase } from "../operate/backup/move-database.ts";
 import { addPruned, countPrunable, prune as pruneOldRows, type Pruned } from "../operate/prune.ts";
 import { plural } from "../shared/text.ts";
@@ -90,7 +90,7 @@ function progress(terminal: Terminal): MoveProgress {
 const HEAD = ["KIND", "KEPT FOR", "ROWS", "BYTES"];
 
 export function prune(terminal: Terminal): Command {
-  return resultCommand("prune", "Delete rows that are older than the settings RETAIN_... allow.", {
+  return resultCommand("prune", "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.", {
     examples: ["prune --dry-run", "prune --json"],
     json: "{dry_run, rows, bytes, kinds: [{kind, days, rows, bytes}]} (days null: kept forever)",
     notes:
@@ -113,11 +113,14 @@ export function prune(terminal: Terminal): Command {
         terminal.rewrite?.("");
         return sums;
       });
-      const kinds = PRUNED_KINDS.map((kind) => ({
-        kind,
-        days: retain[kind],
-        ...(pruned.get(kind) ?? { rows: 0, bytes: 0 }),
-      }));
+      const kinds = [
+        ...PRUNED_KINDS.map((kind) => ({
+          kind,
+          days: daysOf(retain, kind),
+          ...(pruned.get(kind) ?? { rows: 0, bytes: 0 }),
+        })),
+        { kind: "idempotency_keys", days: null, rows: 0, bytes: 0 },
+      ];
       const result = { dry_run: dryRun, rows: total(pruned, "rows"), bytes: total(pruned, "bytes"), kinds };
       const rows = kinds.map(({ kind, days, rows: count, bytes }) => [
         kind,

@@ -173,7 +173,7 @@ export const NOUNS: readonly Noun[] = [
   single(
     "prune",
     "",
-    "Delete rows that are older than the settings RETAIN_... allow.",
+    "Delete rows that are older than RETAIN_DAYS and RETAIN_FAILED_DAYS allow.",
     async () => (await import("./database.ts")).prune,
   ),
   single(

@@ -92,7 +92,7 @@ export function webhookRedeliver(terminal: Terminal): Command {
 
 function whyNotSent(error: ApiError, id: string): string {
   return error.errorCode === "not_found"
-    ? `There is no delivery with the id ${id}: it may have been pruned (RETAIN_DELIVERIES_DAYS, RETAIN_FAILED_DELIVERIES_DAYS). Or its app no longer has a webhook.`
+    ? `There is no delivery with the id ${id}: it may have been pruned (RETAIN_DAYS, RETAIN_FAILED_DAYS). Or its app no longer has a webhook.`
     : "The webhook is disabled. Its app must register it again first: PUT /v1/webhook.";
 }
 

@@ -1,3 +1,5 @@
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** A setting that an earlier version had. */
 export interface RemovedSetting {
   variable: string;
@@ -7,7 +9,9 @@ export interface RemovedSetting {
   refused?: {
     /** For the documentation, such as "below 256". */
     values: string;
-    is: (value: string) => boolean;
+    is: (value: string, env: Environment) => boolean;
+    /** Default: the value was stricter. */
+    because?: string;
     /** What to do in place of the setting: a sentence. */
     instead: string;
   };
@@ -53,7 +57,36 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
     "A caller holds at most half of MAX_CALL_BYTES: 67,108,864 bytes by default.",
     "Set MAX_CALL_BYTES to twice the value.",
   ),
+  retention("RETAIN_DELIVERIES_DAYS", "Accepted webhook deliveries", "RETAIN_DAYS", 30),
+  retention("RETAIN_TEST_EVENTS_DAYS", "Test events", "RETAIN_DAYS", 30),
+  retention("RETAIN_RAW_TRANSACTIONS_DAYS", "The bytes of transactions", "RETAIN_DAYS", 30),
+  retention("RETAIN_BATCH_ITEMS_DAYS", "The lists of the requests of transactions", "RETAIN_DAYS", 30),
+  retention("RETAIN_CONSOLE_SESSIONS_DAYS", "Ended sessions of the console", "RETAIN_DAYS", 30),
+  retention("RETAIN_FAILED_DELIVERIES_DAYS", "Failed webhook deliveries", "RETAIN_FAILED_DAYS", 365),
+  retention("RETAIN_BATCH_ANSWERS_DAYS", "Long answers to batches", "RETAIN_FAILED_DAYS", 365),
+  retention("RETAIN_API_TOKENS_DAYS", "Ended API tokens", "RETAIN_FAILED_DAYS", 365),
+  { variable: "RETAIN_IDEMPOTENCY_KEYS_DAYS", now: "Idempotency keys are kept forever." },
 ];
+
+/** Days for which one kind of rows was kept. A longer time must be set again, so that no upgrade deletes rows. */
+function retention(
+  variable: string,
+  rows: string,
+  setting: "RETAIN_DAYS" | "RETAIN_FAILED_DAYS",
+  fallback: number,
+): RemovedSetting {
+  const days = (text: string) => (text === "forever" ? Infinity : Number(text));
+  return {
+    variable,
+    now: `${rows} are kept for ${setting} (${fallback.toString()} days by default).`,
+    refused: {
+      values: `above ${setting}`,
+      is: (value, env) => !(days(value) <= days((env[setting] ?? "").trim() || fallback.toString())),
+      because: "The value of this setting kept rows longer.",
+      instead: `Set ${setting} to at least as many days.`,
+    },
+  };
+}
 
 function ofApps(what: string): string {
   return `Let your apps refuse longer ${what}.`;
@@ -66,12 +99,12 @@ function limit(variable: string, constant: number, now: string, instead: string)
 }
 
 /** What the environment says about removed settings. A blank variable counts as unset. */
-export function removedSettings(env: Readonly<Record<string, string | undefined>>): {
+export function removedSettings(env: Environment): {
   warnings: string[];
   errors: string[];
 } {
   const set = REMOVED_SETTINGS.filter(({ variable }) => (env[variable] ?? "").trim() !== "");
-  const isRefused = ({ variable, refused }: RemovedSetting) => refused?.is((env[variable] ?? "").trim()) === true;
+  const isRefused = ({ variable, refused }: RemovedSetting) => refused?.is((env[variable] ?? "").trim(), env) === true;
   return {
     warnings: set
       .filter((setting) => !isRefused(setting))
@@ -80,7 +113,7 @@ export function removedSettings(env: Readonly<Record<string, string | undefined>
       .filter(isRefused)
       .map(
         ({ variable, now, refused }) =>
-          `${variable}: removed in 0.4.0. ${now} The value of this setting was stricter. ${refused?.instead ?? ""} Then remove this setting.`,
+          `${variable}: removed in 0.4.0. ${now} ${refused?.because ?? "The value of this setting was stricter."} ${refused?.instead ?? ""} Then remove this setting.`,
       ),
   };
 }

@@ -13,7 +13,7 @@ import { settingsFileOf } from "./settings-file.ts";
 import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
 import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
 import { removedSettings } from "./removed-settings.ts";
-import { PUBLIC_BOOTSTRAP, readRetention, type Value, type Variable, VARIABLES } from "./variables.ts";
+import { PUBLIC_BOOTSTRAP, type Value, type Variable, VARIABLES } from "./variables.ts";
 
 /**
  * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
@@ -259,7 +259,7 @@ class Reader {
   }
 
   retention(): Retention {
-    return readRetention((variable) => this.read(variable));
+    return { days: this.read("RETAIN_DAYS"), failedDays: this.read("RETAIN_FAILED_DAYS") };
   }
 
   limits(): Limits {

@@ -1,38 +1,39 @@
-/** Rows, or parts of rows, that are deleted once they are old. Everything else is kept forever. */
-export const PRUNED_KINDS = [
+/** Rows, or parts of rows, that are deleted once they are old, and the setting that says when. Everything else is kept forever. */
+const SETTING_OF = {
   /** Webhook deliveries that a receiver has accepted. */
-  "deliveries",
+  deliveries: "days",
   /** Test events, with their deliveries. */
-  "test_events",
+  test_events: "days",
   /** Bytes of signed transactions that ran long ago. */
-  "raw_transactions",
+  raw_transactions: "days",
   /** Which requests such transactions carried. */
-  "batch_items",
-  /** Idempotency keys of calls that have finished. */
-  "idempotency_keys",
+  batch_items: "days",
   /** Links and sessions of the console that have ended. */
-  "console_sessions",
+  console_sessions: "days",
   /** Webhook deliveries that failed for good. */
-  "failed_deliveries",
+  failed_deliveries: "failedDays",
   /** Long answers to batches. Their idempotency keys stay. */
-  "batch_answers",
+  batch_answers: "failedDays",
   /** API tokens that were revoked or have expired. */
-  "api_tokens",
-] as const;
-export type PrunedKind = (typeof PRUNED_KINDS)[number];
+  api_tokens: "failedDays",
+} as const;
 
-/** For how many days each kind is kept; null: forever. */
-export type Retention = Readonly<Record<PrunedKind, number | null>>;
+export type PrunedKind = keyof typeof SETTING_OF;
+export const PRUNED_KINDS = Object.keys(SETTING_OF) as PrunedKind[];
+
+/** `RETAIN_DAYS` and `RETAIN_FAILED_DAYS`; null: forever. */
+export interface Retention {
+  days: number | null;
+  failedDays: number | null;
+}
+
+/** For how many days a kind is kept; null: forever. */
+export function daysOf(retain: Retention, kind: PrunedKind): number | null {
+  return retain[SETTING_OF[kind]];
+}
 
 /** Rows, and an estimate of the bytes that they take in the database. */
 export interface Removed {
   rows: number;
   bytes: number;
-}
-
-const DAY = 86_400_000;
-
-/** Rows before this time are old. */
-export function oldBefore(now: number, days: number): number {
-  return now - days * DAY;
 }

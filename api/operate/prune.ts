@@ -1,19 +1,15 @@
 import type { Logger } from "pino";
 
-import { PRUNED_KINDS, type PrunedKind, type Removed, type Retention } from "../domain/retention.ts";
-import { AdaptiveSize, GROWS_AT_ONCE } from "../shared/adaptive-size.ts";
-import { logParked } from "../shared/isolate.ts";
+import { daysOf, PRUNED_KINDS, type PrunedKind, type Removed, type Retention } from "../domain/retention.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { pause } from "../shared/pause.ts";
 import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
-import { isDue, LONGEST_WAIT } from "../store/db/due.ts";
-import { forgetParked, isOutage, parkedOf, parkRows, unparkRows } from "../store/db/parked-rows.ts";
+import { forgetParked, isOutage, parkRows, unparkAll } from "../store/db/parked-rows.ts";
 import { WorkLease } from "../store/db/work-lease.ts";
-import { countOld, largestStep, pruneSeries, pruneSome } from "../store/retention/kinds.ts";
-import { RowNotPruned } from "../store/retention/prunable.ts";
+import { countOld, pruneSeries, pruneSome, RowNotPruned } from "../store/retention/prune.ts";
 
 interface PrunerDeps extends PruneDeps {
   metrics: Pick<Metrics, "pruned">;
@@ -98,7 +94,7 @@ export type Pruned = Map<PrunedKind, Removed>;
 export async function countPrunable({ database, retain, now }: PruneDeps): Promise<Pruned> {
   const counted: Pruned = new Map();
   for (const kind of PRUNED_KINDS) {
-    const days = retain[kind];
+    const days = daysOf(retain, kind);
     if (days !== null) counted.set(kind, await countOld(database.read, kind, { now: now(), days }));
   }
   return counted;
@@ -106,62 +102,58 @@ export async function countPrunable({ database, retain, now }: PruneDeps): Promi
 
 /**
  * Removes what is older than the settings allow, in short transactions with pauses in between, so that calls and the pipeline do
- * not wait. Any number of processes may prune at the same time. A row that cannot be removed is parked.
+ * not wait. Any number of processes may prune at the same time.
  * @param done is called after each commit.
- * @throws what keeps a kind from being pruned. The other kinds are pruned before.
+ * @throws RowNotPruned, which names a row that keeps its kind from being pruned. The other kinds are pruned before.
  */
 export async function prune(
   deps: PruneDeps,
   abort: AbortSignal,
   done: (kind: PrunedKind, removed: Removed) => void,
 ): Promise<void> {
-  const errors: unknown[] = [];
+  const { database, now } = deps;
+  const refused: RowNotPruned[] = [];
   for (const kind of PRUNED_KINDS) {
-    const days = deps.retain[kind];
+    const days = daysOf(deps.retain, kind);
     if (days === null || abort.aborted) continue;
     try {
-      await pruneKind({ ...deps, kind, days }, abort, done);
+      await pruneKind(deps, { kind, days }, abort, done);
     } catch (error) {
-      if (isOutage(error)) throw error;
-      errors.push(error);
+      if (!(error instanceof RowNotPruned)) throw error;
+      refused.push(error);
     }
   }
-  if (errors.length > 1) throw new AggregateError(errors, "Several kinds of rows could not be pruned.");
-  if (errors.length === 1) throw errors[0];
+  if (abort.aborted) return;
+  const rows = refused.map((error) => ({ id: error.id, error }));
+  await database.write(async (trx) => {
+    await unparkAll(trx, "old_row", rows);
+    await parkRows(trx, "old_row", rows, now());
+  });
+  const [first, ...others] = refused;
+  if (first === undefined) return;
+  throw others.length === 0 ? first : new AggregateError(refused, refused.map(({ message }) => message).join("\n"));
 }
 
+/** If a step fails, rows are removed one by one, until the row that is the cause is named. */
 async function pruneKind(
-  deps: PruneDeps & { kind: PrunedKind; days: number },
+  { database, now }: PruneDeps,
+  { kind, days }: { kind: PrunedKind; days: number },
   abort: AbortSignal,
   done: (kind: PrunedKind, removed: Removed) => void,
 ): Promise<void> {
-  const { database, logger, kind, days, now } = deps;
-  const prefix = `${kind} `;
-  const parked = (await parkedOf(database.read, "old_row")).filter(({ id }) => id.startsWith(prefix));
-  const retried = parked.filter(({ next_at: at }) => isDue(at, now(), LONGEST_WAIT));
-  const without = new Set(parked.filter((row) => !retried.includes(row)).map(({ id }) => id.slice(prefix.length)));
-  const size = new AdaptiveSize(largestStep(kind), GROWS_AT_ONCE);
+  let most = Infinity;
   for (let more = true; more && !abort.aborted;) {
     const started = performance.now();
-    const most = size.value;
     try {
-      const limits = { most, without: [...without] };
-      const step = await database.write((trx) => pruneSome(trx, kind, { now: now(), days }, limits));
+      const step = await database.write((trx) => pruneSome(trx, kind, { now: now(), days }, most));
       more = step.more;
-      size.accepted(most);
       if (step.rows > 0) done(kind, { rows: step.rows, bytes: step.bytes });
     } catch (error) {
-      // The step is halved until the row that is the cause is alone.
-      if (error instanceof RowNotPruned) {
-        const row = { id: `${prefix}${error.key}`, error: error.cause };
-        logParked(logger, "old_row", await database.write((trx) => parkRows(trx, "old_row", [row], now())));
-        without.add(error.key);
-      } else if (isOutage(error) || !size.refused(most)) throw error;
+      if (isOutage(error) || most === 1) throw error;
+      most = 1;
     }
     if (more) await pause(Math.max(PAUSE, PAUSE_FACTOR * (performance.now() - started)), abort);
   }
-  const over = retried.filter(({ id }) => !without.has(id.slice(prefix.length)));
-  if (!abort.aborted) await database.write((trx) => unparkRows(trx, "old_row", over));
 }
 
 /** Adds to the sum of a kind. */

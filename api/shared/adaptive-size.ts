@@ -1,16 +1,8 @@
-/** How a size grows again after it became smaller. */
-interface Growth {
-  factor: number;
-  /** Successes at the full size before a larger one is tried; doubled each time that the larger one fails, up to `most`. */
-  after: number;
-  most: number;
-}
-
-/** For limits of others: they change rarely, and each size that is too large costs a call. */
-const CAREFUL: Growth = { factor: 1.5, after: 16, most: 4_096 };
-
-/** For work that fails because of a single item: once that is found, the rest is done in large parts again. */
-export const GROWS_AT_ONCE: Growth = { factor: 2, after: 1, most: 1 };
+/**
+ * How a size grows again after it became smaller. `after`: successes at the full size before a larger one is tried; doubled each
+ * time that the larger one fails, up to `most`. Limits of others change rarely, and each size that is too large costs a call.
+ */
+const GROWTH = { factor: 1.5, after: 16, most: 4_096 };
 
 /**
  * A size that adapts to what succeeds. A failure halves it. After enough successes at its full size it grows, and returns to
@@ -18,19 +10,16 @@ export const GROWS_AT_ONCE: Growth = { factor: 2, after: 1, most: 1 };
  */
 export class AdaptiveSize {
   readonly #start: number;
-  readonly #growth: Growth;
   #value: number;
   /** The size that worked before the last growth; null after a failure. */
   #worked: number | null = null;
   #successes = 0;
-  #patience: number;
+  #patience = GROWTH.after;
 
   /** @param start first and largest size. */
-  constructor(start: number, growth = CAREFUL) {
+  constructor(start: number) {
     this.#start = start;
-    this.#growth = growth;
     this.#value = start;
-    this.#patience = growth.after;
   }
 
   get value(): number {
@@ -44,7 +33,7 @@ export class AdaptiveSize {
     this.#successes += 1;
     if (this.#successes < this.#patience) return;
     this.#worked = this.#value;
-    this.#value = Math.min(this.#start, Math.ceil(this.#value * this.#growth.factor));
+    this.#value = Math.min(this.#start, Math.ceil(this.#value * GROWTH.factor));
     this.#successes = 0;
   }
 
@@ -56,7 +45,7 @@ export class AdaptiveSize {
     if (size <= 1) return false;
     if (this.#worked !== null && size > this.#worked) {
       this.#value = this.#worked;
-      this.#patience = Math.min(2 * this.#patience, this.#growth.most);
+      this.#patience = Math.min(2 * this.#patience, GROWTH.most);
     } else {
       this.#value = Math.max(1, Math.floor(size / 2));
     }

@@ -7,7 +7,7 @@ export interface StoredAnswer {
   fingerprint: string;
   /**
    * The body of the first answer, as text: a repeated call gets the same bytes, so it is never parsed. Empty: it was long, and
-   * was pruned (`RETAIN_BATCH_ANSWERS_DAYS`).
+   * was pruned (`RETAIN_FAILED_DAYS`).
    */
   response: string;
 }

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { DEFAULT_RETENTION } from "../../../api/config/variables.ts";
 import { counterKeys, readCounter } from "../../../api/store/db/counters.ts";
 import { TestProcess } from "../../support/process.ts";
 import { addTestEvents } from "../support/rows.ts";
@@ -51,23 +50,26 @@ describe("command line: prune", () => {
     const seen = await cli.json<PruneResult>("prune", "--dry-run");
     expect(seen).to.include({ dry_run: true, rows: 3 });
     expect(seen.bytes).to.be.greaterThan(300);
-    expect(seen.kinds.map(({ kind, days }) => [kind, days])).to.deep.equal(Object.entries(DEFAULT_RETENTION));
+    expect(seen.kinds.map(({ days }) => days)).to.deep.equal([30, 30, 30, 30, 30, 365, 365, 365, null]);
     expect(await rows()).to.equal(5);
     expect(await cli.json<PruneResult>("prune")).to.deep.equal({ ...seen, dry_run: false });
     expect(await rows()).to.equal(2);
     expect(await counted()).to.equal(2);
-    const { output } = await runCli({ ...cli.env, RETAIN_DELIVERIES_DAYS: "28" }, "prune");
+    const { output } = await runCli({ ...cli.env, RETAIN_DAYS: "28" }, "prune");
     expect(output).to.match(/^KIND +KEPT FOR +ROWS +BYTES\ndeliveries +28 days +2 +\d+\n/);
     expect(output).to.match(
-      /idempotency_keys +ever +0 +0\nconsole_sessions +30 days +0 +0\nfailed_deliveries +365 days +0 +0\nbatch_answers +365 days +0 +0\napi_tokens +365 days +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
+      /console_sessions +28 days +0 +0\nfailed_deliveries +365 days +0 +0\nbatch_answers +365 days +0 +0\napi_tokens +365 days +0 +0\nidempotency_keys +ever +0 +0\n\ndeleted: 2 rows \(about \d+ bytes\)\n.*(freed pages|vacuum)/,
     );
     expect(await rows()).to.equal(0);
   });
 
-  it("refuses a setting that is too short, by its name", async () => {
-    const short = { ...cli.env, RETAIN_IDEMPOTENCY_KEYS_DAYS: "1" };
-    const { message } = await rejectionOf(runCli(short, "prune", "--dry-run"));
-    expect(message).to.contain("RETAIN_IDEMPOTENCY_KEYS_DAYS: must be forever, or a whole number of days from 7");
+  it("refuses a setting that is too short, and a removed one that kept rows longer, by their names", async () => {
+    const wrong = { ...cli.env, RETAIN_FAILED_DAYS: "1", RETAIN_DELIVERIES_DAYS: "31" };
+    const { message } = await rejectionOf(runCli(wrong, "prune", "--dry-run"));
+    expect(message).to.contain("RETAIN_FAILED_DAYS: must be forever, or a whole number of days from 7");
+    expect(message)
+      .to.contain("RETAIN_DELIVERIES_DAYS: removed in 0.4.0")
+      .and.to.contain("Set RETAIN_DAYS to at least");
   });
 
   it("does not repeat a delivery that was pruned, and says why", async () => {
@@ -75,7 +77,7 @@ describe("command line: prune", () => {
     const { id } = await cli.api.database.read.selectFrom("deliveries").select("id").executeTakeFirstOrThrow();
     await cli.run("prune");
     expect(await cli.refusal("webhook", "redeliver", id)).to.contain(
-      "may have been pruned (RETAIN_DELIVERIES_DAYS, RETAIN_FAILED_DELIVERIES_DAYS)",
+      "may have been pruned (RETAIN_DAYS, RETAIN_FAILED_DAYS)",
     );
   });
 

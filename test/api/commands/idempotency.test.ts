@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { pruneSome } from "../../../api/store/retention/kinds.ts";
+import { pruneSome } from "../../../api/store/retention/prune.ts";
 import type { Answer } from "../support/api.ts";
 import { expectAccepted, expectInvalid, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { describeSettings } from "../../../api/cli/settings.ts";
-import { REMOVED_SETTINGS, type RemovedSetting } from "../../../api/config/removed-settings.ts";
+import { REMOVED_SETTINGS, type RemovedSetting, removedSettings } from "../../../api/config/removed-settings.ts";
 import { parseDataDir, parseSettings, SettingsError } from "../../../api/config/settings.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
@@ -10,8 +10,8 @@ import { runCli } from "../cli/support/run.ts";
 const VALUES = ["999999999", "1", "0", "true", "false", "off", "forever"];
 
 /** For each removed setting, a value that is only a warning, and one at which the start is refused. */
-const HARMLESS = valuesOf((setting, value) => setting.refused?.is(value) !== true);
-const REFUSED = valuesOf((setting, value) => setting.refused?.is(value) === true);
+const HARMLESS = valuesOf((setting, value) => setting.refused?.is(value, {}) !== true);
+const REFUSED = valuesOf((setting, value) => setting.refused?.is(value, {}) === true);
 
 function valuesOf(holds: (setting: RemovedSetting, value: string) => boolean): Record<string, string> {
   const found = REMOVED_SETTINGS.map((setting) => [setting.variable, VALUES.find((value) => holds(setting, value))]);
@@ -38,10 +38,26 @@ describe("removed settings", () => {
           .to.throw(SettingsError)
           .with.property("problems")
           .that.deep.equals([
-            `${variable}: removed in 0.4.0. ${now} The value of this setting was stricter. ${refused!.instead} Then remove this setting.`,
+            `${variable}: removed in 0.4.0. ${now} ${refused!.because ?? "The value of this setting was stricter."} ${refused!.instead} Then remove this setting.`,
           ]);
       }
     }
+  });
+
+  it("keep rows as long as before: a longer RETAIN_... is refused until RETAIN_DAYS or RETAIN_FAILED_DAYS is as long", () => {
+    for (const [variable, setting, fallback] of [
+      ["RETAIN_TEST_EVENTS_DAYS", "RETAIN_DAYS", 30],
+      ["RETAIN_API_TOKENS_DAYS", "RETAIN_FAILED_DAYS", 365],
+    ] as const) {
+      const problem = (env: Record<string, string>) => removedSettings(env).errors.join();
+      expect(problem({ [variable]: fallback.toString() })).to.equal("");
+      expect(problem({ [variable]: (fallback + 1).toString() })).to.contain(`Set ${setting} to at least as many days`);
+      expect(problem({ [variable]: "forever" })).to.contain(`Set ${setting}`);
+      expect(problem({ [variable]: "forever", [setting]: "36500" })).to.contain(`Set ${setting}`);
+      for (const long of ["500", "forever"]) expect(problem({ [variable]: "500", [setting]: long })).to.equal("");
+      expect(problem({ [variable]: "8", [setting]: "7" })).to.contain(`Set ${setting}`);
+    }
+    expect(removedSettings({ RETAIN_IDEMPOTENCY_KEYS_DAYS: "30" }).errors).to.deep.equal([]);
   });
 
   it("are ignored when blank, or with another value", () => {

@@ -71,17 +71,7 @@ describe("settings", () => {
       ipfsGateway: null,
       ipfsPinRpc: null,
       ipfsNode: null,
-      retain: {
-        deliveries: 30,
-        test_events: 7,
-        raw_transactions: 30,
-        batch_items: 30,
-        idempotency_keys: null,
-        console_sessions: 30,
-        failed_deliveries: 365,
-        batch_answers: 365,
-        api_tokens: 365,
-      },
+      retain: { days: 30, failedDays: 365 },
       collectMediaHours: 24,
       roles: ["api", "relayer", "indexer", "webhooks", "media", "ipfs"],
       logLevel: "info",
@@ -333,20 +323,15 @@ describe("settings", () => {
     }
   });
 
-  it("keeps rows forever or for days (RETAIN_*), and refuses to forget an idempotency key within a week", () => {
-    const kept = { RETAIN_DELIVERIES_DAYS: "forever", RETAIN_BATCH_ITEMS_DAYS: "1", RETAIN_IDEMPOTENCY_KEYS_DAYS: "7" };
-    const { retain } = parseSettings(kept);
-    expect(retain).to.include({ deliveries: null, batch_items: 1, idempotency_keys: 7 });
+  it("keeps rows forever or for days (RETAIN_DAYS, RETAIN_FAILED_DAYS), and the answer to a batch at least a week", () => {
+    const { retain } = parseSettings({ RETAIN_DAYS: "1", RETAIN_FAILED_DAYS: "forever" });
+    expect(retain).to.deep.equal({ days: 1, failedDays: null });
     const wrong = (least: number) => `must be forever, or a whole number of days from ${least.toString()} to 36500`;
-    const short = { RETAIN_IDEMPOTENCY_KEYS_DAYS: "6", RETAIN_BATCH_ANSWERS_DAYS: "6", RETAIN_DELIVERIES_DAYS: "0" };
-    expect(problemsOf(short)).to.deep.equal([
-      `RETAIN_DELIVERIES_DAYS: ${wrong(1)}`,
-      `RETAIN_IDEMPOTENCY_KEYS_DAYS: ${wrong(7)}`,
-      `RETAIN_BATCH_ANSWERS_DAYS: ${wrong(7)}`,
-    ]);
+    const short = { RETAIN_DAYS: "0", RETAIN_FAILED_DAYS: "6" };
+    expect(problemsOf(short)).to.deep.equal([`RETAIN_DAYS: ${wrong(1)}`, `RETAIN_FAILED_DAYS: ${wrong(7)}`]);
     for (const text of ["-1", "1.5", "never", "36501"])
-      expect(problemsOf({ RETAIN_TEST_EVENTS_DAYS: text })).to.deep.equal([`RETAIN_TEST_EVENTS_DAYS: ${wrong(1)}`]);
-    expect(() => parsePruneSettings({ RETAIN_TEST_EVENTS_DAYS: "0" })).to.throw(SettingsError, wrong(1));
+      expect(problemsOf({ RETAIN_DAYS: text })).to.deep.equal([`RETAIN_DAYS: ${wrong(1)}`]);
+    expect(() => parsePruneSettings({ RETAIN_DAYS: "0" })).to.throw(SettingsError, wrong(1));
     expect(parsePruneSettings({ LANES: "wrong" }).retain).to.deep.equal(parseSettings({}).retain);
   });
 

@@ -55,7 +55,7 @@ describe("Pruner", () => {
 
   it("prunes, counts, logs one line for each run, and frees its lease for other processes", async () => {
     await addTestDelivery(database, { age: 40, status: "delivered" });
-    await addTestDelivery(database, { age: 8, status: "failed" });
+    await addTestDelivery(database, { age: 38, status: "failed" });
     const { lines, counted } = start();
     await eventually(async () => ((await left()) === 0 ? true : undefined));
     await eventually(async () => ((await lease())?.holder === null ? true : undefined));

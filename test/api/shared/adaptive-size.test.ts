@@ -1,7 +1,7 @@
 import { expect } from "chai";
 import fc from "fast-check";
 
-import { AdaptiveSize, GROWS_AT_ONCE } from "../../../api/shared/adaptive-size.ts";
+import { AdaptiveSize } from "../../../api/shared/adaptive-size.ts";
 
 describe("AdaptiveSize", () => {
   /** Calls of full size against a provider that accepts `most`. @returns how many it refused. */
@@ -43,19 +43,6 @@ describe("AdaptiveSize", () => {
     limit.refused(8);
     for (let call = 0; call < 1_000; call++) limit.accepted(3);
     expect(limit.value).to.equal(4);
-  });
-
-  it("doubles with each success when it may grow at once, also after a size that failed", () => {
-    const size = new AdaptiveSize(100, GROWS_AT_ONCE);
-    const accepted = () => {
-      size.accepted(size.value);
-      return size.value;
-    };
-    while (size.value > 1) size.refused(size.value);
-    expect([accepted(), accepted(), accepted()]).to.deep.equal([2, 4, 8]);
-    size.refused(8);
-    expect(size.value).to.equal(4);
-    expect(Array.from({ length: 6 }, accepted)).to.deep.equal([8, 16, 32, 64, 100, 100]);
   });
 
   it("says when no smaller size is left", () => {

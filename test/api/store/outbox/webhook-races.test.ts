@@ -8,7 +8,7 @@ import { recordTries, redeliver, type TryResult } from "../../../../api/store/ou
 import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, findWebhook, holdWebhook } from "../../../../api/store/outbox/webhooks.ts";
-import { pruneSome } from "../../../../api/store/retention/kinds.ts";
+import { pruneSome } from "../../../../api/store/retention/prune.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";

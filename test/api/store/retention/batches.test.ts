@@ -1,6 +1,6 @@
 import { expect } from "chai";
 
-import { pruneSome } from "../../../../api/store/retention/kinds.ts";
+import { pruneSome } from "../../../../api/store/retention/prune.ts";
 import { addBatch, type BatchState, fillBasics, NOW, REMEMBERED } from "./support.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 

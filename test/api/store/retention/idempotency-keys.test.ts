@@ -2,98 +2,48 @@ import { expect } from "chai";
 
 import { insertApiToken } from "../../../../api/store/apps/api-tokens.ts";
 import { insertAnswers } from "../../../../api/store/apps/idempotency.ts";
-import type { PrunedKind } from "../../../../api/domain/retention.ts";
-import { pruneSome } from "../../../../api/store/retention/kinds.ts";
-import { addApp, addRequest, APP, creation } from "../../support/rows.ts";
+import { pruneSome } from "../../../../api/store/retention/prune.ts";
+import { addRequest, APP, creation } from "../../support/rows.ts";
 import { DAY, fillBasics, NOW } from "./support.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
-describe("pruning idempotency keys", () => {
+describe("pruning long answers", () => {
   const database = useTestDatabase({ prepare: fillBasics });
 
   const add = (key: string, age: number, appId = APP, response = "{}") =>
     database.write((trx) => insertAnswers(trx, [{ appId, key, fingerprint: "f", response }], NOW - age * DAY));
-  const prune = (now = NOW, kind: PrunedKind = "idempotency_keys") =>
-    database.write((trx) => pruneSome(trx, kind, { now, days: 30 }));
-  const keys = async () =>
-    (await database.read.selectFrom("idempotency_keys").select("key").orderBy("key").execute()).map(({ key }) => key);
+  const prune = (now = NOW) => database.write((trx) => pruneSome(trx, "batch_answers", { now, days: 30 }));
+  const long = JSON.stringify({ results: Array.from({ length: 100 }, () => ({ request_id: "a".repeat(64) })) });
+  const answers = async () =>
+    (await database.read.selectFrom("idempotency_keys").select(["key", "response"]).orderBy("key").execute()).map(
+      ({ key, response }) => [key, response.length],
+    );
 
-  it("deletes those that are old, of every app", async () => {
-    await addApp(database, "other");
-    await add("a", 31);
-    await add("a", 31, "other");
-    await add("b", 29);
-    expect(await prune()).to.include({ rows: 2, more: false });
-    expect(await keys()).to.deep.equal(["b"]);
+  it("empties those that are old, once, and keeps every key", async () => {
+    await add("a", 31, APP, long);
+    await add("b", 31);
+    await add("c", 29, APP, long);
+    const step = await prune();
+    expect(step).to.include({ rows: 1, bytes: long.length, more: false });
+    expect(await answers()).to.deep.equal([
+      ["a", 0],
+      ["b", 2],
+      ["c", long.length],
+    ]);
+    expect(await prune()).to.include({ rows: 0 });
   });
 
-  describe("given an older request that is not final", () => {
-    for (const status of ["pending", "processing"] as const) {
-      it(`keeps the keys from its time on (${status})`, async () => {
-        await add("a", 50);
-        await add("b", 40);
-        await addRequest(database, creation(), { now: NOW - 40 * DAY });
-        const change = (to: typeof status | "completed") =>
-          database.write((trx) => trx.updateTable("requests").set({ status: to }).execute());
-        await change(status);
-        await prune();
-        expect(await keys()).to.deep.equal(["b"]);
-        await change("completed");
-        await prune();
-        expect(await keys()).to.deep.equal([]);
-      });
-    }
-  });
-
-  describe("given a clock that jumps far ahead", () => {
-    it("counts from the time of the newest block", async () => {
-      await add("a", 29);
-      expect(await prune(NOW + 365 * DAY)).to.include({ rows: 0 });
-      expect(await keys()).to.deep.equal(["a"]);
-    });
-  });
-
-  describe("given no block", () => {
-    it("deletes nothing", async () => {
-      await add("a", 100);
-      await database.write((trx) => trx.deleteFrom("blocks").execute());
-      expect(await prune()).to.include({ rows: 0 });
-    });
-  });
-
-  describe("given long answers", () => {
-    const long = JSON.stringify({ results: Array.from({ length: 100 }, () => ({ request_id: "a".repeat(64) })) });
-    const answers = async () =>
-      (await database.read.selectFrom("idempotency_keys").select(["key", "response"]).orderBy("key").execute()).map(
-        ({ key, response }) => [key, response.length],
-      );
-
-    it("empties those that are old, once, and keeps every key", async () => {
-      await add("a", 31, APP, long);
-      await add("b", 31);
-      await add("c", 29, APP, long);
-      const step = await prune(NOW, "batch_answers");
-      expect(step).to.include({ rows: 1, bytes: long.length, more: false });
-      expect(await answers()).to.deep.equal([
-        ["a", 0],
-        ["b", 2],
-        ["c", long.length],
-      ]);
-      expect(await prune(NOW, "batch_answers")).to.include({ rows: 0 });
-    });
-
-    it("keeps them while an older request is not final, and when only the clock has moved", async () => {
-      await add("a", 40, APP, long);
-      await addRequest(database, creation(), { now: NOW - 40 * DAY });
-      expect(await prune(NOW, "batch_answers")).to.include({ rows: 0 });
-      await database.write((trx) => trx.updateTable("requests").set({ status: "completed" }).execute());
-      await add("b", 29, APP, long);
-      expect(await prune(NOW + 365 * DAY, "batch_answers")).to.include({ rows: 1 });
-      expect(await answers()).to.deep.equal([
-        ["a", 0],
-        ["b", long.length],
-      ]);
-    });
+  it("keeps them while an older request is not final, and when only the clock has moved", async () => {
+    await add("a", 40, APP, long);
+    await addRequest(database, creation(), { now: NOW - 40 * DAY });
+    expect(await prune()).to.include({ rows: 0 });
+    await database.write((trx) => trx.updateTable("requests").set({ status: "completed" }).execute());
+    await add("b", 29, APP, long);
+    expect(await prune(NOW + 365 * DAY)).to.include({ rows: 1 });
+    expect(await answers()).to.deep.equal([
+      ["a", 0],
+      ["b", long.length],
+    ]);
   });
 });
 

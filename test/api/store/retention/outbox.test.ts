@@ -4,10 +4,11 @@ import { pino } from "pino";
 
 import { DEFAULT_RETENTION } from "../../../../api/config/variables.ts";
 import { prune as pruneAll } from "../../../../api/operate/prune.ts";
-import { pruneSome } from "../../../../api/store/retention/kinds.ts";
+import { pruneSome, RowNotPruned } from "../../../../api/store/retention/prune.ts";
 import { counterKeys, readCounter } from "../../../../api/store/db/counters.ts";
 import type { PrunedKind } from "../../../../api/domain/retention.ts";
 import { poison } from "../../../../scripts/scene/poison.ts";
+import { rejectionOf } from "../../../support/rejection.ts";
 import { parkedIds } from "../../../support/poison.ts";
 import { addTestEvents, APP } from "../../support/rows.ts";
 import { addTestDelivery, DAY, fillBasics, NOW } from "./support.ts";
@@ -91,44 +92,33 @@ describe("pruning the outbox", () => {
     });
   });
 
-  describe("given a row of each kind that cannot be deleted, beside a thousand deliveries", () => {
-    it("deletes the others, parks these, and deletes them once the cause is gone", async () => {
+  describe("given a delivery that cannot be deleted, beside a thousand others", () => {
+    it("stops at it and names it, deletes the other kinds, and deletes the rest once the cause is gone", async () => {
       await database.write(async (trx) => {
-        await addTestEvents(trx, APP, 1_001, NOW - 31 * DAY);
-        await trx
-          .updateTable("deliveries")
-          .set({ status: "delivered", next_at: null, updated_at: NOW - 31 * DAY })
-          .execute();
+        await addTestEvents(trx, APP, 1_001, NOW - 29 * DAY);
+        // The one that is refused is in the middle.
+        const updated_at = sql<number>`${NOW - 40 * DAY} + abs(seq - 500)`;
+        await trx.updateTable("deliveries").set({ status: "delivered", next_at: null, updated_at }).execute();
       });
-      const [refused = "", ...good] = await ids();
-      const event = await database.read
+      await addTestDelivery(database, { age: 366, status: "failed" });
+      const { id, seq } = await database.read
         .selectFrom("deliveries")
-        .select(["seq", "event_seq"])
-        .where("id", "=", refused)
+        .select(["id", "seq"])
+        .orderBy("updated_at", "desc")
+        .where("status", "=", "delivered")
         .executeTakeFirstOrThrow();
-      const cure = await poison(database, { table: "deliveries", event: "delete", when: `old.id = '${refused}'` });
-      const clock = { now: NOW };
-      const everything = { deliveries: 30, test_events: 30, raw_transactions: 30, batch_items: 30 };
-      const deps = {
-        database,
-        retain: { ...DEFAULT_RETENTION, ...everything },
-        logger: pino({ level: "silent" }),
-        now: () => clock.now,
-      };
+      const cure = await poison(database, { table: "deliveries", event: "delete", when: `old.id = '${id}'` });
+      const deps = { database, retain: DEFAULT_RETENTION, logger: pino({ level: "silent" }), now: () => NOW };
       const run = () => pruneAll(deps, new AbortController().signal, () => undefined);
-      await run();
-      expect(good).to.have.length(1_000);
-      expect(await ids()).to.deep.equal([refused]);
-      expect(await events()).to.equal(1);
-      const parked = [`deliveries ${event.seq.toString()}`, `test_events ${event.event_seq.toString()}`];
-      expect(await parkedIds(database, "old_row")).to.deep.equal(parked);
+      const named = `the row ${seq.toString()} of deliveries cannot be removed (`;
+      const error = await rejectionOf(run());
+      expect(error).to.be.instanceOf(RowNotPruned);
+      expect(error.message).to.contain(named);
+      expect(await ids()).to.deep.equal([id]);
+      expect(await parkedIds(database, "old_row")).to.deep.equal([`deliveries ${seq.toString()}`]);
       await cure();
       await run();
-      expect(await ids(), "it is not tried again yet").to.deep.equal([refused]);
-      clock.now += 60_000;
-      await run();
       expect(await ids()).to.deep.equal([]);
-      expect(await events()).to.equal(0);
       expect(await parkedIds(database, "old_row")).to.deep.equal([]);
     });
   });

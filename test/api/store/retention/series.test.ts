@@ -5,7 +5,7 @@ import { CounterDeltas, counterKeys, readCounter } from "../../../../api/store/d
 import { readSeries } from "../../../../api/store/listings/series.ts";
 import { compareCounters } from "../../../../api/store/reconcile/compare.ts";
 import { countFinal } from "../../../../api/store/requests/request-state.ts";
-import { pruneSeries } from "../../../../api/store/retention/kinds.ts";
+import { pruneSeries } from "../../../../api/store/retention/prune.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
 const HOUR = 3_600_000;
