@@ -129,7 +129,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     find: "if (this.#deps.client.nodes.count === 1 || error instanceof ChainUnavailable) throw error;",
     replace:
       'await this.#deps.database.write((trx) => writeMeta(trx, "checkpoint", range.to.toString()));\n      return true;',
-    tests: ["test/api/pipeline/database-fails.test.ts"],
+    tests: ["test/api/indexer/refused-block.test.ts"],
   },
   {
     name: "reorg-keeps-holdings",

@@ -38,7 +38,7 @@ const SLOWEST = [
   "test/api/pipeline/hard-forks.long.test.ts",
   "test/scripts/start-again.long.test.ts",
   "test/api/pipeline/several-nodes.long.test.ts",
-  "test/scripts/drill/drill.long.test.ts",
+  "test/scripts/faults/drill.long.test.ts",
   "test/scripts/client/package.long.test.ts",
   "test/api/store/db/query-times.long.test.ts",
   "test/api/cli/init.long.test.ts",

@@ -1,0 +1,267 @@
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import type { IncomingMessage } from "node:http";
+import { Agent, request } from "node:https";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+import { Installation } from "../installation.ts";
+import { Pooler } from "../../postgres/pooler.ts";
+import { freePort } from "../../scene/loopback.ts";
+import { Program } from "../../scene/program.ts";
+import { output, programAt, replaced } from "../../scene/system.ts";
+import { until, waitFor } from "../../scene/until.ts";
+import { type Finding, NOBODY, notInstalled, PATIENCE, require } from "./tools.ts";
+
+const MINTS = 300;
+/** Larger than a buffer of nginx, and than one part of a hosted file. */
+const FILE_BYTES = 20 * 1024 * 1024;
+const HOST = "nft.example.com";
+/** Another address of loopback, so that the caller is not the proxy. */
+const CALLER = "127.0.0.2";
+
+/** Programs, and the packages of Debian that have them. */
+const NEEDED = [
+  ["nginx", "nginx-light"],
+  ["pgbouncer", "pgbouncer"],
+  ["openssl", "openssl"],
+] as const;
+
+/** The programs that are not installed here. */
+export function missingForProduction(): Finding[] {
+  const missing = NEEDED.filter(([program]) => programAt(program) === null);
+  return missing.map(([program, name]) => notInstalled("A start as in production", program, name));
+}
+
+/**
+ * A start as in production: PostgreSQL behind PgBouncer, the service, and nginx or Caddy with TLS in front, each with the file of `ops`
+ * that the documents name. Only ports, paths and names differ.
+ */
+export async function rehearseProduction(): Promise<Finding[]> {
+  const [nginx, pgbouncer, openssl] = NEEDED.map(([program]) => programAt(program));
+  if (nginx == null || pgbouncer == null || openssl == null) return missingForProduction();
+  const world = await Installation.create({ engine: "postgres" });
+  const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
+  const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.databaseUrl));
+  let front: Program | null = null;
+  try {
+    await world.start({ DATABASE_URL: pooler.url("moneta"), TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
+    const { token } = await world.app("rehearsal");
+    const port = await freePort();
+    await makeCertificate(openssl, folder);
+    writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(world.url).port));
+    const options = ["-c", join(folder, "nginx.conf"), "-p", folder, "-e", join(folder, "errors.log")];
+    await output(nginx, ["-t", ...options]);
+    front = new Program(["-g", "daemon off;", ...options], { command: nginx });
+    const api = new Front(port, token, readFileSync(join(folder, "cert.pem"), "utf8"));
+    await api.untilOpen();
+    const collection = await api.collection();
+    const nginxVersion = /nginx\/(\S+)/.exec(await output(nginx, ["-v"]))?.[1] ?? "";
+    const seen = await behindProxy(`nginx ${nginxVersion}`, api, collection, world);
+    seen.push(...(await behindCaddy(folder, { collection, token }, world)));
+    return [...seen, await behindPooler(api, collection, pooler, world)];
+  } finally {
+    await front?.end("SIGTERM");
+    await world.stop();
+    await pooler.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Caddy with ops/Caddyfile, in the place of nginx. */
+async function behindCaddy(
+  folder: string,
+  { collection, token }: { collection: string; token: string },
+  world: Installation,
+): Promise<Finding[]> {
+  const caddy = programAt("caddy");
+  if (caddy === null) return [notInstalled("Caddy", "caddy", "caddy")];
+  const port = await freePort();
+  const site = replaced(readFileSync("ops/Caddyfile", "utf8"), [
+    [
+      `${HOST} {`,
+      `https://${HOST}:${port.toString()} {\nbind 127.0.0.1\ntls ${join(folder, "cert.pem")} ${join(folder, "key.pem")}`,
+    ],
+    ["127.0.0.1:3000", `127.0.0.1:${new URL(world.url).port}`],
+  ]);
+  const file = join(folder, "Caddyfile");
+  writeFileSync(file, `{\nadmin off\nauto_https disable_redirects\n}\n${site}`);
+  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
+  const front = new Program(["run", "--adapter", "caddyfile", "--config", file], { command: caddy, env });
+  try {
+    const api = new Front(port, token, readFileSync(join(folder, "cert.pem"), "utf8"));
+    await api.untilOpen();
+    return await behindProxy(`Caddy ${await output(caddy, ["version"])}`, api, collection, world);
+  } finally {
+    await front.end("SIGTERM");
+  }
+}
+
+async function behindProxy(proxy: string, api: Front, collection: string, world: Installation): Promise<Finding[]> {
+  const stream = await api.stream();
+  const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
+  const event = await stream.event(String(mint["request_id"]));
+
+  const { bytes } = await api.upload(randomBytes(FILE_BYTES));
+  require(bytes === FILE_BYTES, `${String(bytes)} bytes were stored`);
+
+  await api.call("GET", "/v1/accounts", undefined, { "x-forwarded-for": "203.0.113.9" });
+  const log = readFileSync(join(world.folder, "service.log"), "utf8");
+  require(log.includes(CALLER), "the log does not name the caller");
+  require(!log.includes("203.0.113.9"), "the log has an address that the caller made up");
+  return [
+    { what: `${proxy}: an event stream through TLS`, result: `the event "${event}" came while the stream was open` },
+    { what: `${proxy}: an upload of 20 MiB`, result: "stored with all its bytes" },
+    { what: `${proxy}: X-Forwarded-For`, result: "the log names the caller, not an address that it made up" },
+  ];
+}
+
+async function behindPooler(api: Front, collection: string, pooler: Pooler, world: Installation): Promise<Finding> {
+  const ids = await api.mint(collection, MINTS);
+  await pooler.restart();
+  await api.completed(ids);
+  await world.cli("doctor");
+  return {
+    what: `PgBouncer ${await pooler.version()}, transaction pooling`,
+    result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
+  };
+}
+
+async function makeCertificate(openssl: string, folder: string): Promise<void> {
+  const files = ["-keyout", join(folder, "key.pem"), "-out", join(folder, "cert.pem")];
+  const names = ["-subj", `/CN=${HOST}`, "-addext", `subjectAltName=DNS:${HOST}`];
+  await output(openssl, ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", ...files, ...names]);
+}
+
+/** ops/nginx.conf as the only server of an nginx of its own. */
+function configuration(folder: string, port: number, apiPort: string): string {
+  const server = replaced(readFileSync("ops/nginx.conf", "utf8"), [
+    ["server 127.0.0.1:3000;", `server 127.0.0.1:${apiPort};`],
+    ["listen 443 ssl;", `listen 127.0.0.1:${port.toString()} ssl;`],
+    [`/etc/letsencrypt/live/${HOST}/fullchain.pem`, join(folder, "cert.pem")],
+    [`/etc/letsencrypt/live/${HOST}/privkey.pem`, join(folder, "key.pem")],
+  ]);
+  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
+    (name) => `${name}_temp_path ${join(folder, name)};`,
+  );
+  return `pid ${join(folder, "nginx.pid")};\nevents {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${server}\n}\n`;
+}
+
+function unreachable(error: unknown): null {
+  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return null;
+  throw error;
+}
+
+/** An app that calls the API through a proxy. */
+class Front {
+  readonly #port: number;
+  readonly #token: string;
+  readonly #agent: Agent;
+
+  constructor(port: number, token: string, ca: string) {
+    this.#port = port;
+    this.#token = token;
+    this.#agent = new Agent({ ca, keepAlive: true, localAddress: CALLER });
+  }
+
+  async untilOpen(): Promise<void> {
+    // Until the proxy listens, a connection is refused.
+    const status = () => this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
+    await until("the proxy", async () => (await status()) === 200, PATIENCE);
+  }
+
+  async call(
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ): Promise<Record<string, unknown>> {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    return this.#json(await this.#send(method, path, text, { "content-type": "application/json", ...headers }));
+  }
+
+  async upload(bytes: Buffer): Promise<Record<string, unknown>> {
+    return this.#json(await this.#send("POST", "/v1/media", bytes, { "content-type": "application/octet-stream" }));
+  }
+
+  async collection(): Promise<string> {
+    const body = { type: "ERC721", name: "Rehearsal", symbol: "RHS" };
+    const { request_id: id } = await this.call("POST", "/v1/collections", body);
+    const [done] = await this.completed([String(id)]);
+    return String(done?.["nft_collection"]);
+  }
+
+  /** @returns the ids of the requests. */
+  async mint(collection: string, count: number): Promise<string[]> {
+    const items = Array.from({ length: count }, () => ({ collection_address: collection, to_address: NOBODY }));
+    const { results } = await this.call("POST", "/v1/nfts/batch", { items });
+    return (results as { request_id: string }[]).map(({ request_id: id }) => id);
+  }
+
+  /** Waits until all are final. @throws when one has failed. */
+  async completed(ids: readonly string[]): Promise<Record<string, unknown>[]> {
+    const done: Record<string, unknown>[] = [];
+    for (const id of ids) {
+      const look = async () => {
+        const answer = await this.#send("GET", `/v1/requests/${id}`);
+        // While PgBouncer is away, the service says 503 for a moment.
+        if (answer.statusCode === 503) {
+          answer.resume();
+          return null;
+        }
+        const state = await this.#json(answer);
+        require(state["status"] !== "failed", JSON.stringify(state));
+        return state["status"] === "completed" ? state : null;
+      };
+      done.push(await waitFor(`request ${id}`, look, PATIENCE));
+    }
+    return done;
+  }
+
+  /** Opens the stream of events. */
+  async stream(): Promise<{ event(requestId: string): Promise<string> }> {
+    const answer = await this.#send("GET", "/v1/events", undefined, { accept: "text/event-stream" });
+    require(answer.statusCode === 200, `the stream was answered with ${String(answer.statusCode)}`);
+    return {
+      async event(requestId) {
+        let text = "";
+        for await (const part of answer) {
+          text += String(part);
+          const data = text.split("\n").find((line) => line.startsWith("data:") && line.includes(requestId));
+          if (data === undefined) continue;
+          answer.destroy();
+          return (JSON.parse(data.slice("data:".length)) as { type: string }).type;
+        }
+        throw new Error("the stream ended");
+      },
+    };
+  }
+
+  async #json(answer: IncomingMessage): Promise<Record<string, unknown>> {
+    let text = "";
+    for await (const part of answer) text += String(part);
+    require(answer.statusCode === 200, `${String(answer.statusCode)}: ${text}`);
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  async #send(
+    method: string,
+    path: string,
+    body?: string | Buffer,
+    headers: Record<string, string> = {},
+  ): Promise<IncomingMessage> {
+    const sent = request({
+      ...{ host: "127.0.0.1", port: this.#port, servername: HOST, method, path, agent: this.#agent },
+      headers: {
+        host: HOST,
+        authorization: `Bearer ${this.#token}`,
+        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body).toString() }),
+        ...headers,
+      },
+    });
+    sent.end(body);
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    return answer;
+  }
+}

@@ -1,0 +1,24 @@
+import { expect } from "chai";
+
+import { drill } from "../../../scripts/faults/drill.ts";
+import type { Engine } from "../../../scripts/faults/options.ts";
+import { hasSystemPostgres } from "../../../scripts/postgres/programs.ts";
+
+/** PostgreSQL's own programs are a part of the drill. */
+const ENGINES: Engine[] = hasSystemPostgres() ? ["sqlite", "postgres"] : ["sqlite"];
+
+describe("the drill: back up under load, lose the disk, restore, reconcile", function () {
+  this.timeout(900_000);
+
+  for (const engine of ENGINES) {
+    it(`keeps every promise on ${engine}`, async () => {
+      const lines: string[] = [];
+      const checks = await drill(engine, (line) => lines.push(line));
+      expect(checks).to.have.length(7);
+      expect(
+        checks.filter(({ holds }) => !holds),
+        lines.join("\n"),
+      ).to.deep.equal([]);
+    });
+  }
+});
