@@ -118,8 +118,8 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "corrupt-claim-stops-others",
     promise: "A request that cannot be claimed does not stop the others.",
     file: "api/relayer/sender.ts",
-    find: "claims = await this.#claimOthers(limit, claim);",
-    replace: "throw error;",
+    find: "// The database refuses to change some of them.",
+    replace: "throw error; //",
     tests: ["test/api/pipeline/parked-rows.test.ts"],
   },
   {
@@ -166,7 +166,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
   {
     name: "retention-before-final",
     promise: "Retention deletes nothing that a reorg or a repeated call may still need.",
-    file: "api/store/retention/batches.ts",
+    file: "api/store/retention/prune.ts",
     find: "and block_number <= (select cast(value as bigint) from meta where key = 'confirmed_block')",
     replace: "",
     tests: ["test/api/store/retention/batches.test.ts"],
