@@ -18,13 +18,9 @@ const CHUNK = 1 << 20;
 export async function writeHashed(file: string, source: AsyncIterable<Uint8Array>): Promise<Digest> {
   const handle = await open(file, "wx", 0o600);
   try {
-    const sum = new Sum();
-    for await (const chunk of source) {
-      sum.add(chunk);
-      await handle.writeFile(chunk);
-    }
+    const digest = await digestOf(source, (chunk) => handle.writeFile(chunk));
     await handle.sync();
-    return sum.digest();
+    return digest;
   } finally {
     await handle.close();
   }
@@ -55,22 +51,20 @@ export class NotRegular extends Error {
 }
 
 /** Reads a file to its end. */
-export async function hashFile(file: string): Promise<Digest> {
-  const sum = new Sum();
-  for await (const chunk of readRegular(file)) sum.add(chunk);
-  return sum.digest();
+export function hashFile(file: string): Promise<Digest> {
+  return digestOf(readRegular(file));
 }
 
-class Sum {
-  readonly #hash = createHash("sha256");
-  #bytes = 0;
-
-  add(chunk: Uint8Array): void {
-    this.#hash.update(chunk);
-    this.#bytes += chunk.length;
+async function digestOf(
+  source: AsyncIterable<Uint8Array>,
+  use: (chunk: Uint8Array) => Promise<void> = () => Promise.resolve(),
+): Promise<Digest> {
+  const hash = createHash("sha256");
+  let bytes = 0;
+  for await (const chunk of source) {
+    hash.update(chunk);
+    bytes += chunk.length;
+    await use(chunk);
   }
-
-  digest(): Digest {
-    return { bytes: this.#bytes, sha256: this.#hash.digest("hex") };
-  }
+  return { bytes, sha256: hash.digest("hex") };
 }

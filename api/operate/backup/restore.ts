@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
-import { rename, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 
 import { ChainClient } from "../../chain/client.ts";
 import { ChainUnavailable } from "../../chain/errors.ts";
@@ -11,8 +10,8 @@ import type { Settings } from "../../config/settings.ts";
 import { BlockFiles } from "../../content/block-files.ts";
 import { isDamage } from "../../content/content.ts";
 import { makeFolder } from "../../shared/folder.ts";
-import { hashFile, readRegular, writeHashed } from "../../shared/hashed-files.ts";
-import { syncFolder } from "../../shared/write-new-file.ts";
+import { hashFile, readRegular } from "../../shared/hashed-files.ts";
+import { writeNewFile } from "../../shared/write-new-file.ts";
 import { databaseName, isPostgres } from "../../store/db/errors.ts";
 import { unknownMigrations } from "../../store/db/migrate.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -22,7 +21,6 @@ import {
   BLOCK_LIST,
   BLOCKS,
   damaged,
-  explained,
   listedBlocks,
   type Manifest,
   readManifest,
@@ -175,13 +173,7 @@ async function restoreDeployment({ settings }: RestoreDeps, { folder, manifest }
   const { file } = deployment;
   await requirePart(folder, file, deployment);
   const target = join(settings.deploymentsDir, file);
-  if (existsSync(target)) return (await hashFile(target)).sha256 !== deployment.sha256;
-  makeFolder(settings.deploymentsDir);
   // Under its name the file is whole, also after an interruption.
-  const unfinished = `${target}.restoring`;
-  await rm(unfinished, { force: true });
-  await explained(folder, file, () => writeHashed(unfinished, readRegular(join(folder, file))));
-  await rename(unfinished, target);
-  await syncFolder(settings.deploymentsDir);
-  return false;
+  if (await writeNewFile(target, await text(readRegular(join(folder, file))))) return false;
+  return (await hashFile(target)).sha256 !== deployment.sha256;
 }
