@@ -140,11 +140,6 @@ export const EXCEPTIONS: readonly Exception[] = [
     because: "the first rows, in the order of their key",
   },
   {
-    statement: /^ *select count\(\*\) as rows, cast\(coalesce\(sum/,
-    liberties: ["slow"],
-    because: "`prune --dry-run` counts everything that is old; a step counts what it removes",
-  },
-  {
     statement: /from "holdings" inner join "foreign_contracts"/,
     liberties: ["slow"],
     because: "reconcile passes over the holdings of the service's own collections",
