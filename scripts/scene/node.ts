@@ -144,7 +144,7 @@ export class NodeProcess {
 
   /**
    * An Anvil for load: it keeps no state of old blocks, which is gigabytes after many transactions. Its blocks have 60 M gas.
-   * By default it mines each transaction at once, until it gets another pace.
+   * It mines each transaction at once, until it gets another pace.
    */
   static underLoad(options: AnvilOptions = {}): Promise<NodeProcess> {
     return NodeProcess.anvil(["--enable-tx-gas-limit", "--gas-limit", "60000000"], options);
@@ -181,11 +181,6 @@ export class NodeProcess {
     await this.provider.send("evm_setIntervalMining", [seconds]);
     // The gas limit is that of the next block.
     await this.nextBlock();
-  }
-
-  async mineAtOnce(): Promise<void> {
-    await this.provider.send("evm_setAutomine", [true]);
-    await this.mine();
   }
 
   async head(): Promise<number> {

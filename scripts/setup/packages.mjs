@@ -1,7 +1,6 @@
 import { existsSync, rmSync, writeFileSync } from "node:fs";
 
 import { runQuietly } from "./child.mjs";
-import { showProgress } from "./progress.mjs";
 import { inProject, machineEnvironment, projectEnvironment, root, say, sha256, textOf } from "./project.mjs";
 
 /**
@@ -70,12 +69,7 @@ function announcement(level, adds) {
 async function addPackages() {
   // On the project's Node, which stays: an older one would leave out packages that need a newer one.
   const args = ["install", "--no-save", "--include=dev", "--include=optional"];
-  const added = await npm(args, {
-    node: projectNode(),
-    env: projectEnvironment(),
-    from: MEGABYTES.run,
-    to: MEGABYTES.all,
-  });
+  const added = await npm(args, { node: projectNode(), env: projectEnvironment() });
   if (added.code === 0 && missingPackages("all").length === 0) return true;
   process.stderr.write(added.output);
   say("adding packages failed, so all packages are installed again with npm ci");
@@ -84,7 +78,7 @@ async function addPackages() {
 
 async function installFromScratch(level) {
   const dev = level === "all" ? "--include=dev" : "--omit=dev";
-  const how = { node: machineNode(), env: machineEnvironment(), from: 0, to: MEGABYTES[level] };
+  const how = { node: machineNode(), env: machineEnvironment() };
   const { code, output } = await npm(["ci", dev, "--include=optional"], how);
   if (code === 0) return;
   process.stderr.write(output);
@@ -93,19 +87,14 @@ async function installFromScratch(level) {
   );
 }
 
-/** Runs npm with a progress bar, from one size of the packages to another. Returns its exit code and its output. */
-async function npm(args, { node, env, from, to }) {
+/** Runs npm. Returns its exit code and its output. */
+function npm(args, { node, env }) {
   const all = [...args, "--no-audit", "--no-fund", "--no-progress", "--loglevel=error"];
-  const progress = showProgress("installing", inProject("node_modules"), { from, to });
   // `npm start` sets the path of npm's program. Otherwise `npm` is on PATH, on Windows as a shell script.
   const program = process.env.npm_execpath;
-  const done = await (
-    program?.endsWith("npm-cli.js") === true
-      ? runQuietly(node, [program, ...all], { cwd: root, env })
-      : runQuietly("npm", all, { cwd: root, env, shell: process.platform === "win32" })
-  ).finally(() => progress.stop());
-  if (done.code === 0) progress.complete();
-  return done;
+  return program?.endsWith("npm-cli.js") === true
+    ? runQuietly(node, [program, ...all], { cwd: root, env })
+    : runQuietly("npm", all, { cwd: root, env, shell: process.platform === "win32" });
 }
 
 /** npm replaces the project's Node while it installs from scratch, so it must not run on it. */
