@@ -4,16 +4,12 @@ import { VoidSigner, Wallet } from "ethers";
 import { deploymentFile } from "../chain/contracts.ts";
 import type { RpcProvider } from "../chain/rpc-provider.ts";
 import { networkOf } from "../config/networks.ts";
-import { parseSettings, type Settings } from "../config/settings.ts";
-import { administer } from "../operate/deploy/administer.ts";
-import type { Say } from "../operate/deploy/announce.ts";
-import { deployContracts } from "../operate/deploy/deploy-contracts.ts";
+import { parseSettings } from "../config/settings.ts";
+import { deploy as deployPlan, publishSources } from "../operate/deploy/deploy.ts";
+import { unsignedTransactions } from "../operate/deploy/deploy-contracts.ts";
 import { readDeploymentFile } from "../operate/deploy/journal.ts";
 import { type DeployOptions, type Plan, readAddress, readPlan } from "../operate/deploy/plan.ts";
-import { explainingChain } from "../operate/deploy/transactions.ts";
-import { type Unsigned, unsignedTransactions, writeUnsigned } from "../operate/deploy/unsigned.ts";
-import { verifiersOf } from "../operate/deploy/verifiers.ts";
-import { verifySources } from "../operate/deploy/verify.ts";
+import { explainingChain, type Say, type Unsigned, writeUnsigned } from "../operate/deploy/transactions.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { type KeyPlace, requireDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
@@ -81,7 +77,8 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
     say(`Deploying to ${titleOf(plan)} as ${signer.address}.`);
     const result = await explainingChain(() => deployAs(signer, plan, { options, provider, say }));
     const { file, ready, unsigned } = result;
-    const verified = options.verify === true && file !== null ? await verify(plan, settings, say) : null;
+    const deployment = options.verify === true && file !== null ? await readDeploymentFile(plan) : null;
+    const verified = deployment && (await publishSources(plan, deployment, settings.verification, say));
     if (options.json === true)
       printResult(
         terminal,
@@ -92,17 +89,6 @@ async function run(options: Options, terminal: Terminal): Promise<void> {
     // Whoever runs this in a script must know that something is left to sign.
     if (unsigned.length > 0 || verified === false) terminal.fail?.();
   });
-}
-
-/** @returns whether the verifiers of the chain have all sources. */
-async function verify(plan: Plan, settings: Settings, say: Say): Promise<boolean> {
-  const deployment = await readDeploymentFile(plan);
-  if (deployment === null) throw new OperatorError(`${deploymentFile(plan.folder, plan.chainId)} is missing.`);
-  const { verifiers, missing } = verifiersOf(plan.chainId, settings.verification);
-  for (const each of missing) say(`  verify    ${each}`);
-  const complete = await verifySources(verifiers, deployment, plan, say);
-  if (!complete) say("  to do     run the same command again to retry the verification; nothing is deployed twice");
-  return complete;
 }
 
 interface Outcome {
@@ -120,9 +106,8 @@ async function deployAs(
 ): Promise<Outcome> {
   const file = deploymentFile(plan.folder, plan.chainId);
   if (options.unsigned === undefined) {
-    const deployed = await deployContracts(plan, signer, say);
-    if (deployed === null) return { file: null, ready: false, unsigned: [] };
-    return { file, ready: await administer(plan, deployed, signer, say), unsigned: [] };
+    const deployed = await deployPlan(plan, signer, say);
+    return { file: deployed === null ? null : file, ready: deployed?.ready ?? false, unsigned: [] };
   }
   const unsigned = await unsignedTransactions(plan, signer.address, provider, say);
   if (unsigned.length === 0) {

@@ -4,11 +4,8 @@ import { environment } from "../../api/config/environment.ts";
 import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { firstNode } from "../../api/context/chain-link.ts";
-import { administer } from "../../api/operate/deploy/administer.ts";
-import { deployContracts } from "../../api/operate/deploy/deploy-contracts.ts";
+import { deploy as deployPlan, publishSources } from "../../api/operate/deploy/deploy.ts";
 import { type DeployOptions, readPlan } from "../../api/operate/deploy/plan.ts";
-import { verifiersOf } from "../../api/operate/deploy/verifiers.ts";
-import { verifySources } from "../../api/operate/deploy/verify.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess, runTask } from "./access.ts";
 
@@ -54,14 +51,10 @@ async function run(args: Arguments, hre: HardhatRuntimeEnvironment): Promise<voi
     console.log(line);
   };
   say(`Deploying to ${connection.networkName} (chain ${plan.chainId.toString()}) as ${deployer.address}.`);
-  const deployed = await deployContracts(plan, deployer, say);
-  if (deployed === null) return;
-  await administer(plan, deployed, deployer, say);
-  if (args.verify) {
+  const deployed = await deployPlan(plan, deployer, say);
+  if (args.verify && deployed !== null) {
     const { verification } = parseSettings({ PUBLIC_URL: "http://localhost", ...environment() });
-    const { verifiers, missing } = verifiersOf(plan.chainId, verification);
-    for (const each of missing) say(`  verify    ${each}`);
-    if (!(await verifySources(verifiers, deployed, plan, say))) process.exitCode = 1;
+    if (!(await publishSources(plan, deployed.deployment, verification, say))) process.exitCode = 1;
   }
   await connection.close();
 }

@@ -22,10 +22,10 @@ import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
 import { createKeyring, deployerKeyOf } from "../../keys/keyring.ts";
-import { administer } from "../../operate/deploy/administer.ts";
 import { deployContracts } from "../../operate/deploy/deploy-contracts.ts";
 import { fundLanes } from "../../operate/deploy/fund.ts";
 import { type Plan, readAddress } from "../../operate/deploy/plan.ts";
+import { administer, countCalls } from "../../operate/deploy/relay.ts";
 import { explainingChain } from "../../operate/deploy/transactions.ts";
 import { keptToken } from "../../operate/kept-token.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
@@ -410,10 +410,11 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
   const deployment = await deployContracts(plan, deployer, say);
   if (deployment === null) return;
   await fundLanes(needs, deployer, say);
-  if (await administer(plan, deployment, deployer, say)) return;
+  const account = { provider, deployer: deployer.address, signer: deployer };
+  if ((await administer(plan, deployment, account, say)).toDo.length === 0) return;
   await until(options.wait, terminal, {
     waiting: () => `Waiting until the owner ${plan.owner} has done that.`,
-    isDone: () => administer(plan, deployment, deployer, () => undefined),
+    isDone: async () => (await countCalls(plan, deployment, provider)) === 0,
     tooLate: () => `The owner ${plan.owner} has not done that yet. Run the same command again afterwards.`,
   });
 }

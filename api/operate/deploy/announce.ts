@@ -5,12 +5,7 @@ import { blockGasLimit, probeChain, type RawRpc, TRANSACTION_GAS_CAP } from "./c
 import { estimateSteps, type StepGas } from "./estimate-gas.ts";
 import type { Journal } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-
-/** Prints one line. */
-export type Say = (line: string) => void;
-
-/** What ethers offers, and plain JSON-RPC calls. */
-export type DeployProvider = Provider & RawRpc;
+import type { DeployProvider, Say } from "./transactions.ts";
 
 /** Prints what the chain supports. @throws OperatorError if it lacks something that the contracts need. */
 export async function announceChain(plan: Plan, provider: RawRpc, from: string, say: Say): Promise<void> {

@@ -1,4 +1,4 @@
-import { getCreateAddress, type Provider, type Signer } from "ethers";
+import { getCreateAddress, type Provider, type Signer, VoidSigner } from "ethers";
 
 import {
   create2Address,
@@ -12,8 +12,7 @@ import type { Deployment } from "../../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
 import { OperatorError } from "../operator-error.ts";
-import { NO_LANE } from "./administer.ts";
-import { announceChain, announceCost, type Say } from "./announce.ts";
+import { announceChain, announceCost } from "./announce.ts";
 import {
   chosenStorage,
   type Journal,
@@ -24,7 +23,8 @@ import {
   writeJournal,
 } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-import { hasCode, MINED_WITHIN, nonceMined, providerOf } from "./transactions.ts";
+import { administer, NO_LANE } from "./relay.ts";
+import { type DeployProvider, hasCode, providerOf, type Say, sendOnce, type Unsigned } from "./transactions.ts";
 
 /**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`. An installation that lacks
@@ -73,7 +73,7 @@ function sentNothing(say: Say): null {
 }
 
 /** The deployment file; null when there is none, or its local chain is gone. @throws OperatorError for a file of another chain. */
-export async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
+async function readKnown(plan: Plan, provider: Provider, say: Say): Promise<Deployment | null> {
   const known = await readDeploymentFile(plan);
   if (known === null) return null;
   if (plan.chainId === LOCAL_CHAIN_ID && !(await hasCode(provider, known.relay))) {
@@ -131,38 +131,41 @@ async function place(
 ): Promise<string> {
   const provider = providerOf(deployer);
   const from = await deployer.getAddress();
-  const report = (address: string, what: string) => {
-    say(`  ${step} ${address} ${what}`);
-    return address;
-  };
-  const fixed = create2Deployer === null ? null : create2Address(create2Deployer, code);
   const begun = journal.steps[step];
-  if (fixed !== null && (await hasCode(provider, fixed))) return report(fixed, "is already deployed");
-  if (begun !== undefined) {
-    if (begun.deployer !== from)
-      throw new OperatorError(
-        `The ${step} was started by ${begun.deployer}. Run again with that account's DEPLOYER_PRIVATE_KEY.`,
-      );
-    const pending = await provider.getTransactionCount(from, "pending");
-    if (pending > begun.nonce) await nonceMined(provider, from, begun.nonce);
-    if (await hasCode(provider, begun.address)) return report(begun.address, "was deployed by an earlier run");
-    if (pending > begun.nonce)
-      throw new OperatorError(
-        `The transaction with nonce ${begun.nonce.toString()} of ${from} is mined but did not deploy the ${step}: the ` +
-          `account sent something else, or it reverted. Remove steps.${step} from ` +
-          `${plan.folder}/${plan.chainId.toString()}.partial.json and run this again.`,
-      );
-  }
-  const nonce = begun?.nonce ?? (await provider.getTransactionCount(from, "pending"));
-  const address = fixed ?? getCreateAddress({ from, nonce });
+  let address = create2Deployer === null ? begun?.address : create2Address(create2Deployer, code);
+  const { to = null, data } = deploymentTransaction(create2Deployer, code);
+  const isDone = async () => address !== undefined && (await hasCode(provider, address));
   // Recorded before sending, so that the next run finds the transaction after a crash at any later point.
-  journal.steps[step] = { deployer: from, nonce, address };
-  await writeJournal(plan, journal);
-  const sent = await deployer.sendTransaction({ ...deploymentTransaction(create2Deployer, code), nonce });
-  say(`  ${step} sent: ${sent.hash}`);
-  await sent.wait(1, MINED_WITHIN);
+  const record = async (nonce: number) => {
+    if (begun !== undefined) requireUnsent(plan, step, begun, { from, nonce });
+    if (create2Deployer === null || address === undefined) address = getCreateAddress({ from, nonce });
+    journal.steps[step] = { deployer: from, nonce, address };
+    await writeJournal(plan, journal);
+  };
+  const isNew = !(await isDone()) && (await sendOnce(deployer, { name: step, to, data, isDone, record }, say)) !== null;
+  if (address === undefined) throw new Error(`the ${step} has no address`);
   await requireCode(provider, step, address);
-  return report(address, "deployed");
+  say(`  ${step} ${address} ${isNew ? "deployed" : "is already deployed"}`);
+  return address;
+}
+
+/** What an earlier run has sent was mined, or never arrived. @throws OperatorError unless the same nonce is free */
+function requireUnsent(
+  plan: Plan,
+  step: Step,
+  begun: { deployer: string; nonce: number },
+  { from, nonce }: { from: string; nonce: number },
+): void {
+  if (begun.deployer !== from)
+    throw new OperatorError(
+      `The ${step} was started by ${begun.deployer}. Run again with that account's DEPLOYER_PRIVATE_KEY.`,
+    );
+  if (begun.nonce < nonce)
+    throw new OperatorError(
+      `The transaction with nonce ${begun.nonce.toString()} of ${from} is mined but did not deploy the ${step}: the ` +
+        `account sent something else, or it reverted. Remove steps.${step} from ` +
+        `${plan.folder}/${plan.chainId.toString()}.partial.json and run this again.`,
+    );
 }
 
 async function requireCode(provider: Provider, step: Step, address: string): Promise<void> {
@@ -195,4 +198,50 @@ async function firstBlock(provider: Provider, startBlock: number, relay: string,
 function required(address: string | undefined): string {
   if (address === undefined) throw new Error("A deployment step returned no address.");
   return address;
+}
+
+/**
+ * What is missing on the chain, as transactions for an account whose key is elsewhere: first the contracts, and when they are
+ * there, what the owner of the relay must call. When the contracts are there, it writes the deployment file.
+ * @returns none when everything is done. @throws OperatorError
+ */
+export async function unsignedTransactions(
+  plan: Plan,
+  from: string,
+  provider: DeployProvider,
+  say: Say,
+): Promise<Unsigned[]> {
+  const missing = await missingContracts(plan, from, provider, say);
+  if (missing.length > 0) return missing;
+  const deployment = await deployContracts(plan, new VoidSigner(from, provider), say);
+  if (deployment === null) return [];
+  const { toDo, owner } = await administer(plan, deployment, { provider, deployer: from, signer: null }, say);
+  if (toDo.length > 0 && owner !== from) say(`  to do     the owner of the relay, ${owner}, must sign these`);
+  return toDo.map(({ text, data }) => ({ name: text, to: deployment.relay, data }));
+}
+
+async function missingContracts(plan: Plan, from: string, provider: DeployProvider, say: Say): Promise<Unsigned[]> {
+  const create2Deployer = await findCreate2Deployer(provider);
+  if (create2Deployer === null)
+    throw new OperatorError(
+      "This chain has no CREATE2 deployer, so the addresses of the contracts depend on who deploys them, and on its nonces. " +
+        "Deploy with a key, and name the owner: --key-file <file> --owner <address>.",
+    );
+  const known = await readKnown(plan, provider, say);
+  const journal = await planWork(plan, known, await provider.getBlockNumber());
+  if (journal === null) return [];
+  await announceChain(plan, provider, from, say);
+  const placed: Placed = { ...journal.placed };
+  const missing: Unsigned[] = [];
+  for (const step of stepsOf(journal)) {
+    const code = await initCode(step, journal, placed);
+    const address = create2Address(create2Deployer, code);
+    placed[step] = address;
+    if (await hasCode(provider, address)) continue;
+    say(`  ${step} will be at ${address}`);
+    missing.push({ name: step, to: create2Deployer, data: deploymentTransaction(create2Deployer, code).data });
+  }
+  // Another owner or public URL would mean other addresses: the next run refuses them, as after any unfinished deployment.
+  if (missing.length > 0) await writeJournal(plan, journal);
+  return missing;
 }

@@ -1,11 +1,11 @@
 import type { Signer } from "ethers";
 
 import { findCreate2Deployer } from "../../chain/deployment.ts";
-import { connectRelay } from "../../chain/relay-administration.ts";
-import { costOfSteps, gasPrice, type Say } from "./announce.ts";
+import { costOfSteps, gasPrice } from "./announce.ts";
 import { planWork, readDeploymentFile } from "./journal.ts";
 import type { Plan } from "./plan.ts";
-import { providerOf, sendOnce } from "./transactions.ts";
+import { countCalls } from "./relay.ts";
+import { providerOf, type Say, sendOnce } from "./transactions.ts";
 
 /** A lane gets the price of this much gas at the start: ten to twenty small transactions, each with many mints. */
 const LANE_GAS = 5_000_000n;
@@ -57,14 +57,11 @@ export function isFunded({ deployer }: Needs): boolean {
 export async function fundLanes(needs: Needs, deployer: Signer, say: Say): Promise<void> {
   const provider = providerOf(deployer);
   for (const { address, wanted } of needs.lanes) {
-    const lacks = async () => wanted - (await provider.getBalance(address));
-    const step = {
-      name: `funds of lane ${address}`,
-      isDone: async () => !isPoor({ address, wanted, balance: await provider.getBalance(address) }),
-      transaction: async () => ({ to: address, value: await lacks() }),
-    };
-    if (await step.isDone()) continue;
-    await sendOnce(deployer, step, say);
+    const balance = () => provider.getBalance(address);
+    const isDone = async () => !isPoor({ address, wanted, balance: await balance() });
+    if (await isDone()) continue;
+    const value = wanted - (await balance());
+    await sendOnce(deployer, { name: `funds of lane ${address}`, to: address, data: "0x", value, isDone }, say);
   }
 }
 
@@ -84,12 +81,8 @@ async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bi
 /** Gas of the calls of the relay that are left for the deployer. */
 async function administrationGas(plan: Plan, deployer: Signer): Promise<bigint> {
   if (plan.owner !== (await deployer.getAddress())) return 0n;
-  const deployment = await readDeploymentFile(plan);
-  if (deployment === null) return OPERATOR_GAS * BigInt(plan.operators.length);
-  const relay = connectRelay(deployment.relay, deployer);
-  let calls = (await relay.hostedBaseURI()) === plan.hostedBase ? 0n : 1n;
-  for (const operator of plan.operators) if (!(await relay.isOperator(operator))) calls += 1n;
-  return OPERATOR_GAS * calls;
+  const calls = await countCalls(plan, await readDeploymentFile(plan), providerOf(deployer));
+  return OPERATOR_GAS * BigInt(calls);
 }
 
 /** To two digits, so that a person can type it. */

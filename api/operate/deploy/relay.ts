@@ -7,14 +7,15 @@ import {
   readRelayState,
   type RelayCall,
   type RelayState,
+  setHostedBaseCall,
   setOperatorCall,
   unpauseCall,
 } from "../../chain/relay-administration.ts";
+import type { Deployment } from "../../chain/contracts.ts";
 import { OperatorError } from "../operator-error.ts";
-import type { Say } from "./announce.ts";
 import { readDeploymentFile } from "./journal.ts";
-import { readAddress } from "./plan.ts";
-import { hasCode, MINED_WITHIN } from "./transactions.ts";
+import { type Plan, readAddress } from "./plan.ts";
+import { hasCode, type Say, sendOnce } from "./transactions.ts";
 
 interface Action {
   description: string;
@@ -114,12 +115,12 @@ export interface RelayResult {
  * nothing is sent.
  * @param signerOf the account with this address, if it is here.
  */
-export async function administerRelay(
+async function callAsOwner(
   calls: readonly RelayCall[],
-  { address, since }: RelayPlace,
+  address: string,
   { provider, signerOf }: { provider: Provider; signerOf: (owner: string) => Promise<Signer | null> },
   say: Say,
-): Promise<RelayResult> {
+): Promise<Omit<RelayResult, "state">> {
   const relay = connectRelay(address, provider);
   const owner = await relay.owner();
   const needed: RelayCall[] = [];
@@ -129,23 +130,36 @@ export async function administerRelay(
   }
   const signer = needed.length === 0 ? null : await signerOf(owner);
   // In an incident, the owner must see at once what to send.
-  if (needed.length > 0 && signer === null) return { relay: address, owner, sent: [], toDo: needed, state: null };
+  if (signer === null) return { relay: address, owner, sent: [], toDo: needed };
   const sent: RelayResult["sent"] = [];
-  for (const { text, data } of needed) {
-    const transaction = await signer?.sendTransaction({ to: address, data });
-    say(`  sent      ${text} in ${transaction?.hash ?? ""}`);
-    const receipt = await transaction?.wait(1, MINED_WITHIN);
-    if (receipt == null) throw new Error(`${text} was sent, and has no receipt`);
-    say(`  done      block ${receipt.blockNumber.toString()}`);
+  for (const { text, data, isDone } of needed) {
+    const transaction = { name: text, to: address, data, isDone: () => isDone(relay) };
+    const receipt = await sendOnce(signer, transaction, say);
+    if (receipt === null) continue;
+    say(`  done      ${text} in block ${receipt.blockNumber.toString()}`);
     sent.push({ call: text, transactionHash: receipt.hash, blockNumber: receipt.blockNumber });
   }
+  return { relay: address, owner, sent, toDo: [] };
+}
+
+/** Sends the calls, and reads how the relay is afterwards. */
+export async function administerRelay(
+  calls: readonly RelayCall[],
+  { address, since }: RelayPlace,
+  accounts: { provider: Provider; signerOf: (owner: string) => Promise<Signer | null> },
+  say: Say,
+): Promise<RelayResult> {
+  const result = await callAsOwner(calls, address, accounts, say);
+  if (result.toDo.length > 0) return { ...result, state: null };
+  const { provider } = accounts;
+  const relay = connectRelay(address, provider);
   const state = await readRelayState(relay, provider, since).catch((error: unknown) => {
     // What was asked for is done.
     if (calls.length === 0) throw error;
     say("  state     not known: the node does not give the events of the relay");
     return null;
   });
-  return { relay: address, owner, sent, toDo: [], state };
+  return { ...result, state };
 }
 
 /** The result as lines: what the owner must send, or the state of the relay. */
@@ -162,4 +176,50 @@ export function relayLines({ relay, owner, toDo, state }: RelayResult): string[]
     `  state     ${state.paused ? "paused: nothing is sent" : "not paused"}`,
     ...state.operators.map(({ address, balance }) => `  operator  ${address} has ${formatEther(balance)}`),
   ];
+}
+
+export const NO_LANE =
+  "no lane can send yet: run this again with --operators <addresses>, or with SEED_FILE and SEED_PASSPHRASE set";
+
+/** What the owner of the relay must call so that the lanes of a plan can send, and hosted metadata is at its public URL. */
+function callsOf({ operators, hostedBase }: Plan): RelayCall[] {
+  return [...operators.map((operator) => setOperatorCall(operator, true)), setHostedBaseCall(hostedBase)];
+}
+
+/**
+ * Adds the lanes as operators and sets the hosted base URI.
+ * @param signer of the deployer; null: it only says what the owner must do.
+ * @returns what the relay's owner must send, because this account is not the owner.
+ */
+export async function administer(
+  plan: Plan,
+  deployment: Deployment,
+  { provider, deployer, signer }: { provider: Provider; deployer: string; signer: Signer | null },
+  say: Say,
+): Promise<{ owner: string; toDo: RelayCall[] }> {
+  const { relay } = deployment;
+  const before = await connectRelay(relay, provider).hostedBaseURI();
+  const signerOf = (owner: string) => Promise.resolve(owner === deployer ? signer : null);
+  const { owner, toDo, sent } = await callAsOwner(callsOf(plan), relay, { provider, signerOf }, say);
+  for (const { text } of toDo) say(`  to do     the relay's owner ${owner} must call ${text} on ${relay}`);
+  for (const operator of plan.operators) {
+    const funds = await provider.getBalance(operator);
+    if (funds === 0n) say(`  to do     send funds to ${operator}: this account pays the gas of every batch it sends`);
+    else say(`  funds     ${operator} has ${formatEther(funds)} of the native currency`);
+  }
+  if (plan.operators.length === 0) say(`  to do     ${NO_LANE}`);
+  if (sent.some(({ call }) => call === setHostedBaseCall(plan.hostedBase).text))
+    say(
+      `  hosted    the metadata of all hosted tokens has moved from ${before} to ${plan.hostedBase}. To move it back: --public-url ${before.replace(/\/metadata\/$/, "")}`,
+    );
+  return { owner, toDo };
+}
+
+/** How many calls of the relay are left. @param deployment null: the relay is not there yet */
+export async function countCalls(plan: Plan, deployment: Deployment | null, provider: Provider): Promise<number> {
+  // The constructor sets the base.
+  if (deployment === null) return plan.operators.length;
+  const relay = connectRelay(deployment.relay, provider);
+  const done = await Promise.all(callsOf(plan).map(({ isDone }) => isDone(relay)));
+  return done.filter((each) => !each).length;
 }

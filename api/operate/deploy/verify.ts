@@ -10,8 +10,8 @@ import type { CollectionStorage } from "../../domain/command.ts";
 import { VERIFIED, type Verified } from "../../domain/verification.ts";
 import type { Database } from "../../store/db/database.ts";
 import { storeVerified, unverifiedCollections } from "../../store/listings/collections.ts";
-import type { Say } from "./announce.ts";
 import type { Plan } from "./plan.ts";
+import type { Say } from "./transactions.ts";
 import { type Clone, type DeployedSource, type Verifier, VerifierFailed } from "./verifiers.ts";
 
 /** What the committed bytecode was compiled from. `npm run update -- contracts` writes it. */

@@ -7,7 +7,7 @@ import { getAddress, type TransactionRequest, type TransactionResponse, Wallet }
 
 import { CollectionFactory__factory } from "../../../../contracts/generated/factories/CollectionFactory__factory.ts";
 import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
-import { administer } from "../../../../api/operate/deploy/administer.ts";
+import { deploy as deployPlan } from "../../../../api/operate/deploy/deploy.ts";
 import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
 import { STEPS } from "../../../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
@@ -25,6 +25,7 @@ async function printedBy<T>(run: (say: (line: string) => void) => Promise<T>): P
 }
 
 const CHAIN = 84_532;
+const OPERATOR = "0x00000000000000000000000000000000000000A1";
 const CREATE2_DEPLOYER = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 
 /** A deployer whose program ends right after it has sent a number of transactions. */
@@ -86,30 +87,31 @@ describe("deployContracts", () => {
     for (const contract of [relay, erc721Implementation, erc1155Implementation, address, delegate]) {
       expect(await node.provider.getCode(contract)).to.not.equal("0x");
     }
-    expect(await sent()).to.equal(STEPS.length);
+    expect(await sent()).to.equal(STEPS.length + 1);
   }
 
-  for (const [index, step] of STEPS.entries()) {
-    describe(`given it was interrupted right after it sent the ${step}`, () => {
-      it("resumes on a chain with a CREATE2 deployer and deploys nothing twice", async () => {
-        await interruptAfter(index + 1);
-        expect(existsSync(fileOf())).to.equal(false);
-        expect((await deploy()).result).to.not.equal(null);
-        await expectAllDeployedOnce();
-        expect((await deploy()).output).to.match(/^Already deployed/);
-        expect(await sent()).to.equal(STEPS.length);
+  for (const chain of ["with a CREATE2 deployer", "without one"])
+    for (const [index, step] of [...STEPS, "operator"].entries()) {
+      describe(`given a chain ${chain}, and a run that ended right after it sent the ${step}`, () => {
+        it("continues at the same addresses, and pays for nothing twice", async () => {
+          if (chain === "without one") await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
+          const wanted = { operators: [OPERATOR] };
+          const run = () => printedBy((say) => deployPlan(plan(wanted), deployer, say));
+          deployer.left = index + 1;
+          expect((await rejectionOf(run())).message).to.equal("interrupted");
+          deployer.left = Infinity;
+          expect(existsSync(fileOf())).to.equal(step === "operator");
+          const { result, output } = await run();
+          expect(result?.ready).to.equal(true);
+          expect(output.includes("This chain has no CREATE2 deployer")).to.equal(
+            chain === "without one" && step !== "operator",
+          );
+          await expectAllDeployedOnce();
+          expect((await run()).output).to.match(/^Already deployed/);
+          expect(await sent()).to.equal(STEPS.length + 1);
+        });
       });
-    });
-  }
-
-  describe("given a chain without a CREATE2 deployer", () => {
-    it("deploys with the account's nonces, and resumes after an interruption", async () => {
-      await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
-      await interruptAfter(STEPS.indexOf("factory") + 1);
-      expect((await deploy()).output).to.contain("This chain has no CREATE2 deployer");
-      await expectAllDeployedOnce();
-    });
-  });
+    }
 
   describe("given an installation of 0.2.0", () => {
     /** Transactions that add a factory: both implementations and the factory itself. */
@@ -269,11 +271,9 @@ describe("deployContracts", () => {
     it("tells the owner to add the operators", async () => {
       const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
       const wanted = plan({ owner, operators: [operator] });
-      const { result, output } = await printedBy(async (say) => {
-        const deployment = await deployContracts(wanted, deployer, say);
-        await administer(wanted, deployment!, deployer, say);
-        return deployment!;
-      });
+      const { result: deployed, output } = await printedBy((say) => deployPlan(wanted, deployer, say));
+      const { deployment: result, ready } = deployed!;
+      expect(ready).to.equal(false);
       expect(await Relay__factory.connect(result.relay, node.provider).owner()).to.equal(owner);
       expect(output).to.contain(`${owner} must call setOperator(${operator}, true) on ${result.relay}`);
     });
