@@ -200,8 +200,8 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "deploys-again",
     promise: "A contract whose code is at its address already is not deployed again.",
     file: "api/operate/deploy/deploy-contracts.ts",
-    find: "if (fixed !== null && (await hasCode(provider, fixed)))",
-    replace: 'if (fixed === "")',
+    find: "const isDone = async () => address !== undefined && (await hasCode(provider, address));",
+    replace: 'const isDone = () => Promise.resolve(address === "");',
     tests: ["test/api/cli/deploy.test.ts"],
   },
   {
