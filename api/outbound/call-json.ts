@@ -15,10 +15,8 @@ interface JsonCall {
   signal: AbortSignal;
 }
 
-export interface JsonAnswer {
+interface JsonAnswer {
   status: number;
-  /** The header `Retry-After`; null: there is none. */
-  retryAfter: string | null;
   /** Undefined when the answer is not JSON, too long, or a redirect. */
   json: unknown;
 }
@@ -36,13 +34,11 @@ export async function callJson(url: string, call: JsonCall): Promise<JsonAnswer>
     bodyTimeout: 0,
     ...(agent === undefined ? {} : { dispatcher: agent }),
   });
-  const retryAfter = response.headers["retry-after"];
   const text = await textOf(response.body, maxBytes);
   const { statusCode: status } = response;
   const isRedirect = status >= 300 && status < 400;
   return {
     status,
-    retryAfter: typeof retryAfter === "string" ? retryAfter : null,
     json: text === null || isRedirect ? undefined : parseJson(text),
   };
 }

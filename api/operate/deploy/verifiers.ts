@@ -34,7 +34,7 @@ export interface Verification {
 }
 
 /** What a verifier says of a clone. */
-export interface CloneVerification {
+interface CloneVerification {
   verified: Verified;
   /** Why it is not verified. */
   words: string;
