@@ -218,8 +218,11 @@ export const parked = watched(
 const WAITING = 1_000;
 
 const QUARANTINED = {
-  flood: ["they report too many moves of tokens", "MAX_FOREIGN_LOGS"],
-  failing: ["calls that read them use too much gas or answer too many bytes", "FOREIGN_CALL_GAS"],
+  flood: [
+    "they report too many moves of tokens",
+    "If you trust such a contract, set MAX_FOREIGN_LOGS higher; otherwise run",
+  ],
+  failing: ["calls that read them use too much gas or answer too many bytes", "If no app needs such a contract, run"],
 } as const;
 
 /** Contracts that others deployed and apps follow answer, and are read. */
@@ -229,14 +232,14 @@ export const followed = watched(
   { contract_quarantined: ({ quarantined }) => quarantined.length > 0 },
   async ({ quarantined }, { database, now }) => {
     const findings: Finding[] = [];
-    for (const [reason, [cause, setting]] of Object.entries(QUARANTINED)) {
+    for (const [reason, [cause, advice]] of Object.entries(QUARANTINED)) {
       const names = quarantined
         .filter((contract) => contract.reason === reason)
         .map(({ address, until }) => `${address} (for ${duration(until - now)} more)`);
       if (names.length === 0) continue;
       const words =
-        `Quarantined because ${cause}: ${some(names)}. They are tried again by themselves. If you trust such a contract, set ` +
-        `${setting} higher; otherwise run \`contract unfollow\`.`;
+        `Quarantined because ${cause}: ${some(names)}. They are tried again by themselves. ${advice} ` +
+        "`contract unfollow`.";
       findings.push(warning(words, "contract_quarantined"));
     }
     const { followed: count, waiting } = await countFollowed(database.read);
@@ -244,7 +247,7 @@ export const followed = watched(
       findings.push(
         warning(
           `${plural(waiting, "wallet")} wait for the background reads of followed contracts. Check that a process with ` +
-            "the role indexer runs, or set CONTRACT_READS_PER_MINUTE higher.",
+            "the role indexer runs. Each app has 60 reads a minute.",
         ),
       );
     return findings.length > 0 ? findings : [ok(`${plural(count, "contract")} of others followed, none in quarantine`)];

@@ -75,7 +75,7 @@ export function appCreate(terminal: Terminal): Command {
     json: "{app_id, name, token}",
     notes:
       "The token is printed only now. The database stores its hash.\n" +
-      "The app gets the quotas of the settings APP_QUOTA_...; `app quota` shows and changes them.",
+      "The app gets the quotas of the setting APP_QUOTAS; `app quota` shows and changes them.",
   })
     .argument("<name>", "unique name of the app, 1 to 100 characters")
     .action(async (name: string, { json }: { json?: boolean }) => {

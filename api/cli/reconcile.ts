@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import pino from "pino";
 
+import { FOREIGN_CALL_GAS } from "../config/limits.ts";
 import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import { confirmationsOf } from "../context/chain-defaults.ts";
 import type { Workplace } from "../context/workplace.ts";
@@ -63,7 +64,7 @@ async function run(place: Workplace, options: Options): Promise<Reconciliation> 
     confirmations: confirmationsOf(place.settings, place.chain.chainId === LOCAL_CHAIN_ID.toString()),
     now: () => Date.now(),
     folder: join(place.settings.dataDir, "reconcile"),
-    foreignCallGas: place.settings.limits.foreignCallGas,
+    foreignCallGas: FOREIGN_CALL_GAS,
     maxForeignMoves: place.settings.limits.foreignLogs,
   };
   const app = options.adoptInto === undefined ? null : await appNamed(place.database.read, options.adoptInto);

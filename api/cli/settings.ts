@@ -1,25 +1,30 @@
 import type { Command } from "commander";
 
-import { LIMIT_SETTINGS } from "../config/limits.ts";
-import { type Variable, VARIABLES } from "../config/variables.ts";
+import { GROUPS, type Variable } from "../config/variables.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 export function settings(terminal: Terminal): Command {
   return resultCommand("settings", "List every setting with its default and meaning.", {
     examples: ["settings"],
-    json: "[{variable, fallback, description}]",
+    json: "[{group, variable, fallback, description}]",
     notes: "Set them in the environment or in .env.",
   }).action(({ json }: { json?: boolean }) => {
     const all = describeSettings();
-    const text = all.map(
-      ({ variable, fallback, description }) =>
-        `${variable}  (default: ${fallback.replaceAll("`", "")})\n    ${description.replaceAll("`", "")}`,
-    );
-    printResult(terminal, json, all, text.join("\n"));
+    const text = Object.keys(GROUPS).flatMap((name) => [
+      `\n${name.toUpperCase()}`,
+      ...all
+        .filter(({ group }) => group === name)
+        .map(({ variable, fallback, description }) =>
+          `${variable}  (default: ${fallback})\n    ${description}`.replaceAll("`", ""),
+        ),
+    ]);
+    printResult(terminal, json, all, text.join("\n").trim());
   });
 }
 
 export interface SettingDescription {
+  /** The heading under which the documentation has it. */
+  group: string;
   variable: string;
   /** The default as Markdown, or `none`. */
   fallback: string;
@@ -42,15 +47,12 @@ export const FIRST_SETTINGS = [
 
 /** Every setting, in the order of docs/settings.md. */
 export function describeSettings(): SettingDescription[] {
-  const plain = Object.entries(VARIABLES).map(([variable, { fallback, description }]) => ({
-    variable,
-    fallback: fallback.startsWith("`") || fallback === "none" ? fallback : `\`${fallback}\``,
-    description,
-  }));
-  const limits = Object.values(LIMIT_SETTINGS).map((limit) => ({
-    variable: limit.variable,
-    fallback: `\`${limit.default.toString()}\``,
-    description: limit.description,
-  }));
-  return [...plain, ...limits];
+  return Object.entries(GROUPS).flatMap(([group, settings]) =>
+    Object.entries(settings).map(([variable, { fallback, description }]) => ({
+      group,
+      variable,
+      fallback: fallback.startsWith("`") || fallback === "none" ? fallback : `\`${fallback}\``,
+      description,
+    })),
+  );
 }

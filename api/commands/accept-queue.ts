@@ -18,7 +18,7 @@ import type { BacklogLimits } from "./request-quotas.ts";
 const MAX_GROUP = 500;
 /** Most prepared calls that are given to the database at a time. It puts them into common commits. */
 const PREPARED_AT_ONCE = 100;
-/** The part of MAX_WAITING_CALLS that is for apps without a waiting call. */
+/** The part of the waiting calls that is for apps without a waiting call. */
 const RESERVE = 0.2;
 /** Rounds in which a prepared call is decided. From this round on, an item that `prepare` refused stays refused. */
 const ROUNDS = 5;

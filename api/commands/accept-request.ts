@@ -1,4 +1,4 @@
-import { BATCH_ERRORS_LENGTH, type Limits, MAX_BATCH_ITEM_ERRORS } from "../config/limits.ts";
+import { BATCH_ERRORS_LENGTH, MAX_BATCH_ITEM_ERRORS, MAX_METADATA_BYTES } from "../config/limits.ts";
 import type { Command } from "../domain/command.ts";
 import { secondsOfDayLeft } from "../domain/day.ts";
 import { ApiError } from "../domain/error-codes.ts";
@@ -41,7 +41,6 @@ export interface AcceptDeps extends IdempotencyDeps {
   /** Notified when a request can be claimed. */
   signals: { requests: { notify(): void } };
   metrics: Pick<Metrics, "requests">;
-  settings: { limits: Pick<Limits, "metadataBytes"> };
 }
 
 /** A command whose rules are checked, ready to be stored. */
@@ -162,7 +161,7 @@ interface Item {
 function candidateOf(deps: AcceptDeps, { appId }: Caller, acceptance: Acceptance): Item {
   refuseRelay(deps.relay, acceptance.command);
   if ("metadata" in acceptance.command && acceptance.command.metadata !== null) {
-    refuseLargeMetadata(acceptance.command.metadata, deps.settings.limits.metadataBytes);
+    refuseLargeMetadata(acceptance.command.metadata);
   }
   const candidate = {
     id: acceptance.id ?? orderedId(),
@@ -290,18 +289,17 @@ function longestWait(results: readonly Result[]): number | null {
 
 /**
  * Refuses metadata that is larger than the limit, unless it is not larger than what is stored: an older version may have stored more.
- * @param most in bytes of the stored JSON in UTF-8.
  * @param stored the metadata that it replaces.
  * @throws ApiError `validation_failed`, naming the largest field
  */
-export function refuseLargeMetadata(metadata: object, most: number, stored: object = {}): void {
+export function refuseLargeMetadata(metadata: object, stored: object = {}): void {
   const bytes = sizeOf(metadata);
-  if (bytes <= most || bytes <= sizeOf(stored)) return;
+  if (bytes <= MAX_METADATA_BYTES || bytes <= sizeOf(stored)) return;
   const largest = Object.entries(metadata)
     .map(([field, value]) => ({ field, bytes: sizeOf(value) }))
     .reduce((one, other) => (other.bytes > one.bytes ? other : one));
   const hint = /^data:/i.test(String(Reflect.get(metadata, largest.field))) ? ` ${UPLOAD_INSTEAD}` : "";
-  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${most.toString()} are allowed (MAX_METADATA_BYTES). This field is the largest, with ${largest.bytes.toString()}.${hint}`;
+  const message = `The metadata has ${bytes.toString()} bytes as JSON, and ${MAX_METADATA_BYTES.toString()} are allowed. This field is the largest, with ${largest.bytes.toString()}.${hint}`;
   throw new ApiError("validation_failed", [{ field: largest.field, code: "too_long", message }]);
 }
 

@@ -143,7 +143,7 @@ async function apply<M extends object>(
     }
     if (!(await isMetadataOpen(trx, collection.address))) throw frozen();
     const metadata = change.merge(stored);
-    refuseLargeMetadata(metadata, deps.settings.limits.metadataBytes, stored);
+    refuseLargeMetadata(metadata, stored);
     const changed = !isSame(metadata, stored);
     if (changed) {
       room.require(await change.write(trx, metadata));

@@ -1,172 +1,51 @@
-/** One configurable limit: its variable, its default, its highest value, and its description for the documentation. */
-export interface LimitSetting {
-  variable: string;
-  default: number;
-  /** By default 2^31 - 1. */
-  most?: number;
-  description: string;
-}
+/** Longest texts, in characters, and most entries of `attributes`. A URI can be a `data:` URI. */
+export const MAX_NAME_LENGTH = 256;
+export const MAX_SYMBOL_LENGTH = 32;
+export const MAX_DESCRIPTION_LENGTH = 10_000;
+export const MAX_URI_LENGTH = 2_048;
+export const MAX_USER_IDENTIFIER_LENGTH = 256;
+export const MAX_ATTRIBUTES = 200;
+/** Largest metadata of one token or one collection, in bytes of the stored JSON in UTF-8, when it is accepted. */
+export const MAX_METADATA_BYTES = 65_536;
+/** Largest `unlockable_content`, in bytes of UTF-8. */
+export const MAX_UNLOCKABLE_BYTES = 65_536;
+/** Largest request body, in bytes, and the largest of a batch: 1,000 items then have 8 KiB each on average. */
+export const MAX_BODY_BYTES = 1_048_576;
+export const MAX_BATCH_BYTES = 8_388_608;
+/** Gas limit of one call that reads a contract of others. */
+export const FOREIGN_CALL_GAS = 100_000;
 
-/** The longest timer of Node, in seconds. A longer one would fire at once. */
-const LONGEST_TIMER = Math.floor((2 ** 31 - 1) / 1_000);
-
-/** Limits that no setting changes. Texts are counted in characters. */
-export const FIXED_LIMITS = {
-  /** Largest request body. Batches have their own limit: 1,000 items then have 8 KiB each on average. */
-  bodyBytes: 1_048_576,
-  batchBytes: 8_388_608,
-  name: 256,
-  symbol: 32,
-  description: 10_000,
-  /** `data:` URIs included. */
-  uri: 2_048,
-  attributes: 200,
-  unlockableBytes: 65_536,
-  userIdentifier: 256,
-} as const;
-
-/** The limits that settings change. */
-export const LIMIT_SETTINGS = {
-  metadataBytes: {
-    variable: "MAX_METADATA_BYTES",
-    default: 65_536,
-    description:
-      "Largest metadata of one token or one collection, in bytes of the stored JSON in UTF-8, when it is accepted. Metadata that is stored already stays as it is.",
-  },
-  mediaBytes: {
-    variable: "MAX_MEDIA_BYTES",
-    default: 104_857_600,
-    description: "Largest file that is uploaded or that `copy_media` copies, in bytes.",
-  },
-  freeDiskBytes: {
-    variable: "MIN_FREE_DISK_BYTES",
-    default: 268_435_456,
-    description:
-      "Bytes of the disk of `DATA_DIR` that uploads and copied media leave free, for the database and the logs. With less, an upload gets 503 `unavailable`, and media are copied later.",
-  },
-  mediaSeconds: {
-    variable: "MEDIA_SECONDS",
-    default: 60,
-    most: LONGEST_TIMER,
-    description: "Timeout for the download of a file that `copy_media` copies, in seconds.",
-  },
-  itemGas: {
-    variable: "MAX_ITEM_GAS",
-    default: 1_000_000,
-    description: "Gas limit of one request on chain.",
-  },
-  contracts: {
-    variable: "MAX_FOLLOWED_CONTRACTS",
-    default: 100,
-    description: "Most contracts of others that one app may follow.",
-  },
-  contractReads: {
-    variable: "CONTRACT_READS_PER_MINUTE",
-    default: 60,
-    description:
-      "Most background reads per minute for one app. Each reads a wallet's tokens of a contract of others from the chain.",
-  },
-  foreignCallGas: {
-    variable: "FOREIGN_CALL_GAS",
-    default: 100_000,
-    description: "Gas limit of one call that reads a contract of others.",
-  },
-  foreignLogs: {
-    variable: "MAX_FOREIGN_LOGS",
-    default: 10_000,
-    description:
-      "Most moves of tokens that a followed contract reports in 500 blocks, also in one block or one log: a batch event counts once for each id that it names. A contract with more is quarantined.",
-  },
-  simulationSeconds: {
-    variable: "SIMULATION_SECONDS",
-    default: 2,
-    most: LONGEST_TIMER,
-    description:
-      "Seconds for the simulations of one batch. A request whose receiver's code takes longer is simulated alone and sent later, while the others are sent.",
-  },
-  backlog: {
-    variable: "MAX_BACKLOG",
-    default: 100_000,
-    description:
-      "Most accepted requests of all apps that are not final yet, without those that wait for media. Above it, calls that write get 503 `unavailable`. The last fifth is shared: an app gets this answer as soon as it has at least as many requests as places are left.",
-  },
-  mediaBacklog: {
-    variable: "MAX_MEDIA_BACKLOG",
-    default: 10_000,
-    description:
-      "Most accepted requests of one app that wait for their media (`copy_media`, freezing). Above it, such calls of this app get 503 `unavailable`.",
-  },
-  waitingCalls: {
-    variable: "MAX_WAITING_CALLS",
-    default: 10_000,
-    description:
-      "Most calls of all apps that wait in a process for the transaction that stores them (mints, transfers, new collections, changes of metadata). An app gets 503 `unavailable` as soon as it has at least as many of them as places are left. The last fifth is kept for apps without such a call.",
-  },
-  waitSeconds: {
-    variable: "MAX_WAIT_SECONDS",
-    default: 30,
-    most: LONGEST_TIMER,
-    description:
-      "Seconds for which a call that writes waits for its transaction, and a batch for its turn. After that it gets 503 `unavailable`, and nothing of it is stored. A call whose transaction has begun is answered with the result.",
-  },
-  ratePerMinute: {
-    variable: "RATE_LIMIT_PER_MINUTE",
-    default: 600,
-    description:
-      "Most calls per minute of one app, by all its tokens and sessions together (a token may have a lower limit), of one session of the operator, and without a valid token from one address. Several API processes together let through less than a quarter more.",
-  },
-  batchItemsPerMinute: {
-    variable: "BATCH_ITEMS_PER_MINUTE",
-    default: 60_000,
-    description:
-      "Most items per minute in the batches of one app. Above it, a batch gets 429 `rate_limited`; one with more items than this is refused with 422. Several API processes together let through less than a quarter more.",
-  },
-  publicRatePerMinute: {
-    variable: "PUBLIC_RATE_LIMIT_PER_MINUTE",
-    default: 6_000,
-    description:
-      "Most calls per minute of one address to what needs no token: `/`, `/ipfs`, `/metadata`, `/docs`, `/openapi.json`, `/console` and signing in. Marketplaces read many tokens in a short time. Behind a proxy, set `TRUST_PROXY`: without it all callers share the proxy's address.",
-  },
-  connections: {
-    variable: "MAX_CONNECTIONS",
-    default: 10_000,
-    description:
-      "Most connections to the API of a process, event streams included. Above it, new connections are closed. Each needs a file descriptor.",
-  },
-  addressConnections: {
-    variable: "MAX_ADDRESS_CONNECTIONS",
-    default: 1_000,
-    description:
-      "Most connections of one address. Above it, new ones get 503 `unavailable` and are closed. Proxies in `TRUST_PROXY` may have more.",
-  },
-  callBytes: {
-    variable: "MAX_CALL_BYTES",
-    default: 134_217_728,
-    description:
-      "Most bytes that calls in flight hold in a process: JSON bodies, by their declared length, and answers that are not read yet. Above it, an app with such a call gets 503 `unavailable`, and so does each app as soon as it holds as many bytes as are left. Callers without a token share as many bytes of their own.",
-  },
-  eventStreams: {
-    variable: "MAX_EVENT_STREAMS",
-    default: 1_000,
-    description: "Most event streams that an API process keeps open. Above it, a further one gets 503 `unavailable`.",
-  },
-  appEventStreams: {
-    variable: "MAX_APP_EVENT_STREAMS",
-    default: 50,
-    description:
-      "Most event streams of one app that an API process keeps open. Above it, a further one gets 429 `rate_limited`.",
-  },
-} as const satisfies Record<string, LimitSetting>;
-
-export type Limits = Record<keyof typeof FIXED_LIMITS | keyof typeof LIMIT_SETTINGS, number>;
-
-export const DEFAULT_LIMITS: Limits = {
-  ...FIXED_LIMITS,
-  ...(Object.fromEntries(Object.entries(LIMIT_SETTINGS).map(([name, setting]) => [name, setting.default])) as Record<
-    keyof typeof LIMIT_SETTINGS,
-    number
-  >),
+/** Limits that settings change (`variables.ts` has their meaning), and others that tests lower. */
+export const DEFAULT_LIMITS = {
+  ratePerMinute: 600,
+  batchItemsPerMinute: 60_000,
+  publicRatePerMinute: 6_000,
+  connections: 10_000,
+  callBytes: 134_217_728,
+  backlog: 100_000,
+  itemGas: 1_000_000,
+  contracts: 100,
+  foreignLogs: 10_000,
+  simulationSeconds: 2,
+  mediaBytes: 104_857_600,
+  freeDiskBytes: 268_435_456,
+  /** Seconds for the download of a file that `copy_media` copies. */
+  mediaSeconds: 60,
+  /** Background reads per minute for one app. Each reads a wallet's tokens of a contract of others from the chain. */
+  contractReads: 60,
+  /** Requests of one app that wait for their media. Above it, such calls of the app get 503 `unavailable`. */
+  mediaBacklog: 10_000,
+  /** Calls of all apps that wait for the transaction that stores them, and the seconds for which each waits. */
+  waitingCalls: 10_000,
+  waitSeconds: 30,
+  /** Connections of one address. Proxies in TRUST_PROXY may have more. */
+  addressConnections: 1_000,
+  /** Event streams that are open, and those of one app. */
+  eventStreams: 1_000,
+  appEventStreams: 50,
 };
+
+export type Limits = Record<keyof typeof DEFAULT_LIMITS, number>;
 
 /**
  * Uploads at the same time in one process: those that the apps share, those of one app, and those of all apps. Each keeps a

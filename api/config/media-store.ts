@@ -1,5 +1,7 @@
 import { z } from "zod";
 
+import { announcedAddresses, bootstrapPeers, httpUrl, listenAddresses, wholeNumber } from "./parsers.ts";
+
 /** A bucket, and how to reach it. */
 interface BucketSetting {
   bucket: string;
@@ -16,8 +18,8 @@ interface BucketSetting {
 /** Where the blocks of hosted content are. */
 export type MediaStoreSetting = { kind: "files" } | { kind: "database" } | { kind: "s3"; bucket: BucketSetting };
 
-/** The settings of media stores, included in `variables.ts`. */
-export const MEDIA_STORE_VARIABLES = {
+/** Where hosted content is stored, and how the IPFS network reaches it. */
+export const MEDIA = {
   MEDIA_STORE: {
     schema: z.string(),
     fallback: "`files` (`database` with `DATABASE_URL=postgres://...`)",
@@ -33,7 +35,50 @@ export const MEDIA_STORE_VARIABLES = {
     fallback: "AWS",
     description: "URL of the S3-compatible server (MinIO, Garage, R2 and others), without a path.",
   },
+  COLLECT_MEDIA_HOURS: {
+    schema: wholeNumber(0, 8_760),
+    fallback: "24",
+    description:
+      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
+  },
+  IPFS_GATEWAY: {
+    schema: httpUrl,
+    fallback: "none",
+    description:
+      "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
+  },
+  IPFS_PIN_RPC: {
+    schema: httpUrl,
+    fallback: "none",
+    description: "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
+  },
+  IPFS_LISTEN: {
+    schema: listenAddresses,
+    fallback: "none",
+    description:
+      "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
+  },
+  IPFS_ANNOUNCE: {
+    schema: announcedAddresses,
+    fallback: "`IPFS_LISTEN`",
+    description:
+      "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
+  },
+  IPFS_BOOTSTRAP: {
+    schema: bootstrapPeers,
+    fallback: "`bootstrap.libp2p.io` and others of the public network",
+    description: "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
+  },
 } as const;
+
+/** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */
+export const PUBLIC_BOOTSTRAP = [
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN",
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb",
+  "/dnsaddr/bootstrap.libp2p.io/p2p/QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt",
+  "/dnsaddr/va1.bootstrap.libp2p.io/p2p/12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8",
+  "/ip4/104.131.131.82/tcp/4001/p2p/QmaCpDMGvV2BGHeYERUEnRQAwe3N8SzbUtfsmvsqQLuvuJ",
+];
 
 /** What the environment says about buckets. */
 export interface BucketEnvironment {

@@ -8,6 +8,7 @@ import { decode as decodeMultihash } from "multiformats/hashes/digest";
 import { z } from "zod";
 
 import { MOST_NODES } from "../domain/conditions.ts";
+import { DEFAULT_QUOTAS, QUOTA_NAMES, type Quotas } from "../domain/quota.ts";
 
 /** No lane has this number or a higher one. */
 export const MOST_LANES = 64;
@@ -36,6 +37,19 @@ export function wholeNumber(least: number, most: number) {
     .transform(Number)
     .refine((value) => value >= least && value <= most, message);
 }
+
+/** Quotas of a new app: those that the text names, or the defaults; null: unlimited. */
+export const quotas = z.string().transform((text, context): Quotas => {
+  const pairs = text.split(",").map((pair) => pair.split("=").map((part) => part.trim()));
+  const right = pairs.every(
+    ([name, value = "", ...rest]) =>
+      QUOTA_NAMES.some((known) => known === name) && /^(none|\d{1,15})$/.test(value) && rest.length === 0,
+  );
+  if (!right)
+    return refuse(context, `must be name=number or name=none, separated by commas; names: ${QUOTA_NAMES.join(", ")}`);
+  const given = pairs.map(([name = "", value]) => [name, value === "none" ? null : Number(value)]);
+  return { ...DEFAULT_QUOTAS, ...(Object.fromEntries(given) as Partial<Quotas>) };
+});
 
 /** Hashes of 32 bytes, separated by commas. */
 export const codeHashes = z.string().transform((text, context) => {

@@ -1,3 +1,5 @@
+import { DEFAULT_QUOTAS } from "../domain/quota.ts";
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** A setting that an earlier version had. */
@@ -18,6 +20,20 @@ export interface RemovedSetting {
 }
 
 const CALL_BYTES = "MAX_CALL_BYTES limits the JSON bodies and the unread answers of the calls in flight, together.";
+/** For limits that protect the process: nothing replaces them. */
+const MORE = "Expect as much load as that allows.";
+const PROXY = "Set a lower limit in a reverse proxy.";
+
+/** `APP_QUOTAS` has all of them. Each that is above its default, or has none, was more strict when a number was set. */
+const QUOTAS = Object.entries(DEFAULT_QUOTAS).map(([name, most]) => {
+  const instead = `Set \`APP_QUOTAS=${name}=<its value>\`.`;
+  return limit(
+    `APP_QUOTA_${name.toUpperCase()}`,
+    most ?? Infinity,
+    "`APP_QUOTAS` has the quotas of new apps.",
+    instead,
+  );
+});
 
 /** The settings that version 0.4.0 has removed. No value of them is ever part of a message: some are secret. */
 export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
@@ -66,6 +82,19 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
   retention("RETAIN_BATCH_ANSWERS_DAYS", "Long answers to batches", "RETAIN_FAILED_DAYS", 365),
   retention("RETAIN_API_TOKENS_DAYS", "Ended API tokens", "RETAIN_FAILED_DAYS", 365),
   { variable: "RETAIN_IDEMPOTENCY_KEYS_DAYS", now: "Idempotency keys are kept forever." },
+  limit("MAX_METADATA_BYTES", 65_536, "Metadata have at most 65,536 bytes as JSON.", ofApps("metadata")),
+  limit("MEDIA_SECONDS", 60, "The download of a file that `copy_media` copies may take 60 seconds.", MORE),
+  limit("CONTRACT_READS_PER_MINUTE", 60, "Each app has 60 background reads of contracts of others per minute.", MORE),
+  limit("FOREIGN_CALL_GAS", 100_000, "A call that reads a contract of others gets 100,000 gas.", MORE),
+  limit("MAX_MEDIA_BACKLOG", 10_000, "10,000 requests of an app may wait for their media.", quota("media_requests")),
+  limit("MAX_WAITING_CALLS", 10_000, "10,000 calls may wait for their transaction in a process.", MORE),
+  limit("MAX_WAIT_SECONDS", 30, "A call waits at most 30 seconds for its transaction.", MORE),
+  limit("MAX_ADDRESS_CONNECTIONS", 1_000, "One address may have 1,000 connections.", PROXY),
+  limit("MAX_EVENT_STREAMS", 1_000, "A process keeps 1,000 event streams open.", "Lower `MAX_CONNECTIONS`."),
+  limit("MAX_APP_EVENT_STREAMS", 50, "A process keeps 50 event streams of an app open.", MORE),
+  plain("LOG_QUERY_BLOCKS", "Log queries begin with 500 blocks, and adapt to the provider."),
+  plain("LOG_QUERY_ADDRESSES", "Log queries begin with 500 addresses, and adapt to the provider."),
+  ...QUOTAS,
 ];
 
 /** Days for which one kind of rows was kept. A longer time must be set again, so that no upgrade deletes rows. */
@@ -88,13 +117,26 @@ function retention(
   };
 }
 
+function quota(name: string): string {
+  return `Set the quota \`${name}\` of the apps (\`npm run cli -- app quota\`) and of new ones (\`APP_QUOTAS\`).`;
+}
+
 function ofApps(what: string): string {
   return `Let your apps refuse longer ${what}.`;
 }
 
+/** A setting that is missed by nobody. */
+function plain(variable: string, now: string): RemovedSetting {
+  return { variable, now };
+}
+
 /** A limit that is a constant now. A lower one was stricter. */
 function limit(variable: string, constant: number, now: string, instead: string): RemovedSetting {
-  const refused = { values: `below ${constant.toString()}`, is: (value: string) => Number(value) < constant, instead };
+  const refused = {
+    values: constant === Infinity ? "a number" : `below ${constant.toString()}`,
+    is: (value: string) => Number(value) < constant,
+    instead,
+  };
   return { variable, now, refused };
 }
 

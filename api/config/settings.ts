@@ -3,17 +3,15 @@ import { join } from "node:path";
 
 import type { z } from "zod";
 
-import type { Quotas } from "../domain/quota.ts";
 import type { Retention } from "../domain/retention.ts";
 import { CRASH_POINTS, type CrashPoint } from "../shared/crash-point.ts";
 import { plural } from "../shared/text.ts";
-import { readAppQuotas } from "./app-quotas.ts";
-import { FIXED_LIMITS, LIMIT_SETTINGS, type Limits, type LimitSetting } from "./limits.ts";
+import { DEFAULT_LIMITS, type Limits } from "./limits.ts";
 import { settingsFileOf } from "./settings-file.ts";
-import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore } from "./media-store.ts";
-import { lanesInUse, MOST_LANES, wholeNumber } from "./parsers.ts";
+import { type BucketEnvironment, type MediaStoreSetting, parseMediaStore, PUBLIC_BOOTSTRAP } from "./media-store.ts";
+import { lanesInUse, MOST_LANES } from "./parsers.ts";
 import { removedSettings } from "./removed-settings.ts";
-import { PUBLIC_BOOTSTRAP, type Value, type Variable, VARIABLES } from "./variables.ts";
+import { type Value, type Variable, VARIABLES } from "./variables.ts";
 
 /**
  * The point at which this process kills itself. Only for the fault campaign, so it is not documented.
@@ -94,7 +92,7 @@ function settingsOf(reader: Reader) {
     confirmations: reader.optional("CONFIRMATIONS"),
     /** null: no limit. */
     appGasPerDay: reader.optional("APP_GAS_PER_DAY"),
-    appQuotas: reader.appQuotas(),
+    appQuotas: reader.read("APP_QUOTAS"),
     allowedPrivateHosts: reader.optional("ALLOWED_PRIVATE_HOSTS") ?? [],
     mediaStore: reader.mediaStore(reader.optional("MEDIA_STORE")),
     /** null: `ipfs://` media that is not stored here is refused. */
@@ -126,7 +124,7 @@ export function parseLinkSettings(env: Environment) {
 
 /** The part that a new app needs. @throws SettingsError */
 export function parseAppQuotas(env: Environment) {
-  return parsePart(env, (reader) => ({ appQuotas: reader.appQuotas() }));
+  return parsePart(env, (reader) => ({ appQuotas: reader.read("APP_QUOTAS") }));
 }
 
 /** The part that `prune` needs. @throws SettingsError */
@@ -208,12 +206,8 @@ class Reader {
       rpcAgreement,
       /** Whether the logs of a block must be proven by its receipts. */
       verifyReceipts: this.read("VERIFY_RECEIPTS"),
-      /** First and largest sizes of log queries. */
-      logQueries: {
-        blocks: this.read("LOG_QUERY_BLOCKS"),
-        addresses: this.read("LOG_QUERY_ADDRESSES"),
-        topicsAbove: this.read("LOG_TOPICS_ABOVE"),
-      },
+      /** First and largest sizes of log queries. They adapt to the provider. */
+      logQueries: { blocks: 500, addresses: 500, topicsAbove: this.read("LOG_TOPICS_ABOVE") },
     };
   }
 
@@ -254,21 +248,26 @@ class Reader {
     return listen === null ? null : { listen, announce, bootstrap };
   }
 
-  appQuotas(): Quotas {
-    return readAppQuotas((variable) => this.read(variable));
-  }
-
   retention(): Retention {
     return { days: this.read("RETAIN_DAYS"), failedDays: this.read("RETAIN_FAILED_DAYS") };
   }
 
   limits(): Limits {
-    const settings: [string, LimitSetting][] = Object.entries(LIMIT_SETTINGS);
-    const entries = settings.map(([name, limit]) => {
-      const schema = wholeNumber(1, limit.most ?? 2 ** 31 - 1);
-      return [name, this.#parse(limit.variable, schema, this.#text(limit.variable) ?? limit.default.toString())];
-    });
-    return { ...FIXED_LIMITS, ...(Object.fromEntries(entries) as Record<keyof typeof LIMIT_SETTINGS, number>) };
+    return {
+      ...DEFAULT_LIMITS,
+      ratePerMinute: this.read("RATE_LIMIT_PER_MINUTE"),
+      batchItemsPerMinute: this.read("BATCH_ITEMS_PER_MINUTE"),
+      publicRatePerMinute: this.read("PUBLIC_RATE_LIMIT_PER_MINUTE"),
+      connections: this.read("MAX_CONNECTIONS"),
+      callBytes: this.read("MAX_CALL_BYTES"),
+      backlog: this.read("MAX_BACKLOG"),
+      itemGas: this.read("MAX_ITEM_GAS"),
+      contracts: this.read("MAX_FOLLOWED_CONTRACTS"),
+      foreignLogs: this.read("MAX_FOREIGN_LOGS"),
+      simulationSeconds: this.read("SIMULATION_SECONDS"),
+      mediaBytes: this.read("MAX_MEDIA_BYTES"),
+      freeDiskBytes: this.read("MIN_FREE_DISK_BYTES"),
+    };
   }
 
   /** @param text null: the default, which depends on the database. */

@@ -1,19 +1,16 @@
 import { z } from "zod";
 
 import type { Retention } from "../domain/retention.ts";
-import { APP_QUOTA_VARIABLES } from "./app-quotas.ts";
-import { MEDIA_STORE_VARIABLES } from "./media-store.ts";
+import { LIMITS } from "./limit-settings.ts";
+import { MEDIA } from "./media-store.ts";
 import {
   addresses,
-  announcedAddresses,
-  bootstrapPeers,
   codeHashes,
   databaseUrl,
   extendedPublicKey,
   httpUrl,
   laneNumbers,
   list,
-  listenAddresses,
   MOST_LANES,
   nodeCount,
   nodeNumbers,
@@ -25,47 +22,6 @@ import {
   wholeNumber,
   XPUB_IS_PRIVATE,
 } from "./parsers.ts";
-
-/** The IPFS settings, included in `variables.ts`. */
-const IPFS_VARIABLES = {
-  IPFS_PIN_RPC: {
-    schema: httpUrl,
-    fallback: "none",
-    description: "RPC URL of a Kubo node (`http://...:5001`). All hosted content is pinned there.",
-  },
-  IPFS_GATEWAY: {
-    schema: httpUrl,
-    fallback: "none",
-    description:
-      "IPFS gateway (`https://...`) for `ipfs://` media that is not stored here. Without it such media fails with `media_unavailable`. The gateway must support `?format=raw`, as Kubo and most public gateways do: the service verifies the hash of every block.",
-  },
-  IPFS_LISTEN: {
-    schema: listenAddresses,
-    fallback: "none",
-    description:
-      "Addresses that the built-in IPFS node listens on (`/ip4/0.0.0.0/tcp/4001`). It serves and announces hosted content. Without this setting the node is off.",
-  },
-  IPFS_ANNOUNCE: {
-    schema: announcedAddresses,
-    fallback: "`IPFS_LISTEN`",
-    description:
-      "Public addresses of the built-in IPFS node (`/ip4/<public address>/tcp/4001`). Needed behind NAT, for example.",
-  },
-  IPFS_BOOTSTRAP: {
-    schema: bootstrapPeers,
-    fallback: "`bootstrap.libp2p.io` and others of the public network",
-    description: "Peers that the IPFS node connects to first (`/ip4/.../tcp/4001/p2p/<peer id>`), or `none`.",
-  },
-} as const;
-
-/** Entry points to the public network: the TCP addresses of Kubo's list (config/bootstrap_peers.go). */
-export const PUBLIC_BOOTSTRAP = [
-  "/dnsaddr/bootstrap.libp2p.io/p2p/QmNnooDu7bfjPFoTZYxMNLWUQJyrVwtbZg5gBMjTezGAJN",
-  "/dnsaddr/bootstrap.libp2p.io/p2p/QmbLHAnMoJPWSCR5Zhtx6BHJX9KiKNN6tpvbUcqanj75Nb",
-  "/dnsaddr/bootstrap.libp2p.io/p2p/QmcZf59bWwK5XFi76CZX8cbJ4BhTzzA3gU1ZjYZcYW3dwt",
-  "/dnsaddr/va1.bootstrap.libp2p.io/p2p/12D3KooWKnDdG3iXw9eTFijk3EWSunZcFi54Zka4wmtqtt6rPxc8",
-  "/ip4/104.131.131.82/tcp/4001/p2p/QmaCpDMGvV2BGHeYERUEnRQAwe3N8SzbUtfsmvsqQLuvuJ",
-];
 
 const FOREVER = "forever";
 /** A hundred years. */
@@ -102,37 +58,6 @@ export const DEFAULT_RETENTION: Retention = {
   failedDays: RETENTION_VARIABLES.RETAIN_FAILED_DAYS.schema.parse(RETENTION_VARIABLES.RETAIN_FAILED_DAYS.fallback),
 };
 
-/** Standard variables of OpenTelemetry, included in `variables.ts`. */
-const TRACE_VARIABLES = {
-  OTEL_EXPORTER_OTLP_ENDPOINT: {
-    schema: publicUrl,
-    fallback: "none",
-    description:
-      "URL of an OpenTelemetry collector (`http://127.0.0.1:4318`). Traces are sent to `/v1/traces` below it, by OTLP over HTTP in JSON. Without this setting nothing is traced.",
-  },
-  OTEL_EXPORTER_OTLP_HEADERS: {
-    schema: z.string().transform((text, context) => {
-      try {
-        return Object.fromEntries(new Headers(text.split(",").map(pairOf)));
-      } catch {
-        // The text is never part of a message: it may contain a key.
-        return refuse(context, "must be name=value pairs, separated by commas");
-      }
-    }),
-    fallback: "none",
-    description:
-      "Headers for the collector, as `name=value` pairs separated by commas. Special characters of a value are written as `%XX`.",
-  },
-  OTEL_SERVICE_NAME: { schema: z.string(), fallback: "moneta", description: "Name of this service in traces." },
-} as const;
-
-/** @throws Error when it is not a pair */
-function pairOf(text: string): [string, string] {
-  const at = text.indexOf("=");
-  if (at < 1) throw new Error("no name");
-  return [text.slice(0, at).trim(), decodeURIComponent(text.slice(at + 1).trim())];
-}
-
 export const ROLES = ["api", "relayer", "indexer", "webhooks", "media", "ipfs"] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -142,53 +67,17 @@ export type VerifyReceipts = (typeof VERIFY_RECEIPTS)[number];
 
 const LOG_LEVELS = ["fatal", "error", "warn", "info", "debug", "trace", "silent"] as const;
 
-/** Every environment variable except the limits: its parser, its default, and its meaning for docs/settings.md. */
-export const VARIABLES = {
+const SERVICE = {
   PORT: { schema: wholeNumber(0, 65_535), fallback: "3000", description: "Port of the API. `0` picks a free port." },
   HOST: {
     schema: z.string(),
     fallback: "127.0.0.1",
     description: "Address that the API listens on. `0.0.0.0` accepts connections from other machines.",
   },
-  METRICS_PORT: {
-    schema: wholeNumber(0, 65_535),
-    fallback: "none",
-    description:
-      "Port of `/metrics`, for Prometheus. `0` picks a free port. Without it nothing is measured. Each process needs a port of its own.",
-  },
-  METRICS_HOST: {
-    schema: z.string(),
-    fallback: "127.0.0.1",
-    description:
-      "Address that `/metrics` listens on. It asks for no token: use an address that only your monitoring can reach.",
-  },
-  ...TRACE_VARIABLES,
   PUBLIC_URL: {
     schema: publicUrl,
     fallback: "`http://localhost:<PORT>`",
     description: "Public URL of the API. Hosted metadata URIs start with it.",
-  },
-  EXPLORER_URL: {
-    schema: publicUrl,
-    fallback: "none",
-    description:
-      "Block explorer of the chain, such as `https://etherscan.io`. The console links to its pages: `/tx/<hash>`, `/address/<address>`, `/token/<address>?a=<id>`.",
-  },
-  SOURCIFY_URL: {
-    schema: publicUrl,
-    fallback: "https://sourcify.dev/server",
-    description:
-      "Server of Sourcify (API v2), to which `deploy --verify` and `contract verify` send the sources of the contracts.",
-  },
-  ETHERSCAN_URL: {
-    schema: publicUrl,
-    fallback: "https://api.etherscan.io/v2/api",
-    description: "Etherscan's API V2, which serves the block explorers of many chains.",
-  },
-  ETHERSCAN_API_KEY: {
-    schema: z.string().regex(/^[A-Za-z0-9]{1,100}$/, "must be letters and digits"),
-    fallback: "none",
-    description: "Key for Etherscan's API. Without it, only Sourcify is asked.",
   },
   TRUST_PROXY: {
     schema: addresses,
@@ -196,6 +85,82 @@ export const VARIABLES = {
     description:
       "Proxies in front of the API: addresses, networks such as `10.0.0.0/8`, or `loopback`, `linklocal`, `uniquelocal`, separated by commas. Limits and logs then use the client's address from their `X-Forwarded-For` header. From any other sender that header is ignored.",
   },
+  ROLES: {
+    schema: subsetOf(ROLES),
+    fallback: ROLES.join(","),
+    description: "Jobs of this process, separated by commas. Several processes can share the jobs.",
+  },
+  LOG_LEVEL: {
+    schema: z.enum(LOG_LEVELS),
+    fallback: "info",
+    description: `Least severe level to log: ${LOG_LEVELS.join(", ")}.`,
+  },
+  DATA_DIR: { schema: z.string(), fallback: "data", description: "Folder for the database, hosted files and keys." },
+  ALLOWED_PRIVATE_HOSTS: {
+    schema: list,
+    fallback: "none",
+    description:
+      "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused. Any app can then call these hosts, and read what they answer: the first KiB of an answer to a webhook, and any file that it copies as media.",
+  },
+} as const;
+
+const DATABASE = {
+  DATABASE_URL: {
+    schema: databaseUrl,
+    fallback: "`file:<DATA_DIR>/moneta.sqlite`",
+    description: "Database: SQLite as `file:<path>`, or PostgreSQL as `postgres://user:password@host:port/database`.",
+  },
+  DATABASE_POOL: {
+    schema: wholeNumber(4, 1_000),
+    fallback: "10",
+    description: "PostgreSQL: most connections of this process. Half of them are for reads.",
+  },
+  PG_BIN: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "PostgreSQL: folder of `pg_dump` and `pg_restore`, for back-ups. Without it they are looked for on `PATH`.",
+  },
+  LEASE_SECONDS: {
+    schema: wholeNumber(3, 600),
+    fallback: "15",
+    description:
+      "Seconds after which the work of a process that does not renew its leases is taken over by another one. Set the same value for all processes.",
+  },
+} as const;
+
+const KEYS = {
+  SEED_FILE: {
+    schema: z.string(),
+    fallback: "`<DATA_DIR>/seed.jwe`",
+    description: "Encrypted file with the seed phrase. All wallet keys and lane keys are derived from it.",
+  },
+  SEED_PASSPHRASE: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "Passphrase that decrypts `SEED_FILE`. For a new file it needs at least 16 characters, 8 of them different: `openssl rand -base64 24` makes one.",
+  },
+  SEED_PASSPHRASE_FILE: {
+    schema: z.string(),
+    fallback: "none",
+    description:
+      "File with the passphrase, in the place of `SEED_PASSPHRASE`. Spaces and line breaks around it do not count.",
+  },
+  XPUB: {
+    schema: extendedPublicKey,
+    fallback: "none",
+    description: `Extended public key of the wallets, which \`npm run cli -- keys check\` prints. With it a process without the role \`relayer\` needs no seed. ${XPUB_IS_PRIVATE}`,
+  },
+  SECRET_KEYS: {
+    schema: secretKeys,
+    fallback: "none",
+    description:
+      "Keys for encryption at rest, newest first, separated by commas. Each key is 32 bytes in base64 or hex (`openssl rand -base64 32`).",
+  },
+} as const;
+
+const CHAIN = {
   RPC_URL: {
     schema: httpUrl,
     fallback: "http://127.0.0.1:8545",
@@ -225,27 +190,21 @@ export const VARIABLES = {
     description:
       "Whether the logs that a node gives of a block are compared with the receipts of the block, which are proven by its hash. So a node that leaves a log out or invents one is noticed without another node. `auto`: where blocks of this chain can be proven; otherwise the work goes on, with the condition `receipts_unproven`. `true`: nothing is stored without a proof. `false`: nothing is compared. The check costs more calls. See [operations.md](operations.md#receipts-as-proof).",
   },
-  LOG_QUERY_BLOCKS: {
-    schema: wholeNumber(1, 100_000),
-    fallback: "500",
-    description:
-      "Most blocks in one `eth_getLogs` query. If the provider refuses so many, the service halves them by itself, and tries more again later.",
+  CONFIRMATIONS: {
+    schema: wholeNumber(1, 10_000),
+    fallback: "`12` (`1` on chain id 31337)",
+    description: "Number of blocks after which a block is final. The block itself counts.",
   },
-  LOG_QUERY_ADDRESSES: {
-    schema: wholeNumber(1, 100_000),
-    fallback: "500",
-    description: "Most addresses in one `eth_getLogs` query. Adapts to the provider in the same way.",
+  BLOCK_POLL_SECONDS: {
+    schema: wholeNumber(1, 60),
+    fallback: "`1` (`0.1` on chain id 31337)",
+    description: "Seconds between two polls for new blocks. A poll that finds nothing makes three RPC calls.",
   },
   LOG_TOPICS_ABOVE: {
     schema: wholeNumber(1, 100_000_000),
     fallback: "2000",
     description:
       "Number of followed contracts above which log queries name no addresses. The service then reads all NFT transfers of the chain and drops those of other contracts.",
-  },
-  DATA_DIR: {
-    schema: z.string(),
-    fallback: "data",
-    description: "Folder for the database, hosted files and keys.",
   },
   DEPLOYMENTS_DIR: {
     schema: z.string(),
@@ -258,50 +217,31 @@ export const VARIABLES = {
     description:
       "For contracts of a build of your own: hashes of their code (keccak-256 of what the chain has), separated by commas. A start with contracts whose code neither a release of Moneta nor this list has is refused, and the error names the hashes.",
   },
-  DATABASE_URL: {
-    schema: databaseUrl,
-    fallback: "`file:<DATA_DIR>/moneta.sqlite`",
-    description: "Database: SQLite as `file:<path>`, or PostgreSQL as `postgres://user:password@host:port/database`.",
-  },
-  DATABASE_POOL: {
-    schema: wholeNumber(4, 1_000),
-    fallback: "10",
-    description: "PostgreSQL: most connections of this process. Half of them are for reads.",
-  },
-  PG_BIN: {
-    schema: z.string(),
+  EXPLORER_URL: {
+    schema: publicUrl,
     fallback: "none",
     description:
-      "PostgreSQL: folder of `pg_dump` and `pg_restore`, for back-ups. Without it they are looked for on `PATH`.",
+      "Block explorer of the chain, such as `https://etherscan.io`. The console links to its pages: `/tx/<hash>`, `/address/<address>`, `/token/<address>?a=<id>`.",
   },
-  SEED_FILE: {
-    schema: z.string(),
-    fallback: "`<DATA_DIR>/seed.jwe`",
-    description: "Encrypted file with the seed phrase. All wallet keys and lane keys are derived from it.",
-  },
-  SEED_PASSPHRASE: {
-    schema: z.string(),
-    fallback: "none",
+  SOURCIFY_URL: {
+    schema: publicUrl,
+    fallback: "https://sourcify.dev/server",
     description:
-      "Passphrase that decrypts `SEED_FILE`. For a new file it needs at least 16 characters, 8 of them different: `openssl rand -base64 24` makes one.",
+      "Server of Sourcify (API v2), to which `deploy --verify` and `contract verify` send the sources of the contracts.",
   },
-  SEED_PASSPHRASE_FILE: {
-    schema: z.string(),
+  ETHERSCAN_URL: {
+    schema: publicUrl,
+    fallback: "https://api.etherscan.io/v2/api",
+    description: "Etherscan's API V2, which serves the block explorers of many chains.",
+  },
+  ETHERSCAN_API_KEY: {
+    schema: z.string().regex(/^[A-Za-z0-9]{1,100}$/, "must be letters and digits"),
     fallback: "none",
-    description:
-      "File with the passphrase, in the place of `SEED_PASSPHRASE`. Spaces and line breaks around it do not count.",
+    description: "Key for Etherscan's API. Without it, only Sourcify is asked.",
   },
-  XPUB: {
-    schema: extendedPublicKey,
-    fallback: "none",
-    description: `Extended public key of the wallets, which \`npm run cli -- keys check\` prints. With it a process without the role \`relayer\` needs no seed. ${XPUB_IS_PRIVATE}`,
-  },
-  SECRET_KEYS: {
-    schema: secretKeys,
-    fallback: "none",
-    description:
-      "Keys for encryption at rest, newest first, separated by commas. Each key is 32 bytes in base64 or hex (`openssl rand -base64 32`).",
-  },
+} as const;
+
+const SENDING = {
   LANES: {
     schema: wholeNumber(1, MOST_LANES),
     fallback: "1",
@@ -313,11 +253,10 @@ export const VARIABLES = {
     description:
       "Numbers of lanes that take no new requests, separated by commas: after the key of a lane was stolen. They finish what they have signed. The lanes are numbered from 0; `LANES` counts the others.",
   },
-  LEASE_SECONDS: {
-    schema: wholeNumber(3, 600),
-    fallback: "15",
-    description:
-      "Seconds after which the work of a process that does not renew its leases is taken over by another one. Set the same value for all processes.",
+  MAX_FEE_GWEI: {
+    schema: wholeNumber(1, 1_000_000_000),
+    fallback: "1000",
+    description: "Highest fee per unit of gas, in gwei. While the chain asks for more, requests wait.",
   },
   REBROADCAST_SECONDS: {
     schema: wholeNumber(1, 3_600),
@@ -329,53 +268,74 @@ export const VARIABLES = {
     fallback: "60",
     description: "Seconds before an unmined transaction is replaced with a higher fee.",
   },
-  MAX_FEE_GWEI: {
-    schema: wholeNumber(1, 1_000_000_000),
-    fallback: "1000",
-    description: "Highest fee per unit of gas, in gwei. While the chain asks for more, requests wait.",
-  },
-  BLOCK_POLL_SECONDS: {
-    schema: wholeNumber(1, 60),
-    fallback: "`1` (`0.1` on chain id 31337)",
-    description: "Seconds between two polls for new blocks. A poll that finds nothing makes three RPC calls.",
-  },
-  CONFIRMATIONS: {
-    schema: wholeNumber(1, 10_000),
-    fallback: "`12` (`1` on chain id 31337)",
-    description: "Number of blocks after which a block is final. The block itself counts.",
-  },
-  APP_GAS_PER_DAY: {
-    schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),
+} as const;
+
+const MONITORING = {
+  METRICS_PORT: {
+    schema: wholeNumber(0, 65_535),
     fallback: "none",
     description:
-      "Gas that one app may use per day (UTC). Until the cost of a request is known, it counts with the last measured cost of such calls. Without this setting there is no limit.",
+      "Port of `/metrics`, for Prometheus. `0` picks a free port. Without it nothing is measured. Each process needs a port of its own.",
   },
-  ...APP_QUOTA_VARIABLES,
-  ALLOWED_PRIVATE_HOSTS: {
-    schema: list,
+  METRICS_HOST: {
+    schema: z.string(),
+    fallback: "127.0.0.1",
+    description:
+      "Address that `/metrics` listens on. It asks for no token: use an address that only your monitoring can reach.",
+  },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: publicUrl,
     fallback: "none",
     description:
-      "Hosts in private networks that webhook and media URLs may use, separated by commas. All other private addresses are refused. Any app can then call these hosts, and read what they answer: the first KiB of an answer to a webhook, and any file that it copies as media.",
+      "URL of an OpenTelemetry collector (`http://127.0.0.1:4318`). Traces are sent to `/v1/traces` below it, by OTLP over HTTP in JSON. Without this setting nothing is traced.",
   },
-  ...MEDIA_STORE_VARIABLES,
-  ...IPFS_VARIABLES,
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: z.string().transform((text, context) => {
+      try {
+        return Object.fromEntries(new Headers(text.split(",").map(pairOf)));
+      } catch {
+        // The text is never part of a message: it may contain a key.
+        return refuse(context, "must be name=value pairs, separated by commas");
+      }
+    }),
+    fallback: "none",
+    description:
+      "Headers for the collector, as `name=value` pairs separated by commas. Special characters of a value are written as `%XX`.",
+  },
+  OTEL_SERVICE_NAME: { schema: z.string(), fallback: "moneta", description: "Name of this service in traces." },
+} as const;
+
+/** @throws Error when it is not a pair */
+function pairOf(text: string): [string, string] {
+  const at = text.indexOf("=");
+  if (at < 1) throw new Error("no name");
+  return [text.slice(0, at).trim(), decodeURIComponent(text.slice(at + 1).trim())];
+}
+
+/** Every setting, in groups as in the documentation. */
+export const GROUPS = {
+  Service: SERVICE,
+  Database: DATABASE,
+  Keys: KEYS,
+  Chain: CHAIN,
+  Sending: SENDING,
+  Limits: LIMITS,
+  "Media and IPFS": MEDIA,
+  Retention: RETENTION_VARIABLES,
+  Monitoring: MONITORING,
+} as const;
+
+/** Every setting: its parser, its default, and its meaning. */
+export const VARIABLES = {
+  ...SERVICE,
+  ...DATABASE,
+  ...KEYS,
+  ...CHAIN,
+  ...SENDING,
+  ...LIMITS,
+  ...MEDIA,
   ...RETENTION_VARIABLES,
-  COLLECT_MEDIA_HOURS: {
-    schema: wholeNumber(0, 8_760),
-    fallback: "24",
-    description:
-      "Hours between two deletions of media that nothing uses and that are older than a week, as `npm run cli -- media collect` deletes them. A process with the role `media` does it. `0`: never.",
-  },
-  ROLES: {
-    schema: subsetOf(ROLES),
-    fallback: ROLES.join(","),
-    description: "Jobs of this process, separated by commas. Several processes can share the jobs.",
-  },
-  LOG_LEVEL: {
-    schema: z.enum(LOG_LEVELS),
-    fallback: "info",
-    description: `Least severe level to log: ${LOG_LEVELS.join(", ")}.`,
-  },
+  ...MONITORING,
 } as const;
 
 export type Variable = keyof typeof VARIABLES;

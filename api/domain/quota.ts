@@ -27,6 +27,17 @@ export const QUOTA_DESCRIPTIONS: Record<QuotaName, string> = {
 /** The limits of one app; null: unlimited. */
 export type Quotas = Record<QuotaName, number | null>;
 
+/** Of a new app. They bound what nobody counts by hand: rows and bytes that stay for ever, contracts to follow, tokens. */
+export const DEFAULT_QUOTAS: Quotas = {
+  media_bytes: null,
+  media_requests: null,
+  wallets: null,
+  stored_bytes: 1_000_000_000,
+  collections: 200,
+  mints: null,
+  api_tokens: 100,
+};
+
 /** How much of each quota is used, and the limits. */
 export type QuotaUse = Record<QuotaName, { used: number; limit: number | null }>;
 

@@ -12,7 +12,7 @@ import { READINESS_WORDS } from "../domain/conditions.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import { authenticate } from "./authenticate.ts";
 import type { AppDeps, HttpDeps } from "./deps.ts";
-import { endpointsOf } from "./endpoints.ts";
+import { ENDPOINTS } from "./endpoints.ts";
 import { errorHandler, noSuchPath, refuseMethod } from "./errors.ts";
 import { HeldBytes } from "./held-bytes.ts";
 import { measure } from "./measure.ts";
@@ -38,7 +38,6 @@ export function createExpressApp(parts: AppDeps): Express {
     rates: new RateLimit(settings.limits, { database, processes: parts.apiProcesses }),
   };
   const app = express();
-  const endpoints = endpointsOf(settings.limits);
   // Express would hash every answer. Only hosted metadata needs a tag, and makes its own.
   app.disable("etag");
   app.disable("x-powered-by");
@@ -49,7 +48,7 @@ export function createExpressApp(parts: AppDeps): Express {
   app.use(securityHeaders());
   app.use(checkRequest);
   // First, because almost all calls go there.
-  app.use("/v1", mountPublic(endpoints, deps), authenticate(deps), mount(endpoints, deps));
+  app.use("/v1", mountPublic(ENDPOINTS, deps), authenticate(deps), mount(ENDPOINTS, deps));
   app.use(health(deps));
   app.use(limitPublic(deps));
   app.use(home(deps));

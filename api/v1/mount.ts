@@ -5,6 +5,8 @@ import { databaseFor } from "../commands/credential.ts";
 import {
   BATCHES_AT_ONCE,
   CHECKS_AT_ONCE,
+  MAX_BATCH_BYTES,
+  MAX_BODY_BYTES,
   PUBLIC_BODY_BYTES,
   READS_AT_ONCE,
   WAITING_BATCHES,
@@ -57,9 +59,9 @@ const NO_APP = "";
  * by one, so each first segment of a path (`accounts`, `nfts`) has a router of its own.
  */
 export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
-  const { bodyBytes, batchBytes, waitSeconds } = deps.settings.limits;
-  const batch = bodyReader(batchBytes, deps.bytes, { compressed: false });
-  const single = bodyReader(bodyBytes, deps.bytes);
+  const { waitSeconds } = deps.settings.limits;
+  const batch = bodyReader(MAX_BATCH_BYTES, deps.bytes, { compressed: false });
+  const single = bodyReader(MAX_BODY_BYTES, deps.bytes);
   const read = {
     single,
     batch,
@@ -84,8 +86,7 @@ export function mount(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHa
  */
 export function mountPublic(endpoints: readonly Endpoint[], deps: HttpDeps): RequestHandler {
   const open = endpoints.filter(({ caller }) => caller === "public");
-  const { bodyBytes } = deps.settings.limits;
-  const single = bodyReader(Math.min(bodyBytes, PUBLIC_BODY_BYTES), deps.bytes);
+  const single = bodyReader(PUBLIC_BODY_BYTES, deps.bytes);
   const router = Router();
   for (const endpoint of open) {
     const handle = handlerOf(endpoint, deps, { single, batch: single, batches: null, reads: null, checks: null });

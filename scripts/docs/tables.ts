@@ -1,11 +1,10 @@
 import { describeSettings, FIRST_SETTINGS, type SettingDescription } from "../../api/cli/settings.ts";
 import { REMOVED_SETTINGS } from "../../api/config/removed-settings.ts";
-import { parseSettings } from "../../api/config/settings.ts";
 import { type ErrorCode, ERRORS } from "../../api/domain/error-codes.ts";
 import { WARNING_CODES, WARNINGS } from "../../client/rules/warnings.ts";
 import { METRICS } from "../../api/metrics/catalog.ts";
 import type { Endpoint } from "../../api/v1/endpoint.ts";
-import { endpointsOf } from "../../api/v1/endpoints.ts";
+import { ENDPOINTS } from "../../api/v1/endpoints.ts";
 import { SIZE_LIMITS } from "../client/size.ts";
 import { markdownTable } from "./markdown.ts";
 import { networksTable } from "./networks-table.ts";
@@ -19,7 +18,7 @@ const CALLERS: Record<NonNullable<Endpoint["caller"]>, string> = {
 
 /** Every endpoint under `/v1`. */
 function endpointsTable(): string {
-  const rows = endpointsOf(parseSettings({}).limits).map(({ method, path, summary, scope, caller = "any" }) => [
+  const rows = ENDPOINTS.map(({ method, path, summary, scope, caller = "any" }) => [
     `\`${method.toUpperCase()} /v1${path}\``,
     summary,
     scope === null ? "" : `\`${scope}\``,
@@ -65,6 +64,12 @@ function firstSettingsTable(): string {
   return settingsTable(describeSettings().filter(({ variable }) => first.includes(variable)));
 }
 
+/** Every setting, in its group. */
+function settingsTables(): string {
+  const groups = Map.groupBy(describeSettings(), ({ group }) => group);
+  return [...groups].map(([group, settings]) => `## ${group}\n\n${settingsTable(settings)}`).join("\n\n");
+}
+
 function settingsTable(settings: SettingDescription[]): string {
   const rows = settings.map(({ variable, fallback, description }) => [`\`${variable}\``, fallback, description]);
   return markdownTable(["Variable", "Default", "Meaning"], rows);
@@ -99,7 +104,7 @@ const TABLES: { file: string; marker: string; table: () => string }[] = [
   { file: "docs/install.md", marker: "networks", table: networksTable },
   { file: "client/README.md", marker: "sizes", table: sizesTable },
   { file: "docs/settings.md", marker: "removed", table: removedTable },
-  { file: "docs/settings.md", marker: "settings", table: () => settingsTable(describeSettings()) },
+  { file: "docs/settings.md", marker: "settings", table: settingsTables },
 ];
 
 function replace(text: string, { file, marker, table }: (typeof TABLES)[number]): string {

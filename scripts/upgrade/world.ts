@@ -28,7 +28,6 @@ export const SETTINGS = {
   APP_GAS_PER_DAY: "1000000000000",
   MEDIA_STORE: "database",
   REBROADCAST_SECONDS: "1",
-  LOG_QUERY_BLOCKS: "10",
 };
 
 export type Body = Record<string, unknown>;

@@ -1,5 +1,6 @@
 import type { Logger } from "pino";
 
+import type { Limits } from "../../api/config/limits.ts";
 import type { Service } from "../../api/context/service.ts";
 import type { CollectionStorage } from "../../api/domain/command.ts";
 import { createApp } from "../../api/operate/apps.ts";
@@ -19,6 +20,8 @@ import { putTestKeys } from "./test-keys.ts";
 export interface ServiceOptions {
   /** Settings by the names of their environment variables, for every start. */
   settings?: Settings;
+  /** Limits that no setting changes, for each start in this process. */
+  limits?: Partial<Limits>;
   /** "file": all tests of the `describe` block use one service. "test": each gets a new one, and its chain. Default "file". */
   per?: "file" | "test";
   /**
@@ -111,10 +114,11 @@ export class OwnService extends ServiceFixture {
   async start(settings: Settings = {}): Promise<void> {
     if (this.#service !== null) throw new Error("The service runs already.");
     const { RPC_URL: rpcUrl = "", DATA_DIR: dataDir = "", ...env } = this.env;
-    const { logger } = this.#options;
+    const { logger, limits = {} } = this.#options;
     this.#service = await startTestService({
       rpcUrl,
       dataDir,
+      limits,
       env: { ...env, ...settings },
       ...(logger === undefined ? {} : { logger }),
     });

@@ -1,6 +1,7 @@
 import { type Logger, pino } from "pino";
 
 import { createApp } from "../../api/operate/apps.ts";
+import type { Limits } from "../../api/config/limits.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { FOR_TESTS } from "./process.ts";
@@ -12,8 +13,9 @@ export async function startTestService(options: {
   dataDir: string;
   env?: Record<string, string>;
   logger?: Logger;
+  limits?: Partial<Limits>;
 }): Promise<Service & { baseUrl: string }> {
-  const settings = parseSettings({
+  const parsed = parseSettings({
     PORT: "0",
     // The service looks at the chain when it has sent something. On a chain that mines at once that is enough, and an idle
     // service then takes less of the processor than the tests beside it.
@@ -23,6 +25,7 @@ export async function startTestService(options: {
     ...FOR_TESTS,
     ...options.env,
   });
+  const settings = { ...parsed, limits: { ...parsed.limits, ...options.limits } };
   const service = await startService(settings, options.logger ?? pino({ level: process.env["TEST_LOG"] ?? "silent" }));
   return { ...service, baseUrl: `http://127.0.0.1:${String(service.port)}` };
 }

@@ -10,6 +10,7 @@ import { BacklogWatch } from "../../checks/backlog-watch.ts";
 import { createReadiness } from "../../checks/readiness.ts";
 import type { ServiceState } from "../../checks/state.ts";
 import { localCommandLine } from "../../config/command-line.ts";
+import { FOREIGN_CALL_GAS } from "../../config/limits.ts";
 import type { Settings } from "../../config/settings.ts";
 import { createWalletDeriver } from "../../keys/wallet-deriver.ts";
 import type { AddressPolicy } from "../../outbound/addresses.ts";
@@ -74,7 +75,7 @@ export async function serveApi(settings: Settings, parts: ApiParts, opened: Asyn
       blocks: parts.content.blocks,
       deriver: createWalletDeriver(needed(keys.walletsPublicKey)),
       sealer: needed(keys.sealer),
-      foreign: createForeignContracts(client, settings.limits.foreignCallGas),
+      foreign: createForeignContracts(client, FOREIGN_CALL_GAS),
       receivers: createReceiverReads(client, { relay: parts.relay, gas: settings.limits.itemGas }),
       readiness: createReadiness({ database, client, nodes, isLimited, health, logger }),
       doctor: createDoctor(settings, { ...parts, blocks: parts.content.blocks }),
@@ -126,6 +127,6 @@ function warnOfRefused(logger: Logger): (address: string | null) => void {
     if (now < quietUntil) return;
     quietUntil = now + WARN_EVERY;
     if (address === null) logger.warn("connections are refused: the API has as many as MAX_CONNECTIONS");
-    else logger.warn({ address }, "connections are refused: an address has as many as MAX_ADDRESS_CONNECTIONS");
+    else logger.warn({ address }, "connections are refused: an address has as many as it may");
   };
 }

@@ -1,3 +1,4 @@
+import { FOREIGN_CALL_GAS } from "../../config/limits.ts";
 import type { Settings } from "../../config/settings.ts";
 import { ContractReader } from "../../indexer/contract-reader.ts";
 import { Indexer } from "../../indexer/indexer.ts";
@@ -34,7 +35,7 @@ function createIndexer(settings: Settings, deps: WorkerDeps): Indexer {
     now,
     confirmations: confirmationsOf(settings, local),
     pollInterval: blockPollOf(settings, local),
-    foreignCallGas: settings.limits.foreignCallGas,
+    foreignCallGas: FOREIGN_CALL_GAS,
     maxForeignMoves: settings.limits.foreignLogs,
     lease: leaseTimes(settings.leaseSeconds),
     receipts: mode === "false" ? null : new ReceiptCheck({ database, client, chainId, mode, logger, metrics }),
@@ -51,7 +52,7 @@ function createContractReader(settings: Settings, deps: WorkerDeps): ContractRea
     logger,
     now,
     confirmations: confirmationsOf(settings, local),
-    foreignCallGas: settings.limits.foreignCallGas,
+    foreignCallGas: FOREIGN_CALL_GAS,
     readsPerMinute: settings.limits.contractReads,
   });
 }

@@ -12,7 +12,7 @@ export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[
   const { blocks, gateway } = content;
   const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
   const common = { database, blocks, logger, now, lone, lease: leaseTimes(settings.leaseSeconds) };
-  const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1000 };
+  const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1_000 };
   const media = new MediaWorker({ ...common, ...copying, signals, metrics });
   const workers: NamedWorker[] = [{ name: "media", worker: media, critical: true }];
   if (settings.collectMediaHours > 0) {

@@ -3,7 +3,6 @@ import { z } from "zod";
 import type { Scope } from "../../commands/api-tokens.ts";
 import { createWallet } from "../../commands/create-wallet.ts";
 import { followContents } from "../../commands/follow-contents.ts";
-import type { Limits } from "../../config/limits.ts";
 import { sealedPlace } from "../../keys/sealer.ts";
 import { listWallets, searchWallets } from "../../store/apps/wallets.ts";
 import { acceptsUnboundValues } from "../../store/db/meta.ts";
@@ -39,26 +38,33 @@ const account = z.object({ address, user_identifier: user }).meta({ id: "Wallet"
 
 const accountsPage = z.object({ wallets: pageSchema(account), ...pageFrameFields }).meta({ id: "WalletsPage" });
 
-export function createAccount(limits: Limits) {
-  return defineEndpoint({
-    method: "post",
-    path: "/accounts",
-    summary: "Create a wallet",
-    name: "createAccount",
-    description:
-      "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.",
-    examples: {
-      bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
-      answer: walletExample,
-    },
-    scope: "accounts",
-    body: createAccountBody(limits),
-    response: account,
-    idempotent: true,
-    errors: ["user_identifier_taken", "quota_exceeded"],
-    handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
-  });
-}
+const createAccountBody = z
+  .strictObject({
+    user_identifier: optional(userIdentifier).meta({
+      description:
+        "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
+    }),
+  })
+  .meta({ id: "CreateWallet" });
+
+export const createAccount = defineEndpoint({
+  method: "post",
+  path: "/accounts",
+  summary: "Create a wallet",
+  name: "createAccount",
+  description:
+    "The same user of the same app always gets the same address. The wallet exists at once, without a transaction. **Without `user_identifier` each call creates another wallet, which stays without a user for ever**: store its address, because no call can give it a user later.",
+  examples: {
+    bodies: { "For a user": { user_identifier: "alice" }, "Without a user": {} },
+    answer: walletExample,
+  },
+  scope: "accounts",
+  body: createAccountBody,
+  response: account,
+  idempotent: true,
+  errors: ["user_identifier_taken", "quota_exceeded"],
+  handle: async (deps, call) => new Verbatim(await createWallet(deps, call, call.body.user_identifier ?? null)),
+});
 
 export const listAccounts = defineEndpoint({
   method: "get",
@@ -227,15 +233,4 @@ async function tokensPage<R extends object>(
     nfts.push(presentHeldNft(place, nft, content));
   }
   return pageAnswer(page, listing, "nfts", nfts, rest);
-}
-
-function createAccountBody(limits: Limits) {
-  return z
-    .strictObject({
-      user_identifier: optional(userIdentifier(limits.userIdentifier)).meta({
-        description:
-          "The app's own name for the user who has the wallet. Unique in the app. Not `.` or `..`, no control characters. Without it, the wallet stays without a user for ever.",
-      }),
-    })
-    .meta({ id: "CreateWallet" });
 }

@@ -7,7 +7,6 @@ import {
   freezeMetadata,
 } from "../../commands/collections.ts";
 import { warningsIn } from "../../commands/accept-request.ts";
-import type { Limits } from "../../config/limits.ts";
 import type { CollectionMetadata, CreateCollection } from "../../domain/command.ts";
 import { MAX_INDEXED_TRAITS, MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { toWireInteger } from "../../domain/token.ts";
@@ -57,48 +56,46 @@ import { listingOf, pageAnswer, pageOfFound, pageQuery, readPage, searchableQuer
 import { addressParams, tokenParams } from "../schemas/params.ts";
 import { walletOf } from "../by-user.ts";
 
-export function createCollection(limits: Limits) {
-  return defineEndpoint({
-    method: "post",
-    path: "/collections",
-    summary: "Create a collection, hosted or self-hosted",
-    name: "createCollection",
-    description:
-      "`base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.",
-    examples: {
-      bodies: {
-        "Hosted ERC721": {
-          type: "ERC721",
-          name: "Cats",
-          symbol: "CAT",
-          mint_supply_count: 1000,
-          description: "A thousand cats",
-          seller_fee_basis_points: 500,
-          fee_recipient: ALICE,
-        },
-        "Self-hosted ERC1155": {
-          type: "ERC1155",
-          name: "Gems",
-          symbol: "GEM",
-          base_uri: "https://gems.example/{id}.json",
-          collection_uri: "https://gems.example/all.json",
-        },
+export const createCollection = defineEndpoint({
+  method: "post",
+  path: "/collections",
+  summary: "Create a collection, hosted or self-hosted",
+  name: "createCollection",
+  description:
+    "`base_uri` or `collection_uri` makes the collection self-hosted: the app hosts the metadata. Without them the service hosts it. The collection is listed when its request has completed.",
+  examples: {
+    bodies: {
+      "Hosted ERC721": {
+        type: "ERC721",
+        name: "Cats",
+        symbol: "CAT",
+        mint_supply_count: 1000,
+        description: "A thousand cats",
+        seller_fee_basis_points: 500,
+        fee_recipient: ALICE,
       },
-      answer: acceptedExample,
+      "Self-hosted ERC1155": {
+        type: "ERC1155",
+        name: "Gems",
+        symbol: "GEM",
+        base_uri: "https://gems.example/{id}.json",
+        collection_uri: "https://gems.example/all.json",
+      },
     },
-    scope: "collections",
-    body: createCollectionBody(limits),
-    response: accepted,
-    idempotent: true,
-    errors: ["quota_exceeded"],
-    handle: async (deps, call) => {
-      const cap = call.body.mint_supply_count ?? call.body.mint_supply_account ?? 0;
-      const command = commandOf(call.body, cap);
-      const warnings = warningsOfCollection(command, cap);
-      return new Verbatim(await accept(deps, call, command, { reference: call.body.reference, warnings }));
-    },
-  });
-}
+    answer: acceptedExample,
+  },
+  scope: "collections",
+  body: createCollectionBody,
+  response: accepted,
+  idempotent: true,
+  errors: ["quota_exceeded"],
+  handle: async (deps, call) => {
+    const cap = call.body.mint_supply_count ?? call.body.mint_supply_account ?? 0;
+    const command = commandOf(call.body, cap);
+    const warnings = warningsOfCollection(command, cap);
+    return new Verbatim(await accept(deps, call, command, { reference: call.body.reference, warnings }));
+  },
+});
 
 function commandOf(body: CreateCollectionBody, cap: number): CreateCollection {
   const baseUri = body.base_uri ?? null;
@@ -147,28 +144,26 @@ export const listCollections = defineEndpoint({
   },
 });
 
-export function listNfts(limits: Limits) {
-  return defineEndpoint({
-    method: "get",
-    path: "/collections/:address",
-    summary: "List the tokens of a collection",
-    name: "listNfts",
-    description: `Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
-    examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
-    scope: "read",
-    params: addressParams,
-    query: nftsQuery(limits),
-    response: collectionNftsPage,
-    errors: ["not_found"],
-    handle: async (deps, { appId, params, query }) => {
-      const collection = found(await deps.lookUps.collection(appId, params.address));
-      const { listing, page } = await nftsOf(deps, appId, collection.address, query);
-      const place = placeOf(deps);
-      const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
-      return pageAnswer(page, listing, "nfts", nfts);
-    },
-  });
-}
+export const listNfts = defineEndpoint({
+  method: "get",
+  path: "/collections/:address",
+  summary: "List the tokens of a collection",
+  name: "listNfts",
+  description: `Without a filter: in the order of their creation. \`search\` finds hosted tokens by how their names begin. \`owner\` or \`user\` lists the tokens of one wallet, in the order in which it received them. \`trait_type\` with \`trait_value\` lists the tokens with such an attribute, which hosted metadata has: of each token the first ${MAX_INDEXED_TRAITS.toString()} attributes with a \`trait_type\` and a text, number or boolean as \`value\` can be found, of at most ${MAX_TRAIT_LENGTH.toString()} characters each. Capital letters count.`,
+  examples: { answer: { nfts: [collectionNftExample], ...pageExample } },
+  scope: "read",
+  params: addressParams,
+  query: nftsQuery,
+  response: collectionNftsPage,
+  errors: ["not_found"],
+  handle: async (deps, { appId, params, query }) => {
+    const collection = found(await deps.lookUps.collection(appId, params.address));
+    const { listing, page } = await nftsOf(deps, appId, collection.address, query);
+    const place = placeOf(deps);
+    const nfts = page.items.map((nft) => presentCollectionNft(place, nft));
+    return pageAnswer(page, listing, "nfts", nfts);
+  },
+});
 
 /** The page that a query asks for, and the listing that its cursors belong to. */
 async function nftsOf(deps: HttpDeps, appId: string, contract: string, query: NftsQuery) {
@@ -221,64 +216,60 @@ export const getNft = defineEndpoint({
   },
 });
 
-export function changeCollection(limits: Limits) {
-  return defineEndpoint({
-    method: "patch",
-    path: "/collections/:address",
-    summary: "Change the metadata of a hosted collection",
-    name: "changeCollection",
-    description:
-      "Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.",
-    examples: {
-      bodies: { "A new description": { description: "A thousand and one cats", external_link: null } },
-      answer: { metadata: { description: "A thousand and one cats" }, request_id: REQUEST_ID },
-    },
-    scope: "collections",
-    params: addressParams,
-    body: collectionChanges(limits),
-    response: changedCollection,
-    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
-    handle: async (deps, call) => {
-      const { metadata, requestId, warnings } = await changeCollectionMetadata(
-        deps,
-        call,
-        call.params.address,
-        call.body,
-      );
-      return { metadata, request_id: requestId, ...warningsIn(warnings) };
-    },
-  });
-}
+export const changeCollection = defineEndpoint({
+  method: "patch",
+  path: "/collections/:address",
+  summary: "Change the metadata of a hosted collection",
+  name: "changeCollection",
+  description:
+    "Missing fields keep their values; null removes a field. On-chain royalties (ERC-2981) do not change. The service announces the change on chain (ERC-7572), unless the collection has its own owner.",
+  examples: {
+    bodies: { "A new description": { description: "A thousand and one cats", external_link: null } },
+    answer: { metadata: { description: "A thousand and one cats" }, request_id: REQUEST_ID },
+  },
+  scope: "collections",
+  params: addressParams,
+  body: collectionChanges,
+  response: changedCollection,
+  errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+  handle: async (deps, call) => {
+    const { metadata, requestId, warnings } = await changeCollectionMetadata(
+      deps,
+      call,
+      call.params.address,
+      call.body,
+    );
+    return { metadata, request_id: requestId, ...warningsIn(warnings) };
+  },
+});
 
-export function changeToken(limits: Limits) {
-  return defineEndpoint({
-    method: "patch",
-    path: "/collections/:address/:token_id",
-    summary: "Change the metadata of a hosted token",
-    name: "changeToken",
-    description:
-      "Missing fields keep their values; null removes a field. `{token_id}` is replaced by the token id, as in a mint; a change brings this to the URIs of tokens from before 0.4.0, too. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.",
-    examples: {
-      bodies: { "Another colour": { attributes: [{ trait_type: "fur", value: "blue" }], background_color: null } },
-      answer: {
-        metadata: { name: "Cat 12", attributes: [{ trait_type: "fur", value: "blue" }] },
-        request_id: REQUEST_ID,
-      },
+export const changeToken = defineEndpoint({
+  method: "patch",
+  path: "/collections/:address/:token_id",
+  summary: "Change the metadata of a hosted token",
+  name: "changeToken",
+  description:
+    "Missing fields keep their values; null removes a field. `{token_id}` is replaced by the token id, as in a mint; a change brings this to the URIs of tokens from before 0.4.0, too. The service announces the change on chain (ERC721: ERC-4906; ERC1155: the event `URI`), unless the collection has its own owner.",
+  examples: {
+    bodies: { "Another colour": { attributes: [{ trait_type: "fur", value: "blue" }], background_color: null } },
+    answer: {
+      metadata: { name: "Cat 12", attributes: [{ trait_type: "fur", value: "blue" }] },
+      request_id: REQUEST_ID,
     },
-    scope: "collections",
-    params: tokenParams,
-    body: tokenChanges(limits),
-    response: changedToken,
-    errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
-    handle: async (deps, call) => {
-      const { address, token_id: id } = call.params;
-      const tokenId = id.toString();
-      const { metadata, requestId, warnings } = await changeTokenMetadata(deps, call, address, tokenId, call.body);
-      const published = publishedTokenMetadata(metadata, tokenId);
-      return { metadata: published, request_id: requestId, ...warningsIn(warnings) };
-    },
-  });
-}
+  },
+  scope: "collections",
+  params: tokenParams,
+  body: tokenChanges,
+  response: changedToken,
+  errors: ["not_found", "wrong_hosting", "metadata_frozen", "quota_exceeded"],
+  handle: async (deps, call) => {
+    const { address, token_id: id } = call.params;
+    const tokenId = id.toString();
+    const { metadata, requestId, warnings } = await changeTokenMetadata(deps, call, address, tokenId, call.body);
+    const published = publishedTokenMetadata(metadata, tokenId);
+    return { metadata: published, request_id: requestId, ...warningsIn(warnings) };
+  },
+});
 
 export const freezeCollection = defineEndpoint({
   method: "post",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 
 import { checkReceivers as check, type NamedReceiver, RECEIVER_KINDS } from "../../commands/check-receivers.ts";
-import { type Limits, MAX_CHECKED_RECEIVERS } from "../../config/limits.ts";
+import { MAX_CHECKED_RECEIVERS, MAX_USER_IDENTIFIER_LENGTH } from "../../config/limits.ts";
 import { defineEndpoint } from "../endpoint.ts";
 import { ALICE, BOB, COLLECTION } from "../examples.ts";
 import { address as anyAddress, destination, optional, refuse, userIdentifier } from "../schemas/inputs.ts";
@@ -42,75 +42,70 @@ function entries(maxLength: number, what: string) {
   });
 }
 
-function checkBody(limits: Limits) {
-  return z
-    .strictObject({
-      contract_address: anyAddress.meta({
-        description: "A collection of the app, or a contract of others that the app follows.",
-      }),
-      addresses: entries(ADDRESS_LENGTH, "addresses. Send these or `users`, not both."),
-      users: entries(limits.userIdentifier, "of the app's own names for users, as in `to_user`."),
-    })
-    .check((context) => {
-      const { addresses, users } = context.value;
-      if ((addresses === undefined) !== (users === undefined)) return;
-      const [code, message] =
-        addresses === undefined
-          ? ["required", "Send addresses, or users for users of the app."]
-          : ["conflict", "Send either addresses or users, not both."];
-      for (const field of ["addresses", "users"]) refuse(context, code, message, [field]);
-    })
-    .meta({ id: "CheckReceivers" });
-}
+const checkBody = z
+  .strictObject({
+    contract_address: anyAddress.meta({
+      description: "A collection of the app, or a contract of others that the app follows.",
+    }),
+    addresses: entries(ADDRESS_LENGTH, "addresses. Send these or `users`, not both."),
+    users: entries(MAX_USER_IDENTIFIER_LENGTH, "of the app's own names for users, as in `to_user`."),
+  })
+  .check((context) => {
+    const { addresses, users } = context.value;
+    if ((addresses === undefined) !== (users === undefined)) return;
+    const [code, message] =
+      addresses === undefined
+        ? ["required", "Send addresses, or users for users of the app."]
+        : ["conflict", "Send either addresses or users, not both."];
+    for (const field of ["addresses", "users"]) refuse(context, code, message, [field]);
+  })
+  .meta({ id: "CheckReceivers" });
 
 const nothing = { user_identifier: null, delegate: null, message: null };
 
-export function checkReceivers(limits: Limits) {
-  const user = userIdentifier(limits.userIdentifier);
-  return defineEndpoint({
-    method: "post",
-    path: "/receivers/check",
-    summary: "Check who would get tokens, and whether the tokens can arrive",
-    name: "checkReceivers",
-    description:
-      "Says what each receiver is, and whether it accepts a token of the contract: the node runs the receiver's code as a mint would. Nothing is created or sent. A receiver can change its mind, so a mint is simulated again before it is sent. A name that `to_user` refuses is reported in its place.\n\nEach entry counts as an item of a batch for the rate limit (the policy `items` in the headers). An app has one check at a time; further calls wait.",
-    examples: {
-      bodies: {
-        Addresses: { contract_address: COLLECTION, addresses: [ALICE, BOB] },
-        Users: { contract_address: COLLECTION, users: ["alice", "bob"] },
-      },
-      answer: {
-        receivers: [
-          { kind: "wallet", address: ALICE, accepts: true, ...nothing, user_identifier: "alice" },
-          {
-            kind: "delegated_account",
-            address: BOB,
-            user_identifier: null,
-            delegate: DELEGATE,
-            accepts: false,
-            message: `The account runs the code of its delegate ${DELEGATE} (EIP-7702), which does not accept ERC721 tokens. There is no \`onERC721Received\`: the code answers nothing.`,
-          },
-        ],
-      },
+export const checkReceivers = defineEndpoint({
+  method: "post",
+  path: "/receivers/check",
+  summary: "Check who would get tokens, and whether the tokens can arrive",
+  name: "checkReceivers",
+  description:
+    "Says what each receiver is, and whether it accepts a token of the contract: the node runs the receiver's code as a mint would. Nothing is created or sent. A receiver can change its mind, so a mint is simulated again before it is sent. A name that `to_user` refuses is reported in its place.\n\nEach entry counts as an item of a batch for the rate limit (the policy `items` in the headers). An app has one check at a time; further calls wait.",
+  examples: {
+    bodies: {
+      Addresses: { contract_address: COLLECTION, addresses: [ALICE, BOB] },
+      Users: { contract_address: COLLECTION, users: ["alice", "bob"] },
     },
-    scope: "read",
-    body: checkBody(limits),
-    response: checkedReceivers,
-    runsForeignCode: true,
-    errors: ["not_found"],
-    handle: async (deps, { appId, body: { contract_address: contract, addresses, users } }, { response }) => {
-      const named = [
-        ...(addresses ?? []).map((text) => parsed(destination.safeParse(text), (value) => ({ address: value }))),
-        ...(users ?? []).map((text) => parsed(user.safeParse(text), (value) => ({ user: value }))),
-      ];
-      await deps.rates.countItems(appId, named.length, response);
-      const receivers = await check(deps, appId, contract, named);
-      return {
-        receivers: receivers.map(({ user: user_identifier, ...one }) => ({ ...one, user_identifier })),
-      };
+    answer: {
+      receivers: [
+        { kind: "wallet", address: ALICE, accepts: true, ...nothing, user_identifier: "alice" },
+        {
+          kind: "delegated_account",
+          address: BOB,
+          user_identifier: null,
+          delegate: DELEGATE,
+          accepts: false,
+          message: `The account runs the code of its delegate ${DELEGATE} (EIP-7702), which does not accept ERC721 tokens. There is no \`onERC721Received\`: the code answers nothing.`,
+        },
+      ],
     },
-  });
-}
+  },
+  scope: "read",
+  body: checkBody,
+  response: checkedReceivers,
+  runsForeignCode: true,
+  errors: ["not_found"],
+  handle: async (deps, { appId, body: { contract_address: contract, addresses, users } }, { response }) => {
+    const named = [
+      ...(addresses ?? []).map((text) => parsed(destination.safeParse(text), (value) => ({ address: value }))),
+      ...(users ?? []).map((text) => parsed(userIdentifier.safeParse(text), (value) => ({ user: value }))),
+    ];
+    await deps.rates.countItems(appId, named.length, response);
+    const receivers = await check(deps, appId, contract, named);
+    return {
+      receivers: receivers.map(({ user: user_identifier, ...one }) => ({ ...one, user_identifier })),
+    };
+  },
+});
 
 function parsed(result: z.ZodSafeParseResult<string>, named: (value: string) => NamedReceiver): NamedReceiver {
   return result.success ? named(result.data) : { refused: result.error.issues[0]?.message ?? "" };

@@ -3,7 +3,6 @@ import { z } from "zod";
 import { batchAnswer, singleAnswer } from "../../commands/accept-request.ts";
 import { destinationErrors } from "../../commands/recipients.ts";
 import { transfer } from "../../commands/transfer.ts";
-import type { Limits } from "../../config/limits.ts";
 import { BATCH_RULES, batchBody, batchResults, readItems } from "../batch.ts";
 import { defineEndpoint, Verbatim } from "../endpoint.ts";
 import { acceptedExample, ALICE, batchExample, BOB, COLLECTION, REFERENCE } from "../examples.ts";
@@ -21,88 +20,6 @@ import {
 import { accepted } from "../schemas/outputs.ts";
 import { requireScopeFor, withScope } from "../by-user.ts";
 
-export function transferNft(limits: Limits) {
-  return defineEndpoint({
-    method: "post",
-    path: "/transfers",
-    summary: "Transfer a token out of a wallet",
-    name: "transferNft",
-    description:
-      "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on. A transfer to the same wallet is accepted like any other: it costs gas, appears in the histories and leaves the holding as it is.",
-    examples: {
-      bodies: {
-        ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
-        "ERC1155, three copies": {
-          from_address: ALICE,
-          to_address: BOB,
-          contract_address: COLLECTION,
-          token_id: 7,
-          amount: 3,
-        },
-        "To a user": {
-          from_address: ALICE,
-          to_user: "bob",
-          contract_address: COLLECTION,
-          token_id: 12,
-          reference: REFERENCE,
-        },
-      },
-      answer: acceptedExample,
-    },
-    scope: "transfer",
-    body: transferBody(limits),
-    response: accepted,
-    idempotent: true,
-    errors: [
-      "quota_exceeded",
-      "wallet_not_found",
-      "contract_not_supported",
-      "not_supported_by_chain",
-      "too_many_contracts",
-      "token_not_found",
-      "insufficient_balance",
-      "token_busy",
-      "not_transferable",
-    ],
-    handle: async (deps, call) => {
-      requireScopeFor(call, call.body);
-      return new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json);
-    },
-  });
-}
-
-export function transferNfts(limits: Limits) {
-  const item = transferBody(limits);
-  return defineEndpoint({
-    method: "post",
-    path: "/transfers/batch",
-    summary: "Transfer up to 1,000 tokens with one call",
-    name: "transferNfts",
-    description: BATCH_RULES,
-    examples: {
-      bodies: {
-        "Two tokens": {
-          items: [
-            { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
-            { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 13 },
-          ],
-        },
-      },
-      answer: batchExample("token_busy", "token_id"),
-    },
-    scope: "transfer",
-    body: batchBody("Transfer"),
-    response: batchResults,
-    idempotent: true,
-    batch: true,
-    handle: async (deps, call, exchange) => {
-      const items = withScope(call, await readItems(deps, call, exchange, item));
-      const { json, retryAfter } = await transfer(deps, call, items, batchAnswer);
-      return new Verbatim(json, retryAfter);
-    },
-  });
-}
-
 /** The fields that name copies of a token in a wallet of the app. */
 export const tokenOfWallet = {
   from_address: address.meta({ description: "The wallet of the app that holds the token." }),
@@ -117,16 +34,91 @@ export const tokenOfWallet = {
   reference,
 };
 
-function transferBody(limits: Limits) {
-  return z
-    .strictObject({
-      ...tokenOfWallet,
-      to_address: optional(destination).meta({ description: "Who gets the token: any address that can hold it." }),
-      to_user: toUser(limits.userIdentifier, "`to_address`"),
-    })
-    .check(oneDestination())
-    .meta({ id: "Transfer" });
-}
+const transferBody = z
+  .strictObject({
+    ...tokenOfWallet,
+    to_address: optional(destination).meta({ description: "Who gets the token: any address that can hold it." }),
+    to_user: toUser("`to_address`"),
+  })
+  .check(oneDestination())
+  .meta({ id: "Transfer" });
+
+export const transferNft = defineEndpoint({
+  method: "post",
+  path: "/transfers",
+  summary: "Transfer a token out of a wallet",
+  name: "transferNft",
+  description:
+    "The wallet signs and the service sends the transaction, so the wallet needs no gas. Works for any ERC721 or ERC1155 contract, not only the service's collections. The app follows the contract from then on. A transfer to the same wallet is accepted like any other: it costs gas, appears in the histories and leaves the holding as it is.",
+  examples: {
+    bodies: {
+      ERC721: { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
+      "ERC1155, three copies": {
+        from_address: ALICE,
+        to_address: BOB,
+        contract_address: COLLECTION,
+        token_id: 7,
+        amount: 3,
+      },
+      "To a user": {
+        from_address: ALICE,
+        to_user: "bob",
+        contract_address: COLLECTION,
+        token_id: 12,
+        reference: REFERENCE,
+      },
+    },
+    answer: acceptedExample,
+  },
+  scope: "transfer",
+  body: transferBody,
+  response: accepted,
+  idempotent: true,
+  errors: [
+    "quota_exceeded",
+    "wallet_not_found",
+    "contract_not_supported",
+    "not_supported_by_chain",
+    "too_many_contracts",
+    "token_not_found",
+    "insufficient_balance",
+    "token_busy",
+    "not_transferable",
+  ],
+  handle: async (deps, call) => {
+    requireScopeFor(call, call.body);
+    return new Verbatim((await transfer(deps, call, [call.body], singleAnswer)).json);
+  },
+});
+
+export const transferNfts = defineEndpoint({
+  method: "post",
+  path: "/transfers/batch",
+  summary: "Transfer up to 1,000 tokens with one call",
+  name: "transferNfts",
+  description: BATCH_RULES,
+  examples: {
+    bodies: {
+      "Two tokens": {
+        items: [
+          { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 12 },
+          { from_address: ALICE, to_address: BOB, contract_address: COLLECTION, token_id: 13 },
+        ],
+      },
+    },
+    answer: batchExample("token_busy", "token_id"),
+  },
+  scope: "transfer",
+  body: batchBody("Transfer"),
+  response: batchResults,
+  idempotent: true,
+  batch: true,
+  handle: async (deps, call, exchange) => {
+    const items = withScope(call, await readItems(deps, call, exchange, transferBody));
+    const { json, retryAfter } = await transfer(deps, call, items, batchAnswer);
+    return new Verbatim(json, retryAfter);
+  },
+});
 
 /** Runs also when other fields are wrong, so that the answer names all wrong fields. */
 function oneDestination() {

@@ -5,7 +5,6 @@ import {
   rotateWebhookSecret as rotate,
   sendTestEvent,
 } from "../../commands/webhooks.ts";
-import type { Limits } from "../../config/limits.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { findDelivery, listDeliveries as list, payloadOf } from "../../store/outbox/deliveries.ts";
 import { deleteWebhook as remove, findWebhook } from "../../store/outbox/webhooks.ts";
@@ -33,30 +32,28 @@ import {
   webhookBody,
 } from "../schemas/webhook.ts";
 
-export function putWebhook(limits: Limits) {
-  return defineEndpoint({
-    method: "put",
-    path: "/webhook",
-    summary: "Register or change the app's webhook",
-    name: "putWebhook",
-    description:
-      "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.",
-    examples: {
-      bodies: {
-        "All events": { url: "https://app.example/hooks/nft" },
-        "Outcomes only": { url: "https://app.example/hooks/nft", events: ["completed", "error"] },
-      },
-      answer: { ...webhookExample, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
+export const putWebhook = defineEndpoint({
+  method: "put",
+  path: "/webhook",
+  summary: "Register or change the app's webhook",
+  name: "putWebhook",
+  description:
+    "Calls are signed as in Standard Webhooks. The answer to the first registration has the signing secret. The URL must not lead to a private address: that is checked now, if the name is known, and at each delivery.",
+  examples: {
+    bodies: {
+      "All events": { url: "https://app.example/hooks/nft" },
+      "Outcomes only": { url: "https://app.example/hooks/nft", events: ["completed", "error"] },
     },
-    scope: "webhooks",
-    body: webhookBody(limits),
-    response: registeredWebhook,
-    handle: async (deps, { appId, body }) => {
-      const { webhook, secret } = await registerWebhook(deps, appId, body.url, body.events ?? null);
-      return { ...presentWebhook(webhook), secret };
-    },
-  });
-}
+    answer: { ...webhookExample, secret: "whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD" },
+  },
+  scope: "webhooks",
+  body: webhookBody,
+  response: registeredWebhook,
+  handle: async (deps, { appId, body }) => {
+    const { webhook, secret } = await registerWebhook(deps, appId, body.url, body.events ?? null);
+    return { ...presentWebhook(webhook), secret };
+  },
+});
 
 export const getWebhook = defineEndpoint({
   method: "get",

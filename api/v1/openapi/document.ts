@@ -1,9 +1,8 @@
 import { createDocument, type ZodOpenApiPathsObject } from "zod-openapi";
 
 import packageJson from "../../../package.json" with { type: "json" };
-import type { Limits } from "../../config/limits.ts";
 import { type ErrorCode, ERRORS } from "../../domain/error-codes.ts";
-import { endpointsOf } from "../endpoints.ts";
+import { ENDPOINTS } from "../endpoints.ts";
 import { whereOf } from "../public/errors-page.ts";
 import { errorCodesOf, sharedErrorResponses } from "./errors.ts";
 import { IDEMPOTENCY_KEY, LAST_EVENT_ID, RESPONSE_HEADERS } from "./headers.ts";
@@ -28,10 +27,9 @@ On-chain calls return a \`request_id\` at once. Poll the request, or register a 
 `;
 
 /** The OpenAPI 3.1 document of this service, made from the endpoints and their schemas. */
-export function apiDocument(settings: { publicUrl: string; limits: Limits }): ApiDocument {
-  const endpoints = endpointsOf(settings.limits);
+export function apiDocument(settings: { publicUrl: string }): ApiDocument {
   const paths: ZodOpenApiPathsObject = {};
-  for (const endpoint of endpoints) {
+  for (const endpoint of ENDPOINTS) {
     const path = documentPath(endpoint.path);
     paths[path] = { ...paths[path], [endpoint.method]: operationOf(endpoint) };
   }
@@ -51,10 +49,10 @@ export function apiDocument(settings: { publicUrl: string; limits: Limits }): Ap
       paths,
       webhooks: webhookCalls(),
       components: {
-        securitySchemes: securitySchemes(settings.publicUrl, endpoints),
+        securitySchemes: securitySchemes(settings.publicUrl, ENDPOINTS),
         headers: RESPONSE_HEADERS,
         parameters: { IdempotencyKey: IDEMPOTENCY_KEY, LastEventId: LAST_EVENT_ID },
-        responses: sharedErrorResponses([...endpoints.map(errorCodesOf), ...Object.values(PUBLIC_ERRORS)]),
+        responses: sharedErrorResponses([...ENDPOINTS.map(errorCodesOf), ...Object.values(PUBLIC_ERRORS)]),
       },
     },
     {

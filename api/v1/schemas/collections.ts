@@ -1,78 +1,47 @@
 import { z } from "zod";
 
-import { type Limits, MAX_BASIS_POINTS } from "../../config/limits.ts";
+import { MAX_BASIS_POINTS, MAX_DESCRIPTION_LENGTH, MAX_NAME_LENGTH, MAX_SYMBOL_LENGTH } from "../../config/limits.ts";
 import type { CollectionMetadata, CollectionType } from "../../domain/command.ts";
 import { VERIFIED } from "../../domain/verification.ts";
-import { count, destination, optional, reference, refuse, text } from "./inputs.ts";
+import { count, destination, optional, optionalFields, reference, refuse, text } from "./inputs.ts";
 import { tokenMetadata, tokenMetadataInputs } from "./nfts.ts";
 import { address, collectionType, hosting, integer, requestId, time, warnings } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 import { contentUri, linkUri } from "./uris.ts";
 
-/** A field of a metadata change: null removes it; a missing field keeps its value. */
-function change<S extends z.ZodType>(schema: S) {
-  return schema.nullable().optional();
-}
-
-export function collectionChanges(limits: Limits) {
-  const metadata = collectionMetadataInputs(limits);
-  return z
-    .strictObject({
-      description: change(metadata.description),
-      image: change(metadata.image),
-      external_link: change(metadata.external_link),
-      banner_image: change(metadata.banner_image),
-      featured_image: change(metadata.featured_image),
-      collaborators: change(metadata.collaborators),
-      seller_fee_basis_points: change(metadata.seller_fee_basis_points),
-      fee_recipient: change(metadata.fee_recipient),
-      reference,
-    })
-    .meta({ id: "ChangeCollection" });
-}
-
-export function tokenChanges(limits: Limits) {
-  const metadata = tokenMetadataInputs(limits);
-  return z
-    .strictObject({
-      name: change(metadata.name),
-      description: change(metadata.description),
-      image: change(metadata.image),
-      image_data: change(metadata.image_data),
-      external_url: change(metadata.external_url),
-      attributes: change(metadata.attributes),
-      background_color: change(metadata.background_color),
-      animation_url: change(metadata.animation_url),
-      youtube_url: change(metadata.youtube_url),
-      properties: change(metadata.properties),
-      localization: change(metadata.localization),
-      decimals: change(metadata.decimals),
-      reference,
-    })
-    .meta({ id: "ChangeToken" });
-}
-
 /** Most addresses in `collaborators`. */
 const MAX_COLLABORATORS = 100;
 
 /** The fields of a collection's metadata (ERC-7572), as its creation and a change take them. */
-function collectionMetadataInputs(limits: Limits) {
-  return {
-    description: text(limits.description).meta({ description: "Hosted only. Text about the collection." }),
-    image: contentUri(limits.uri),
-    external_link: linkUri(limits.uri),
-    banner_image: contentUri(limits.uri).meta({ description: "Hosted only. URI of a wide picture." }),
-    featured_image: contentUri(limits.uri).meta({ description: "Hosted only. URI of a picture for a selection." }),
-    collaborators: z
-      .array(destination)
-      .max(MAX_COLLABORATORS)
-      .meta({ description: "Hosted only. Addresses of those who may edit the collection at marketplaces." }),
-    seller_fee_basis_points: count(MAX_BASIS_POINTS).meta({
-      description: "Hosted only. Royalty on sales, in hundredths of a percent.",
-    }),
-    fee_recipient: destination.meta({ description: "Hosted only. Who gets the royalty." }),
-  } satisfies Record<keyof CollectionMetadata, z.ZodType>;
+const collectionMetadataInputs = {
+  description: text(MAX_DESCRIPTION_LENGTH).meta({ description: "Hosted only. Text about the collection." }),
+  image: contentUri,
+  external_link: linkUri,
+  banner_image: contentUri.meta({ description: "Hosted only. URI of a wide picture." }),
+  featured_image: contentUri.meta({ description: "Hosted only. URI of a picture for a selection." }),
+  collaborators: z
+    .array(destination)
+    .max(MAX_COLLABORATORS)
+    .meta({ description: "Hosted only. Addresses of those who may edit the collection at marketplaces." }),
+  seller_fee_basis_points: count(MAX_BASIS_POINTS).meta({
+    description: "Hosted only. Royalty on sales, in hundredths of a percent.",
+  }),
+  fee_recipient: destination.meta({ description: "Hosted only. Who gets the royalty." }),
+} satisfies Record<keyof CollectionMetadata, z.ZodType>;
+
+/** The fields of a metadata change: null removes one; a missing field keeps its value. */
+function changesOf<F extends Record<string, z.ZodType>>(fields: F) {
+  const changes = Object.entries(fields).map(([name, schema]) => [name, schema.nullable().optional()]);
+  return Object.fromEntries(changes) as { [K in keyof F]: z.ZodOptional<z.ZodNullable<F[K]>> };
 }
+
+export const collectionChanges = z
+  .strictObject({ ...changesOf(collectionMetadataInputs), reference })
+  .meta({ id: "ChangeCollection" });
+
+export const tokenChanges = z
+  .strictObject({ ...changesOf(tokenMetadataInputs), reference })
+  .meta({ id: "ChangeToken" });
 
 const announcement = requestId.nullable().meta({
   description:
@@ -132,73 +101,61 @@ function visible(longest: number) {
   });
 }
 
-function createCollectionFields(limits: Limits) {
-  const cap = count(Number.MAX_SAFE_INTEGER);
-  const metadata = collectionMetadataInputs(limits);
-  return z.strictObject({
-    type: collectionType,
-    name: visible(limits.name).meta({ description: "Name of the collection." }),
-    symbol: visible(limits.symbol).meta({ description: "Usually three or more capital letters." }),
-    mint_supply_count: optional(cap).meta({
-      description:
-        "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
-    }),
-    mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
-    new_owner: newOwnerInput,
-    soulbound: soulboundInput,
-    description: optional(metadata.description),
-    image: optional(metadata.image),
-    external_link: optional(metadata.external_link),
-    banner_image: optional(metadata.banner_image),
-    featured_image: optional(metadata.featured_image),
-    collaborators: optional(metadata.collaborators),
-    seller_fee_basis_points: optional(metadata.seller_fee_basis_points),
-    fee_recipient: optional(metadata.fee_recipient),
-    base_uri: optional(linkUri(limits.uri)),
-    collection_uri: optional(contentUri(limits.uri)),
-    reference,
-  });
-}
+const cap = count(Number.MAX_SAFE_INTEGER);
+const createCollectionFields = z.strictObject({
+  type: collectionType,
+  name: visible(MAX_NAME_LENGTH).meta({ description: "Name of the collection." }),
+  symbol: visible(MAX_SYMBOL_LENGTH).meta({ description: "Usually three or more capital letters." }),
+  mint_supply_count: optional(cap).meta({
+    description:
+      "The most tokens that can ever be minted. 0, like no value, means unlimited. Ignored for ERC1155: such a collection never has a cap, whatever is sent here.",
+  }),
+  mint_supply_account: optional(cap).meta({ description: "Another name for mint_supply_count." }),
+  new_owner: newOwnerInput,
+  soulbound: soulboundInput,
+  ...optionalFields(collectionMetadataInputs),
+  base_uri: optional(linkUri),
+  collection_uri: optional(contentUri),
+  reference,
+});
 
 /** Both variants in one schema: `base_uri` or `collection_uri` makes the collection self-hosted. */
-export function createCollectionBody(limits: Limits) {
-  return createCollectionFields(limits)
-    .check((context) => {
-      const body = context.value;
-      const add = (field: string, code: string, message: string) => {
-        refuse(context, code, message, [field]);
-      };
-      const { mint_supply_count: counted, mint_supply_account: accounted } = body;
-      if (counted !== undefined && accounted !== undefined && counted !== accounted) {
+export const createCollectionBody = createCollectionFields
+  .check((context) => {
+    const body = context.value;
+    const add = (field: string, code: string, message: string) => {
+      refuse(context, code, message, [field]);
+    };
+    const { mint_supply_count: counted, mint_supply_account: accounted } = body;
+    if (counted !== undefined && accounted !== undefined && counted !== accounted) {
+      add(
+        "mint_supply_account",
+        "conflict",
+        "Must equal mint_supply_count, which means the same. Send only one of them.",
+      );
+    }
+    if (body.base_uri === undefined && body.collection_uri === undefined) {
+      if ((body.seller_fee_basis_points ?? 0) > 0 && body.fee_recipient === undefined) {
+        add("fee_recipient", "required", "This field is required when seller_fee_basis_points is not 0.");
+      }
+      return;
+    }
+    for (const field of HOSTED_FIELDS) {
+      if (body[field] !== undefined)
         add(
-          "mint_supply_account",
+          field,
           "conflict",
-          "Must equal mint_supply_count, which means the same. Send only one of them.",
+          "Self-hosted collections do not take this field. Remove it, or remove base_uri and collection_uri.",
         );
-      }
-      if (body.base_uri === undefined && body.collection_uri === undefined) {
-        if ((body.seller_fee_basis_points ?? 0) > 0 && body.fee_recipient === undefined) {
-          add("fee_recipient", "required", "This field is required when seller_fee_basis_points is not 0.");
-        }
-        return;
-      }
-      for (const field of HOSTED_FIELDS) {
-        if (body[field] !== undefined)
-          add(
-            field,
-            "conflict",
-            "Self-hosted collections do not take this field. Remove it, or remove base_uri and collection_uri.",
-          );
-      }
-      if (body.base_uri === undefined)
-        add("base_uri", "required", "This field is required for a self-hosted collection.");
-      else {
-        const fault = baseUriFault(body.type, body.base_uri);
-        if (fault !== null) add("base_uri", "invalid_format", fault);
-      }
-    })
-    .meta({ id: "CreateCollection" });
-}
+    }
+    if (body.base_uri === undefined)
+      add("base_uri", "required", "This field is required for a self-hosted collection.");
+    else {
+      const fault = baseUriFault(body.type, body.base_uri);
+      if (fault !== null) add("base_uri", "invalid_format", fault);
+    }
+  })
+  .meta({ id: "CreateCollection" });
 /** Why no token would have a usable URI; null: they would. */
 function baseUriFault(type: CollectionType, uri: string): string | null {
   const hasPlace = uri.includes("{id}");
@@ -210,7 +167,7 @@ function baseUriFault(type: CollectionType, uri: string): string | null {
     return "Must have a path behind the CID or the transaction, at least a slash: the contract appends the token id.";
   return null;
 }
-export type CreateCollectionBody = z.output<ReturnType<typeof createCollectionBody>>;
+export type CreateCollectionBody = z.output<typeof createCollectionBody>;
 
 export const collection = z
   .object({

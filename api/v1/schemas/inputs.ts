@@ -1,7 +1,7 @@
 import { getAddress, ZeroAddress } from "ethers";
 import { z } from "zod";
 
-import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
+import { MAX_REFERENCE_LENGTH, MAX_USER_IDENTIFIER_LENGTH } from "../../config/limits.ts";
 import { requiredField } from "../../domain/error-codes.ts";
 import { MAX_QUANTITY, MAX_TOKEN_ID } from "../../domain/token.ts";
 import { remember } from "../../shared/bounded-map.ts";
@@ -26,6 +26,11 @@ export function refuse(context: Checked, code: string, message: string, path: st
 /** An optional field. null counts as left out. */
 export function optional<S extends z.ZodType>(schema: S) {
   return schema.nullish().transform((value) => value ?? undefined);
+}
+
+export function optionalFields<F extends Record<string, z.ZodType>>(fields: F) {
+  const all = Object.entries(fields).map(([name, schema]) => [name, optional(schema)]);
+  return Object.fromEntries(all) as { [K in keyof F]: ReturnType<typeof optional<F[K]>> };
 }
 
 /** Says what is wrong with text that is not `isStorable`. */
@@ -62,15 +67,13 @@ const DOTS = new Set([".", ".."]);
 const NOT_DOTS = "Must not be `.` or `..`, which have a meaning of their own in URLs.";
 
 /** An app's own name for a user. */
-export function userIdentifier(longest: number) {
-  return text(longest, 1).check((context) => {
-    if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
-  });
-}
+export const userIdentifier = text(MAX_USER_IDENTIFIER_LENGTH, 1).check((context) => {
+  if (DOTS.has(context.value)) refuse(context, "invalid_format", NOT_DOTS);
+});
 
 /** A user who gets a token, in place of an address. @param field of the address */
-export function toUser(longest: number, field: string) {
-  return optional(userIdentifier(longest)).meta({
+export function toUser(field: string) {
+  return optional(userIdentifier).meta({
     description: `In place of ${field}: the app's own name for the user who gets the token. If the user has no wallet, the service creates it with the request, unless the name looks like an address, ends in \`.eth\` or has control characters: then it is refused. Needs the scope \`accounts\`, too.`,
   });
 }

@@ -1,6 +1,13 @@
 import { z } from "zod";
 
-import { type Limits, MAX_ATTRIBUTE_DEPTH } from "../../config/limits.ts";
+import {
+  MAX_ATTRIBUTE_DEPTH,
+  MAX_ATTRIBUTES,
+  MAX_DESCRIPTION_LENGTH,
+  MAX_METADATA_BYTES,
+  MAX_NAME_LENGTH,
+  MAX_UNLOCKABLE_BYTES,
+} from "../../config/limits.ts";
 import type { MetadataField } from "../../domain/command.ts";
 import { MAX_TRAIT_LENGTH } from "../../domain/filters.ts";
 import { faultOf, NUMBERS } from "../../../client/rules/storable.ts";
@@ -10,6 +17,7 @@ import {
   count,
   destination,
   optional,
+  optionalFields,
   quantity,
   reference,
   refuse,
@@ -28,35 +36,6 @@ const COLOR = /^#?([0-9a-fA-F]{6}|[0-9a-fA-F]{3})$/;
 /** `decimals` of ERC-1155 is an uint8 in ERC-20, from which it comes. */
 const MAX_DECIMALS = 255;
 
-/** The fields of a token's metadata, as a mint and a change take them. */
-export function tokenMetadataInputs(limits: Limits) {
-  return {
-    name: text(limits.name).meta({ description: "Name of the token. `{token_id}` stands for the token id." }),
-    description: text(limits.description).meta({
-      description: "Text about the token. `{token_id}` stands for the token id.",
-    }),
-    image: contentUri(limits.uri),
-    image_data: textUpToBytes(limits.metadataBytes).meta({
-      description: "The text of an SVG picture, for a token without `image`.",
-    }),
-    external_url: linkUri(limits.uri),
-    attributes: attributes(limits).meta({
-      description:
-        'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
-    }),
-    background_color: color,
-    animation_url: contentUri(limits.uri),
-    youtube_url: linkUri(limits.uri),
-    properties: jsonObject(limits).meta({ description: "Any further properties of the token, as ERC-1155 has them." }),
-    localization: jsonObject(limits).meta({
-      description: "Where texts in other languages are: `uri`, `default` and `locales` (ERC-1155).",
-    }),
-    decimals: count(MAX_DECIMALS).meta({
-      description: "ERC1155 only. Decimal places in which wallets show a number of copies.",
-    }),
-  } satisfies Record<MetadataField, z.ZodType>;
-}
-
 /** A colour in hexadecimal digits, with or without #. Three digits are short for six. Read as six digits without #. */
 const color = z
   .string()
@@ -70,60 +49,74 @@ const color = z
     return digits.length === 3 ? digits.replaceAll(/./g, "$&$&") : digits;
   });
 
-/** All five variants in one schema: the collection decides which fields apply. */
-export function mintBody(limits: Limits) {
-  const metadata = tokenMetadataInputs(limits);
-  return z
-    .strictObject({
-      collection_address: address.meta({ description: "The collection of the token." }),
-      to_address: optional(destination).meta({
-        description: "Destination of an ERC721 token, or of more ERC1155 copies.",
-      }),
-      initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
-      to_user: toUser(limits.userIdentifier, "`to_address` or `initial_owner`"),
-      token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
-      initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
-      quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
-      uri: optional(contentUri(limits.uri)).meta({
-        description:
-          "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
-      }),
-      name: optional(metadata.name).meta({
-        description:
-          "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`.",
-      }),
-      description: optional(metadata.description),
-      image: optional(metadata.image),
-      image_data: optional(metadata.image_data),
-      external_url: optional(metadata.external_url),
-      attributes: optional(metadata.attributes),
-      background_color: optional(metadata.background_color),
-      animation_url: optional(metadata.animation_url),
-      youtube_url: optional(metadata.youtube_url),
-      properties: optional(metadata.properties),
-      localization: optional(metadata.localization),
-      decimals: optional(metadata.decimals),
-      copy_media: optional(z.boolean()).meta({
-        description:
-          "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
-      }),
-      unlockable_content: optional(textUpToBytes(limits.unlockableBytes)).meta({
-        description: `Text that only the holder can read. At most ${limits.unlockableBytes.toString()} bytes in UTF-8.`,
-      }),
-      reference,
-    })
-    .meta({ id: "Mint" });
-}
-
 /** Any JSON values, bounded by the bytes of the whole metadata. */
-function attributes({ attributes: most, metadataBytes }: Limits) {
-  return z.array(z.unknown()).max(most).check(refuseFaults).meta({ "x-max-bytes": metadataBytes });
-}
+const attributes = z
+  .array(z.unknown())
+  .max(MAX_ATTRIBUTES)
+  .check(refuseFaults)
+  .meta({ "x-max-bytes": MAX_METADATA_BYTES });
 
 /** An object with any JSON values, bounded by the bytes of the whole metadata. */
-function jsonObject({ metadataBytes }: Limits) {
-  return z.record(z.string(), z.unknown()).check(refuseFaults).meta({ "x-max-bytes": metadataBytes });
-}
+const jsonObject = z.record(z.string(), z.unknown()).check(refuseFaults).meta({ "x-max-bytes": MAX_METADATA_BYTES });
+
+/** The fields of a token's metadata, as a mint and a change take them. */
+export const tokenMetadataInputs = {
+  name: text(MAX_NAME_LENGTH).meta({ description: "Name of the token. `{token_id}` stands for the token id." }),
+  description: text(MAX_DESCRIPTION_LENGTH).meta({
+    description: "Text about the token. `{token_id}` stands for the token id.",
+  }),
+  image: contentUri,
+  image_data: textUpToBytes(MAX_METADATA_BYTES).meta({
+    description: "The text of an SVG picture, for a token without `image`.",
+  }),
+  external_url: linkUri,
+  attributes: attributes.meta({
+    description:
+      'Properties of the token, such as `{"trait_type": "fur", "value": "red"}`, or `{"display_type": "number", "trait_type": "level", "value": 5}`. `value` is a text, a number or a boolean. Entries of another form are stored as they are, but the console, the filter by trait and most marketplaces do not show them.',
+  }),
+  background_color: color,
+  animation_url: contentUri,
+  youtube_url: linkUri,
+  properties: jsonObject.meta({ description: "Any further properties of the token, as ERC-1155 has them." }),
+  localization: jsonObject.meta({
+    description: "Where texts in other languages are: `uri`, `default` and `locales` (ERC-1155).",
+  }),
+  decimals: count(MAX_DECIMALS).meta({
+    description: "ERC1155 only. Decimal places in which wallets show a number of copies.",
+  }),
+} satisfies Record<MetadataField, z.ZodType>;
+
+/** All five variants in one schema: the collection decides which fields apply. */
+export const mintBody = z
+  .strictObject({
+    collection_address: address.meta({ description: "The collection of the token." }),
+    to_address: optional(destination).meta({
+      description: "Destination of an ERC721 token, or of more ERC1155 copies.",
+    }),
+    initial_owner: optional(destination).meta({ description: "Destination of a new ERC1155 id." }),
+    to_user: toUser("`to_address` or `initial_owner`"),
+    token_id: optional(tokenId).meta({ description: "ERC1155 only." }),
+    initial_supply: optional(quantity).meta({ description: "Number of copies of a new ERC1155 id." }),
+    quantity: optional(quantity).meta({ description: "Number of further copies of an existing ERC1155 id." }),
+    uri: optional(contentUri).meta({
+      description:
+        "Metadata URI of a new ERC1155 id, used in place of the collection's base URI. Schemes: http:, https:, ipfs:, ar:, data:.",
+    }),
+    ...optionalFields(tokenMetadataInputs),
+    name: optional(tokenMetadataInputs.name).meta({
+      description:
+        "Hosted only, like all fields of the metadata. `{token_id}` stands for the token id here and in `description`, `image`, `animation_url` and `external_url`.",
+    }),
+    copy_media: optional(z.boolean()).meta({
+      description:
+        "Hosted only. true copies the files at image and animation_url (http:, https:, ipfs: or data:) to IPFS and hosts them. The request fails with `media_unavailable` if image is not an image or a video, or animation_url not one of these, sound, a model, a PDF or an HTML page. In a `data:` URI, everything behind the comma is the file, also a `#`. For ERC721 these may not have `{token_id}` then: the id is not known yet.",
+    }),
+    unlockable_content: optional(textUpToBytes(MAX_UNLOCKABLE_BYTES)).meta({
+      description: `Text that only the holder can read. At most ${MAX_UNLOCKABLE_BYTES.toString()} bytes in UTF-8.`,
+    }),
+    reference,
+  })
+  .meta({ id: "Mint" });
 
 function refuseFaults(context: Parameters<typeof refuse>[0] & { value: object }): void {
   const fault = faultOf(context.value, MAX_ATTRIBUTE_DEPTH);
@@ -169,45 +162,43 @@ const nftFields = {
 };
 
 /** Which tokens of a collection. */
-export function nftsQuery(limits: Limits) {
-  const some = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them.`;
-  return z
-    .strictObject({
-      ...pageFields,
-      order: orderField("oldest", " Only without a filter."),
-      search: searchField("name", "`offset`, `cursor`, `order` or a filter").optional(),
-      owner: address.optional().meta({ description: `Only the tokens that this address holds. ${some}` }),
-      user: userIdentifier(limits.userIdentifier).optional().meta({
-        description: "In place of `owner`: the app's own name for the user. Without a wallet the page is empty.",
+const some = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them.`;
+export const nftsQuery = z
+  .strictObject({
+    ...pageFields,
+    order: orderField("oldest", " Only without a filter."),
+    search: searchField("name", "`offset`, `cursor`, `order` or a filter").optional(),
+    owner: address.optional().meta({ description: `Only the tokens that this address holds. ${some}` }),
+    user: userIdentifier.optional().meta({
+      description: "In place of `owner`: the app's own name for the user. Without a wallet the page is empty.",
+    }),
+    trait_type: text(MAX_TRAIT_LENGTH, 1)
+      .optional()
+      .meta({
+        description: `Only the tokens with an attribute of this \`trait_type\`, and of this \`trait_value\`. ${some}`,
       }),
-      trait_type: text(MAX_TRAIT_LENGTH, 1)
-        .optional()
-        .meta({
-          description: `Only the tokens with an attribute of this \`trait_type\`, and of this \`trait_value\`. ${some}`,
-        }),
-      trait_value: text(MAX_TRAIT_LENGTH, 1).optional().meta({
-        description:
-          "The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`.",
-      }),
-    })
-    .check((context) => {
-      const { owner, user, trait_type: type, trait_value: value, search, order, offset, cursor } = context.value;
-      const filters = { owner, user, trait_type: type };
-      if (search !== undefined) refuseOthers(context, "search", { ...filters, order, offset, cursor });
-      if (order !== undefined) refuseOthers(context, "order", filters);
-      const conflict = (field: string, with_: string) => {
-        refuse(context, "conflict", `Cannot be combined with \`${with_}\`.`, [field]);
-      };
-      if (owner !== undefined && user !== undefined) conflict("user", "owner");
-      if (type !== undefined && value === undefined)
-        refuse(context, "required", "This field is required with `trait_type`.", ["trait_value"]);
-      if (value !== undefined && type === undefined)
-        refuse(context, "required", "This field is required with `trait_value`.", ["trait_type"]);
-      if (type !== undefined && owner !== undefined) conflict("trait_type", "owner");
-      if (type !== undefined && user !== undefined) conflict("trait_type", "user");
-    });
-}
-export type NftsQuery = z.output<ReturnType<typeof nftsQuery>>;
+    trait_value: text(MAX_TRAIT_LENGTH, 1).optional().meta({
+      description:
+        "The `value` of that attribute; a number or a boolean as JSON writes it. Together with `trait_type`.",
+    }),
+  })
+  .check((context) => {
+    const { owner, user, trait_type: type, trait_value: value, search, order, offset, cursor } = context.value;
+    const filters = { owner, user, trait_type: type };
+    if (search !== undefined) refuseOthers(context, "search", { ...filters, order, offset, cursor });
+    if (order !== undefined) refuseOthers(context, "order", filters);
+    const conflict = (field: string, with_: string) => {
+      refuse(context, "conflict", `Cannot be combined with \`${with_}\`.`, [field]);
+    };
+    if (owner !== undefined && user !== undefined) conflict("user", "owner");
+    if (type !== undefined && value === undefined)
+      refuse(context, "required", "This field is required with `trait_type`.", ["trait_value"]);
+    if (value !== undefined && type === undefined)
+      refuse(context, "required", "This field is required with `trait_value`.", ["trait_type"]);
+    if (type !== undefined && owner !== undefined) conflict("trait_type", "owner");
+    if (type !== undefined && user !== undefined) conflict("trait_type", "user");
+  });
+export type NftsQuery = z.output<typeof nftsQuery>;
 
 /** A token in its collection's listing. */
 export const collectionNft = z

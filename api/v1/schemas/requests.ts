@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-import { type Limits, MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
+import { MAX_REFERENCE_LENGTH } from "../../config/limits.ts";
 import { REQUEST_STATUSES, REQUEST_TYPES } from "../../domain/request.ts";
 import { WAITING_FOR, type WaitingFor } from "../../domain/waiting-for.ts";
 import { MOST_COUNTED } from "../../store/db/pages.ts";
@@ -26,38 +26,36 @@ import { orderField, pageFields, pageFrameFields, pageSchema, refuseOthers } fro
 
 const BOUND = `\`total\` counts up to ${MOST_COUNTED.toLocaleString("en")} of them; together with other filters, only so many of the newest are searched.`;
 
-export function requestsQuery(limits: Limits) {
-  return z
-    .strictObject({
-      status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
-      type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
-      transaction_hash: anyTransactionHash
-        .optional()
-        .meta({ description: "Only requests that this transaction carries. In any case." }),
-      reference: text(MAX_REFERENCE_LENGTH, 1)
-        .optional()
-        .meta({
-          description: `Only requests with this \`reference\`. ${BOUND}`,
-        }),
-      collection: anyAddress
-        .optional()
-        .meta({ description: `Only requests that concern this collection or its tokens. ${BOUND}` }),
-      wallet: anyAddress.optional().meta({
-        description: `Only mints to this address, transfers from it or to it, and burns of its tokens. ${BOUND}`,
+export const requestsQuery = z
+  .strictObject({
+    status: z.enum(REQUEST_STATUSES).optional().meta({ description: "Only requests with this status." }),
+    type: z.enum(REQUEST_TYPES).optional().meta({ description: "Only requests of this type." }),
+    transaction_hash: anyTransactionHash
+      .optional()
+      .meta({ description: "Only requests that this transaction carries. In any case." }),
+    reference: text(MAX_REFERENCE_LENGTH, 1)
+      .optional()
+      .meta({
+        description: `Only requests with this \`reference\`. ${BOUND}`,
       }),
-      user: userIdentifier(limits.userIdentifier).optional().meta({
-        description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",
-      }),
-      order: orderField("newest", " `oldest` only with `status` and `type`, and without other filters."),
-      ...pageFields,
-    })
-    .check((context) => {
-      const { wallet, user, order, collection, reference, transaction_hash } = context.value;
-      if (order === "oldest") refuseOthers(context, "order", { wallet, user, collection, reference, transaction_hash });
-      if (wallet !== undefined && user !== undefined)
-        refuse(context, "conflict", "Cannot be combined with `wallet`.", ["user"]);
-    });
-}
+    collection: anyAddress
+      .optional()
+      .meta({ description: `Only requests that concern this collection or its tokens. ${BOUND}` }),
+    wallet: anyAddress.optional().meta({
+      description: `Only mints to this address, transfers from it or to it, and burns of its tokens. ${BOUND}`,
+    }),
+    user: userIdentifier.optional().meta({
+      description: "In place of `wallet`: the app's own name for the user. Without a wallet the page is empty.",
+    }),
+    order: orderField("newest", " `oldest` only with `status` and `type`, and without other filters."),
+    ...pageFields,
+  })
+  .check((context) => {
+    const { wallet, user, order, collection, reference, transaction_hash } = context.value;
+    if (order === "oldest") refuseOthers(context, "order", { wallet, user, collection, reference, transaction_hash });
+    if (wallet !== undefined && user !== undefined)
+      refuse(context, "conflict", "Cannot be combined with `wallet`.", ["user"]);
+  });
 
 export const request = z
   .object({

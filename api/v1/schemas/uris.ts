@@ -1,3 +1,4 @@
+import { MAX_URI_LENGTH } from "../../config/limits.ts";
 import { UPLOAD_INSTEAD } from "../../../client/rules/media.ts";
 import { refuse, text } from "./inputs.ts";
 
@@ -8,18 +9,14 @@ const LINK_SCHEMES = ["http", "https", "ipfs", "ar"] as const;
 const CONTENT_SCHEMES = [...LINK_SCHEMES, "data"] as const;
 
 /** A URI of something that people open or that ids are appended to: a website, a base URI. */
-export function linkUri(longest: number) {
-  return uri(longest, LINK_SCHEMES);
-}
+export const linkUri = uri(LINK_SCHEMES);
 
 /** A URI of media or of one metadata document. */
-export function contentUri(longest: number) {
-  return uri(longest, CONTENT_SCHEMES);
-}
+export const contentUri = uri(CONTENT_SCHEMES);
 
-function uri(longest: number, schemes: readonly string[]) {
+function uri(schemes: readonly string[]) {
   const list = schemes.map((scheme) => `${scheme}:`).join(", ");
-  return text(longest, 1, hintFor)
+  return text(MAX_URI_LENGTH, 1, hintFor)
     .check((context) => {
       const { value } = context;
       // `text` has refused these already.

@@ -1,31 +1,29 @@
 import { z } from "zod";
 
-import type { Limits } from "../../config/limits.ts";
+import { MAX_URI_LENGTH } from "../../config/limits.ts";
 import { DELIVERY_STATUSES, EVENT_TYPES, REQUEST_EVENTS } from "../../domain/request.ts";
 import { MAX_ANSWER_BYTES } from "../../shared/answer-text.ts";
 import { optional, refuse, text } from "./inputs.ts";
 import { requestId, time } from "./outputs.ts";
 import { pageFrameFields, pageSchema } from "./pages.ts";
 
-export function webhookBody(limits: Limits) {
-  return z
-    .strictObject({
-      url: text(limits.uri, 1)
-        .check((context) => {
-          const url = URL.parse(context.value);
-          if (url === null || !["http:", "https:"].includes(url.protocol)) {
-            refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
-          } else if (url.username !== "" || url.password !== "") {
-            refuse(context, "invalid_format", "Must not contain a user name or a password.");
-          }
-        })
-        .meta({ description: "http(s) URL that resolves to public addresses." }),
-      events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).meta({
-        description: "Event types to send. The default is all of them.",
-      }),
-    })
-    .meta({ id: "SetWebhook" });
-}
+export const webhookBody = z
+  .strictObject({
+    url: text(MAX_URI_LENGTH, 1)
+      .check((context) => {
+        const url = URL.parse(context.value);
+        if (url === null || !["http:", "https:"].includes(url.protocol)) {
+          refuse(context, "invalid_format", "Must be an http:// or https:// URL.");
+        } else if (url.username !== "" || url.password !== "") {
+          refuse(context, "invalid_format", "Must not contain a user name or a password.");
+        }
+      })
+      .meta({ description: "http(s) URL that resolves to public addresses." }),
+    events: optional(z.array(z.enum(REQUEST_EVENTS)).min(1).max(REQUEST_EVENTS.length)).meta({
+      description: "Event types to send. The default is all of them.",
+    }),
+  })
+  .meta({ id: "SetWebhook" });
 
 export const webhook = z
   .object({

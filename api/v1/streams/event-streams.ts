@@ -160,7 +160,7 @@ export class EventStreams {
     if (this.#stopping) throw new ApiError("unavailable", null, { retryAfter: RETRY_AFTER.stopping });
     const retryAfter = RETRY_AFTER.full;
     if ([...this.#streams].filter((stream) => stream.appId === appId).length >= appEventStreams) {
-      const message = `The app has ${appEventStreams.toString()} event streams open, as many as it may. Close one, or ask the operator to raise MAX_APP_EVENT_STREAMS.`;
+      const message = `The app has ${appEventStreams.toString()} event streams open, as many as it may. Close one first.`;
       throw new ApiError("rate_limited", null, { retryAfter, message });
     }
     if (this.#streams.size >= eventStreams) {

@@ -70,16 +70,17 @@ describe("command line: app", () => {
     });
 
     it("gives a new app the quotas of the settings, and leaves those that exist unchanged", async () => {
-      const settings = { APP_QUOTA_COLLECTIONS: "3", APP_QUOTA_STORED_BYTES: "none", APP_QUOTA_MINTS: "9" };
+      const settings = { APP_QUOTAS: "collections=3, stored_bytes=none,mints=9" };
       await runCli({ ...cli.env, ...settings }, "app", "create", "new");
       await cli.run("app", "create", "usual");
       const { quotas } = await jsonOfCli<{ quotas: QuotaUse }>({ ...cli.env, ...settings }, "app", "quota", "new");
       expect(Object.values(quotas).map(({ limit }) => limit)).to.deep.equal([null, null, null, null, 3, 9, 100]);
       expect(await limits("usual")).to.deep.equal([null, null, null, 1_000_000_000, 200, null, 100]);
       expect(await limits("first")).to.deep.equal(Array.from({ length: 7 }, () => null));
-      const wrong = { ...cli.env, APP_QUOTA_COLLECTIONS: "-1" };
-      const { message } = await rejectionOf(runCli(wrong, "app", "create", "third"));
-      expect(message).to.contain("APP_QUOTA_COLLECTIONS: must be none, or a whole number from 0 to 9007199254740991");
+      for (const wrong of ["collections=-1", "collections", "colections=3", "mints=1=2", "mints=none,"]) {
+        const { message } = await rejectionOf(runCli({ ...cli.env, APP_QUOTAS: wrong }, "app", "create", "third"));
+        expect(message, wrong).to.contain("APP_QUOTAS: must be name=number or name=none, separated by commas; names: ");
+      }
       expect(await cli.refusal("app", "quota", "third")).to.contain("no app with the name or id third");
     });
 

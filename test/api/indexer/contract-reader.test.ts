@@ -31,7 +31,7 @@ function readRow(moneta: ServiceFixture, contract: string) {
 
 describe("a contract in quarantine", () => {
   // The test's own reader, whose time is later, works on everything that is due.
-  const moneta = useService({ settings: { CONTRACT_READS_PER_MINUTE: "1000" } });
+  const moneta = useService({ limits: { contractReads: 1_000 } });
   const { api } = moneta;
 
   const stateOf = async (address: string): Promise<Shape<"FollowedContract"> | undefined> =>

@@ -21,7 +21,7 @@ const ERC721 = PlainERC721__factory.createInterface();
 
 describe("a hostile foreign contract", () => {
   // Failing reads count towards the rate of an app, too. The contracts stay hostile when the tests are over.
-  const moneta = useService({ proxy: true, settings: { CONTRACT_READS_PER_MINUTE: "1000" } });
+  const moneta = useService({ proxy: true, limits: { contractReads: 1_000 } });
   const { api } = moneta;
   let outsider: JsonRpcSigner;
   let other: ApiClient;

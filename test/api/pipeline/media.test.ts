@@ -203,7 +203,7 @@ describe("media on a real node", () => {
 
   describe("given other apps whose servers hang", () => {
     // Longer than the test takes: no download may end by itself.
-    const own = useService({ settings: { MEDIA_SECONDS: "600" } });
+    const own = useService({ limits: { mediaSeconds: 600 } });
 
     async function mintFrom(app: ApiClient, image: string, count: number): Promise<string[]> {
       const collection = await app.collection({ type: "ERC721" });

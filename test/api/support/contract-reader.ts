@@ -2,7 +2,7 @@ import { pino } from "pino";
 
 import { ChainClient } from "../../../api/chain/client.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { DEFAULT_LIMITS, FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Signal } from "../../../api/shared/signal.ts";
 import type { ServiceFixture } from "../../support/service-fixture.ts";
@@ -19,7 +19,7 @@ export function contractReader(moneta: ServiceFixture, now: () => number): Contr
     logger: pino({ level: "silent" }),
     now,
     confirmations: 0,
-    foreignCallGas: DEFAULT_LIMITS.foreignCallGas,
+    foreignCallGas: FOREIGN_CALL_GAS,
     readsPerMinute: DEFAULT_LIMITS.contractReads,
   });
 }

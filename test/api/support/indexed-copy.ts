@@ -7,7 +7,7 @@ import pino from "pino";
 import { ChainClient } from "../../../api/chain/client.ts";
 import type { ContractAddresses } from "../../../api/chain/contracts.ts";
 import { Rpc } from "../../../api/chain/rpc.ts";
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { DEFAULT_LIMITS, FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
 import { ContractReader } from "../../../api/indexer/contract-reader.ts";
 import { Indexer } from "../../../api/indexer/indexer.ts";
 import { createSignals, Signal } from "../../../api/shared/signal.ts";
@@ -91,7 +91,7 @@ export class IndexedCopy {
       pollInterval: 1_000,
       // Time stands still: no copy may differ by it.
       now: () => NOW,
-      foreignCallGas: DEFAULT_LIMITS.foreignCallGas,
+      foreignCallGas: FOREIGN_CALL_GAS,
       maxForeignMoves: DEFAULT_LIMITS.foreignLogs,
       metrics: { requests: nothing, batchGas: nothing, reorg: nothing },
       lease: null,
@@ -116,7 +116,7 @@ export class IndexedCopy {
       wake: new Signal(),
       logger: pino({ level: "silent" }),
       confirmations: 0,
-      foreignCallGas: DEFAULT_LIMITS.foreignCallGas,
+      foreignCallGas: FOREIGN_CALL_GAS,
       readsPerMinute: 100_000,
       now: () => (now += 10_000),
     });

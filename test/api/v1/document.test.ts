@@ -1,8 +1,7 @@
 import { expect } from "chai";
 
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { ERRORS, HTTP_ERROR_CODES, type HttpErrorCode, statusOf } from "../../../api/domain/error-codes.ts";
-import { endpointsOf } from "../../../api/v1/endpoints.ts";
+import { ENDPOINTS } from "../../../api/v1/endpoints.ts";
 import { apiDocument } from "../../../api/v1/openapi/document.ts";
 import { securityOf } from "../../../api/v1/openapi/security.ts";
 import { documentPath } from "../../../api/v1/openapi/operation.ts";
@@ -11,11 +10,8 @@ import { PUBLIC_URL } from "../support/api.ts";
 import { useApi } from "../support/use-api.ts";
 
 describe("the published document", () => {
-  const document = JSON.parse(
-    JSON.stringify(apiDocument({ publicUrl: PUBLIC_URL, limits: DEFAULT_LIMITS })),
-  ) as Document;
+  const document = JSON.parse(JSON.stringify(apiDocument({ publicUrl: PUBLIC_URL }))) as Document;
   const conformance = new Conformance(document);
-  const endpoints = endpointsOf(DEFAULT_LIMITS);
   const api = useApi({ per: "block" });
 
   it("is served at /openapi.json, to any origin", async () => {
@@ -26,7 +22,7 @@ describe("the published document", () => {
 
   it("has a relative server URL with the path of PUBLIC_URL", () => {
     expect(document.servers).to.deep.equal([{ url: "/" }]);
-    const deeper = apiDocument({ publicUrl: "https://example.org/nft", limits: DEFAULT_LIMITS });
+    const deeper = apiDocument({ publicUrl: "https://example.org/nft" });
     expect(deeper.servers).to.deep.equal([{ url: "/nft" }]);
   });
 
@@ -34,12 +30,12 @@ describe("the published document", () => {
     const documented = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.keys(item).map((method) => `${method} ${path}`),
     );
-    const served = endpoints.map(({ method, path }) => `${method} ${documentPath(path)}`);
+    const served = ENDPOINTS.map(({ method, path }) => `${method} ${documentPath(path)}`);
     expect(documented.filter((call) => call.includes("/v1/")).sort()).to.deep.equal(served.sort());
   });
 
   it("answers without a slot only calls that list nothing", () => {
-    const small = endpoints.filter(({ isSmall }) => isSmall === true);
+    const small = ENDPOINTS.filter(({ isSmall }) => isSmall === true);
     expect(small.map(({ name }) => name)).to.deep.equal(["getAccountOfUser", "getRequest"]);
     for (const { method, query } of small) {
       expect(method).to.equal("get");
@@ -51,7 +47,7 @@ describe("the published document", () => {
     const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
     const names = operations.map(({ operationId }) => operationId);
     expect(new Set(names).size).to.equal(operations.length);
-    for (const endpoint of endpoints) {
+    for (const endpoint of ENDPOINTS) {
       const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
       expect(operation?.security, endpoint.path).to.deep.equal(securityOf(endpoint));
     }
@@ -87,7 +83,7 @@ describe("the published document", () => {
     });
   });
 
-  for (const endpoint of endpoints) {
+  for (const endpoint of ENDPOINTS) {
     describe(`${endpoint.method.toUpperCase()} ${documentPath(endpoint.path)}`, () => {
       const operation = document.paths[documentPath(endpoint.path)]?.[endpoint.method];
 

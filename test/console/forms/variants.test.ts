@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { bodyOf } from "../../../console/forms/model/body.ts";
 import { fieldsOf } from "../../../console/forms/model/fields.ts";
 import { initialValues } from "../../../console/forms/model/values.ts";
@@ -58,7 +57,7 @@ describe("variants of a form", () => {
       const place = kind.type === "ERC721" ? "" : "{id}";
       const base = kind.hosting === "hosted" ? {} : { base_uri: `https://cats.example/${place}` };
       const body = { type: kind.type, ...bodyOf(fields, { ...values, ...base }) };
-      expect(createCollectionBody(DEFAULT_LIMITS).safeParse(body).error).to.equal(undefined);
+      expect(createCollectionBody.safeParse(body).error).to.equal(undefined);
     });
   }
 

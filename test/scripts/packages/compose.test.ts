@@ -5,10 +5,9 @@ import { expect } from "chai";
 import { HDNodeWallet } from "ethers";
 import { parse } from "yaml";
 
-import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { REMOVED_SETTINGS } from "../../../api/config/removed-settings.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
-import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
+import { GROUPS, ROLES, VARIABLES } from "../../../api/config/variables.ts";
 import { ROOT } from "../../support/process.ts";
 import { projectFile } from "../support/project-file.ts";
 
@@ -65,7 +64,7 @@ const USERS: Record<string, string> = { migrate: "moneta", media: "moneta_copies
 /** Made by the operator before the first start. */
 const OF_THE_OPERATOR = ["./deployments", "./secrets/seed.jwe"];
 
-const LIMITS: string[] = Object.values(LIMIT_SETTINGS).map(({ variable }) => variable);
+const LIMITS: string[] = Object.keys(GROUPS.Limits);
 /** Those at which the start can be refused. Compose passes on what it names, and nothing else. */
 const REMOVED = REMOVED_SETTINGS.flatMap(({ variable, refused }) => (refused === undefined ? [] : [variable]));
 const text = projectFile("compose.yaml");
@@ -75,7 +74,7 @@ const workers = processes.filter(([name]) => name !== "migrate");
 
 describe("compose.yaml", () => {
   it("gives each process settings that exist and are valid", () => {
-    const known = [...Object.keys(VARIABLES), ...LIMITS, ...REMOVED];
+    const known = [...Object.keys(VARIABLES), ...REMOVED];
     for (const [name, { environment = {} }] of processes) {
       expect(known, name).to.include.members(Object.keys(environment));
       expect(() => parseSettings(environment), name).not.to.throw();
@@ -83,7 +82,7 @@ describe("compose.yaml", () => {
   });
 
   it("passes every setting on, and all limits and removed settings to every process", () => {
-    const all = [...Object.keys(VARIABLES), ...LIMITS];
+    const all = Object.keys(VARIABLES);
     const passed = new Set(processes.flatMap(([, { environment = {} }]) => Object.keys(environment)));
     expect([...passed, ...NOT_PASSED]).to.include.members(all);
     expect(NOT_PASSED.filter((variable) => passed.has(variable))).to.deep.equal([]);

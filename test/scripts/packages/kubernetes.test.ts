@@ -7,7 +7,6 @@ import { ConfigMap, Service } from "kubernetes-models/v1";
 import { parseAllDocuments } from "yaml";
 
 import packageJson from "../../../package.json" with { type: "json" };
-import { LIMIT_SETTINGS } from "../../../api/config/limits.ts";
 import { parseSettings } from "../../../api/config/settings.ts";
 import { ROLES, VARIABLES } from "../../../api/config/variables.ts";
 import { projectFile } from "../support/project-file.ts";
@@ -73,7 +72,7 @@ describe("ops/kubernetes.yaml", () => {
   });
 
   it("has settings that exist, with values that are valid", () => {
-    const known: string[] = [...Object.keys(VARIABLES), ...Object.values(LIMIT_SETTINGS).map((one) => one.variable)];
+    const known: string[] = Object.keys(VARIABLES);
     const { data } = items.find(({ kind }) => kind === "ConfigMap")!;
     for (const { metadata, spec } of pods) {
       const own = (spec.template.spec.containers[0].env ?? []).map(({ name, value }) => [name, value] as const);
