@@ -45,8 +45,10 @@ export class Gate {
   readonly #running: FairSlots;
   readonly #places: FairSlots;
   readonly #waiting = new FairQueue<() => void>();
-  /** The calls that began in this turn of the event loop, since a time (monotonic clock); null: none did. */
-  #turn: { since: number; begun: number } | null = null;
+  /** How many calls began in this turn of the event loop; null: none did. */
+  #begun: number | null = null;
+  /** The event loop when the last calls began. */
+  #since = performance.eventLoopUtilization();
   /** How many may begin in a turn. It doubles as long as they are light. */
   #most = MOST_AT_ONCE;
 
@@ -109,16 +111,29 @@ export class Gate {
   }
 
   #mayBegin(): boolean {
-    if (this.#turn === null) return true;
-    return this.#turn.begun < this.#most && performance.now() - this.#turn.since < HEAVY;
+    const isHeavy = this.#worked() >= HEAVY;
+    // Calls that began earlier may work later, as after decrypting what they show.
+    if (this.#begun === null && isHeavy) this.#openTurn();
+    return !isHeavy && (this.#begun ?? 0) < this.#most;
   }
 
   #countBegun(): void {
-    if (this.#turn === null) {
-      this.#turn = { since: performance.now(), begun: 0 };
-      setImmediate(this.#endTurn);
+    if (this.#begun === null) {
+      this.#since = performance.eventLoopUtilization();
+      this.#openTurn();
     }
-    this.#turn.begun += 1;
+    this.#begun = (this.#begun ?? 0) + 1;
+  }
+
+  #openTurn(): void {
+    this.#begun = 0;
+    setImmediate(this.#endTurn);
+  }
+
+  /** Milliseconds of work since the last calls began. Work before an idle moment delays nobody any more. */
+  #worked(): number {
+    const { active, idle } = performance.eventLoopUtilization(this.#since);
+    return idle > 0 ? 0 : active;
   }
 
   /**
@@ -126,18 +141,18 @@ export class Gate {
    * work, it does that first, for as long as the work took at most, and then only one call begins.
    */
   readonly #endTurn = (): void => {
-    const now = performance.now();
-    const worked = now - (this.#turn?.since ?? now);
+    const worked = this.#worked();
     const isHeavy = worked >= HEAVY;
     this.#most = isHeavy ? 1 : Math.min(2 * this.#most, MOST_AT_ONCE);
-    this.#goOn(isHeavy ? PAUSE : 0, now + worked);
+    this.#goOn(isHeavy ? PAUSE : 0, performance.now() + worked);
   };
 
   /** Lets calls begin again after these turns, or at this time. */
   #goOn(turns: number, latest: number): void {
     if (turns > 0 && performance.now() < latest) setImmediate(() => this.#goOn(turns - 1, latest));
     else {
-      this.#turn = null;
+      this.#begun = null;
+      this.#since = performance.eventLoopUtilization();
       this.#beginNext();
     }
   }
