@@ -47,7 +47,8 @@ export const FIRST_SETTINGS = [
 
 /** Every setting, in the order of docs/settings.md. */
 export function describeSettings(): SettingDescription[] {
-  return Object.entries(GROUPS).flatMap(([group, settings]) =>
+  const groups: [string, Record<string, { fallback: string; description: string }>][] = Object.entries(GROUPS);
+  return groups.flatMap(([group, settings]) =>
     Object.entries(settings).map(([variable, { fallback, description }]) => ({
       group,
       variable,
