@@ -69,9 +69,9 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
   limit("MAX_OPEN_BODY_BYTES", 134_217_728, CALL_BYTES, "Set MAX_CALL_BYTES."),
   limit(
     "MAX_CALLER_UNREAD_BYTES",
-    67_108_864,
-    "A caller holds at most half of MAX_CALL_BYTES: 67,108,864 bytes by default.",
-    "Set MAX_CALL_BYTES to twice the value.",
+    33_554_432,
+    "A caller gets no further answer while it holds a quarter of MAX_CALL_BYTES: 33,554,432 bytes by default.",
+    "Set MAX_CALL_BYTES to four times the value.",
   ),
   retention("RETAIN_DELIVERIES_DAYS", "Accepted webhook deliveries", "RETAIN_DAYS", 30),
   retention("RETAIN_TEST_EVENTS_DAYS", "Test events", "RETAIN_DAYS", 30),

@@ -47,7 +47,7 @@ export function bodyReader(
       throw new ApiError("unsupported_media_type", null, { message });
     }
     const length = mostBytes(request, limit);
-    bytes.requireRoom(request, caller, length);
+    bytes.requireRoom(request, caller, length, "body");
     const handled = bytes.add(request, caller, length);
     try {
       await inTime(run(readBytes, request, response), seconds * 1_000, () => {

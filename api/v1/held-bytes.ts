@@ -5,6 +5,8 @@ import { callerAddress } from "./rate-limit.ts";
 
 /** `Retry-After` in seconds while a caller holds too much. */
 const RETRY_AFTER = 1;
+/** A caller that holds this part of all bytes gets no further answer until it reads. */
+const SHARE_OF_ANSWERS = 1 / 4;
 
 /** Who a call counts for. */
 export interface Caller {
@@ -17,8 +19,8 @@ export const STRANGER: Caller = { appId: null };
 
 /**
  * Bytes in memory of the calls in flight: of JSON bodies, and of answers until the operating system has taken them. A caller, which is
- * an app or an address, holds no more than it leaves free, so a few callers cannot use up all. One body or answer it may always have.
- * Strangers share bytes of their own.
+ * an app or an address, holds no more than it leaves free, so a few callers cannot use up all. It gets no further answer while it holds
+ * a quarter of all. One body or answer it may always have. Strangers share bytes of their own.
  */
 export class HeldBytes {
   readonly #apps: Share;
@@ -31,14 +33,14 @@ export class HeldBytes {
   }
 
   /** Whether the caller has room for so many bytes more. */
-  hasRoom(request: Request, caller: Caller, bytes: number): boolean {
+  hasRoom(request: Request, caller: Caller, bytes: number, of: "body" | "answer" = "answer"): boolean {
     const { share, holder } = this.#shareOf(request, caller);
-    return share.hasRoom(holder, bytes);
+    return share.hasRoom(holder, bytes, of === "body" ? 1 : SHARE_OF_ANSWERS);
   }
 
   /** @throws ApiError `unavailable` when the caller has no room for so many bytes, or for any answer. */
-  requireRoom(request: Request, caller: Caller, bytes = 1): void {
-    if (!this.hasRoom(request, caller, bytes)) throw tooMuch();
+  requireRoom(request: Request, caller: Caller, bytes = 1, of: "body" | "answer" = "answer"): void {
+    if (!this.hasRoom(request, caller, bytes, of)) throw tooMuch();
   }
 
   /** Counts bytes. @returns a function that gives them back. */
@@ -89,9 +91,10 @@ class Share {
     this.#most = most;
   }
 
-  hasRoom(holder: string, bytes: number): boolean {
+  /** @param part of all bytes, which the holder may have at most. */
+  hasRoom(holder: string, bytes: number, part: number): boolean {
     const held = this.#byHolder.get(holder) ?? 0;
-    return held === 0 || held + bytes <= this.#most - this.#total;
+    return held === 0 || held + bytes <= Math.min(part * this.#most, this.#most - this.#total);
   }
 
   /** @returns a function that gives the bytes back. */
