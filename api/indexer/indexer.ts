@@ -126,8 +126,9 @@ export class Indexer {
     } catch (error) {
       if (isOutage(error)) throw error;
       const reason = reasonOfChain(error);
+      // The first error is reported. What keeps this from being stored is the same, or is met by the next step.
       await this.#tell(reason, error).catch((later: unknown) => {
-        this.#deps.logger.warn({ err: later }, "what the indexer waits for could not be stored");
+        this.#deps.logger.debug({ err: later }, "what the indexer waits for could not be stored");
       });
       throw error;
     }

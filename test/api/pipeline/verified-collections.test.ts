@@ -9,7 +9,8 @@ const UNSUPPORTED = { customCode: "unsupported_chain", message: "The chain is no
 
 describe("contract verify", () => {
   const server = new VerifierServer();
-  const moneta = useService();
+  // The command asks about every collection of a service.
+  const moneta = useService({ node: "empty" });
   const { api } = moneta;
   before(() => server.open());
   after(() => server.close());
