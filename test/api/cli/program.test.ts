@@ -32,14 +32,20 @@ describe("the command line", () => {
   const cli = useCli();
 
   it("lists the settings with their defaults", async () => {
-    expect(await cli.run("settings")).to.match(/^PORT {2}\(default: 3000\)\n {4}Port of the API\./);
+    expect(await cli.run("settings")).to.match(/^SERVICE\nPORT {2}\(default: 3000\)\n {4}Port of the API\./);
   });
 
   it("shows the list of commands without loading the service", async () => {
     const words = ["--import", "./test/support/print-modules.mjs", "api/cli/main.ts", "--help"];
     const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
     expect(stdout).to.contain("Commands work while the service runs.");
-    expect(stderr.match(/(?<=loads ).+/g)).to.have.members(["api/cli", "api/config", "api/shared", "commander"]);
+    expect(stderr.match(/(?<=loads ).+/g)).to.have.members([
+      "api/cli",
+      "api/config",
+      "api/domain",
+      "api/shared",
+      "commander",
+    ]);
   });
 
   it("runs as a program: result on standard output; error in one line with exit code 1", async () => {

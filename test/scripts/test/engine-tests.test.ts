@@ -23,7 +23,7 @@ describe("engineTests", () => {
       "test/api/pipeline/restart.long.test.ts",
       "test/api/v1/pages.test.ts",
       "test/api/cli/doctor.test.ts",
-      "test/api/context/readiness.test.ts",
+      "test/api/checks/readiness.test.ts",
     ]);
   });
 
