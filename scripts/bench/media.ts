@@ -42,14 +42,26 @@ export async function media(lab: Lab): Promise<Figure[]> {
       const many = (count: number) =>
         Array.from({ length: count }, (_, index) => `${count.toString()}-${index.toString()}`);
       const send = (names: readonly string[]) => Promise.all(names.map((name) => upload(world, name)));
-      const before = (await residentOf(world.pid))?.now ?? null;
-      const each = (what: string, names: readonly string[], work: Work, atMost: number) =>
-        measure({ pid: world.pid, before, what, names, work, atMost });
+      const each = async (what: string, work: Work, sets: { names: readonly string[]; atMost: number }[]) => {
+        const before = (await residentOf(world.pid))?.now ?? null;
+        const figures: Figure[] = [];
+        for (const set of sets) figures.push(...(await measure({ pid: world.pid, before, what, work, ...set })));
+        return figures;
+      };
+      let copied = 0;
+      const copyMore: Work = async (names) => {
+        await copy(names, copied);
+        copied += names.length;
+      };
       return [
-        ...(await each("media copied", ["one"], (names) => copy(names, 0), MOST.copies)),
-        ...(await each("media copied", many(atOnce.copies), (names) => copy(names, 1), MOST.copies)),
-        ...(await each("media uploaded", ["one"], send, MOST.upload)),
-        ...(await each("media uploaded", many(atOnce.uploads), send, MOST.uploads)),
+        ...(await each("media copied", copyMore, [
+          { names: ["one"], atMost: MOST.copies },
+          { names: many(atOnce.copies), atMost: MOST.copies },
+        ])),
+        ...(await each("media uploaded", send, [
+          { names: ["one"], atMost: MOST.upload },
+          { names: many(atOnce.uploads), atMost: MOST.uploads },
+        ])),
       ];
     });
   } finally {
@@ -65,7 +77,7 @@ type Work = (names: readonly string[]) => Promise<unknown>;
 
 interface Measured {
   pid: number;
-  /** MiB of memory before the first file; null: this system does not report it. */
+  /** MiB of memory before the first file of the kind; null: this system does not report it. */
   before: number | null;
   what: string;
   names: readonly string[];
