@@ -45,7 +45,7 @@ export async function tryDefects(
   defects: readonly Defect[],
   say: (line: string) => void,
 ): Promise<boolean> {
-  for (const defect of defects) planted(root, defect);
+  requireFresh(root, defects);
   const folder = copyOf(root);
   try {
     if (!(await passesUnchanged(folder, defects, say))) return false;
@@ -56,6 +56,11 @@ export async function tryDefects(
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+/** @throws Error when a defect cannot be planted any more */
+export function requireFresh(root: string, defects: readonly Defect[]): void {
+  for (const defect of defects) planted(root, defect);
 }
 
 /** The file with the defect. @throws Error */

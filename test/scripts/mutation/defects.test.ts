@@ -1,10 +1,10 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { type Defect, tryDefects } from "../../../scripts/mutation/defects.ts";
+import { type Defect, requireFresh, tryDefects } from "../../../scripts/mutation/defects.ts";
 import { SERVER_DEFECTS } from "../../../scripts/mutation/server-defects.ts";
 import { ROOT } from "../../../scripts/scene/program.ts";
 
@@ -76,5 +76,11 @@ describe("the defects of the server", () => {
   it("are 33, each with a name of its own and one to three test files", () => {
     expect(new Set(SERVER_DEFECTS.map(({ name }) => name)).size).to.equal(33);
     for (const { tests, name } of SERVER_DEFECTS) expect(tests.length, name).to.be.within(1, 3);
+  });
+
+  it("can all be planted: their texts and test files exist", () => {
+    requireFresh(ROOT, SERVER_DEFECTS);
+    for (const { tests } of SERVER_DEFECTS)
+      for (const test of tests) expect(existsSync(join(ROOT, test)), test).to.equal(true);
   });
 });
