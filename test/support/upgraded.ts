@@ -11,6 +11,7 @@ import { Outside } from "../../scripts/upgrade/outside.ts";
 import { CollectionFactory__factory } from "../../types/ethers-contracts/factories/CollectionFactory__factory.ts";
 import { ApiClient } from "./api-client.ts";
 import { FakeKubo } from "./kubo.ts";
+import { HARMLESS } from "./removed-settings.ts";
 import { rawSql } from "./raw-sql.ts";
 import type { Released } from "./released.ts";
 import { startTestService } from "./service.ts";
@@ -119,7 +120,9 @@ async function start(released: Released, scene: Scene): Promise<Parts> {
       return Promise.resolve();
     },
   });
-  const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env }));
+  // Settings of the old version that the present one has no more.
+  const set = { ...HARMLESS, ...env };
+  const service = await scene.add(startTestService({ rpcUrl: node.url, dataDir: folder, env: set }));
   const shop = ApiClient.at(service.baseUrl, manifest.apps["shop"]?.token ?? "");
   return { node, outside, url: database.url, env, shop };
 }

@@ -1,22 +1,11 @@
 import { expect } from "chai";
 
 import { describeSettings } from "../../../api/cli/settings.ts";
-import { REMOVED_SETTINGS, type RemovedSetting, removedSettings } from "../../../api/config/removed-settings.ts";
+import { REMOVED_SETTINGS, removedSettings } from "../../../api/config/removed-settings.ts";
 import { parseDataDir, parseSettings, SettingsError } from "../../../api/config/settings.ts";
+import { HARMLESS, REFUSED } from "../../support/removed-settings.ts";
 import { useService } from "../../support/use-service.ts";
 import { runCli } from "../cli/support/run.ts";
-
-/** Values that settings of earlier versions could have. */
-const VALUES = ["999999999", "1", "0", "true", "false", "off", "forever"];
-
-/** For each removed setting, a value that is only a warning, and one at which the start is refused. */
-const HARMLESS = valuesOf((setting, value) => setting.refused?.is(value, {}) !== true);
-const REFUSED = valuesOf((setting, value) => setting.refused?.is(value, {}) === true);
-
-function valuesOf(holds: (setting: RemovedSetting, value: string) => boolean): Record<string, string> {
-  const found = REMOVED_SETTINGS.map((setting) => [setting.variable, VALUES.find((value) => holds(setting, value))]);
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Record<string, string>;
-}
 
 describe("removed settings", () => {
   const moneta = useService({ start: false });
