@@ -28,7 +28,7 @@ export const LIMITS = {
   ),
   MAX_CALL_BYTES: limit(
     DEFAULT_LIMITS.callBytes,
-    "Most bytes that calls in flight hold in a process: JSON bodies, by their declared length, and answers that are not read yet. Above it, an app with such a call gets 503 `unavailable`, and so does each app as soon as it holds as many bytes as are left. Callers without a token share as many bytes of their own.",
+    "Most bytes of JSON bodies, by their declared length, that the calls in flight hold in a process, and most bytes of answers that are not read yet. Above it, an app with such a call gets 503 `unavailable`, and so does each app as soon as it holds as many bytes as are left, or a quarter of the answers. Callers without a token share as many bytes of their own.",
   ),
   MAX_BACKLOG: limit(
     DEFAULT_LIMITS.backlog,

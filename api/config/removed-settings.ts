@@ -19,7 +19,7 @@ export interface RemovedSetting {
   };
 }
 
-const CALL_BYTES = "MAX_CALL_BYTES limits the JSON bodies and the unread answers of the calls in flight, together.";
+const CALL_BYTES = "MAX_CALL_BYTES limits the JSON bodies of the calls in flight, and as many bytes of unread answers.";
 /** For limits that protect the process: nothing replaces them. */
 const MORE = "Expect as much load as that allows.";
 const PROXY = "Set a lower limit in a reverse proxy.";
@@ -70,7 +70,7 @@ export const REMOVED_SETTINGS: readonly RemovedSetting[] = [
   limit(
     "MAX_CALLER_UNREAD_BYTES",
     33_554_432,
-    "A caller gets no further answer while it holds a quarter of MAX_CALL_BYTES: 33,554,432 bytes by default.",
+    "A caller gets no further answer while a quarter of MAX_CALL_BYTES is not read: 33,554,432 bytes by default.",
     "Set MAX_CALL_BYTES to four times the value.",
   ),
   retention("RETAIN_DELIVERIES_DAYS", "Accepted webhook deliveries", "RETAIN_DAYS", 30),

@@ -48,7 +48,7 @@ export function bodyReader(
     }
     const length = mostBytes(request, limit);
     bytes.requireRoom(request, caller, length, "body");
-    const handled = bytes.add(request, caller, length);
+    const handled = bytes.add(request, caller, length, "body");
     try {
       await inTime(run(readBytes, request, response), seconds * 1_000, () => {
         throw new ApiError("request_timeout");

@@ -5,7 +5,7 @@ import { callerAddress } from "./rate-limit.ts";
 
 /** `Retry-After` in seconds while a caller holds too much. */
 const RETRY_AFTER = 1;
-/** A caller that holds this part of all bytes gets no further answer until it reads. */
+/** A caller that holds this part of the bytes of answers gets no further one until it reads. */
 const SHARE_OF_ANSWERS = 1 / 4;
 
 /** Who a call counts for. */
@@ -17,35 +17,37 @@ export interface Caller {
 /** Who calls a public page. */
 export const STRANGER: Caller = { appId: null };
 
+/** What is in memory: a JSON body, until its call is handled, or an answer, until the operating system has taken it. */
+type Held = "body" | "answer";
+
 /**
- * Bytes in memory of the calls in flight: of JSON bodies, and of answers until the operating system has taken them. A caller, which is
- * an app or an address, holds no more than it leaves free, so a few callers cannot use up all. It gets no further answer while it holds
- * a quarter of all. One body or answer it may always have. Strangers share bytes of their own.
+ * Bytes in memory of the calls in flight. Bodies and answers have as many each, so that slow bodies of an app do not keep it from
+ * reading. A caller, which is an app or an address, holds no more than it leaves free, so a few callers cannot use up all; and no
+ * more than a quarter of the answers. One body or answer it may always have. Strangers share bytes of their own.
  */
 export class HeldBytes {
-  readonly #apps: Share;
-  readonly #strangers: Share;
+  readonly #shares: Record<Held, { apps: Share; strangers: Share }>;
 
   /** @param most bytes of all apps together, and of all strangers. */
   constructor(most: number) {
-    this.#apps = new Share(most);
-    this.#strangers = new Share(most);
+    const shares = (ofOne: number) => ({ apps: new Share(most, ofOne), strangers: new Share(most, ofOne) });
+    this.#shares = { body: shares(most), answer: shares(most * SHARE_OF_ANSWERS) };
   }
 
   /** Whether the caller has room for so many bytes more. */
-  hasRoom(request: Request, caller: Caller, bytes: number, of: "body" | "answer" = "answer"): boolean {
-    const { share, holder } = this.#shareOf(request, caller);
-    return share.hasRoom(holder, bytes, of === "body" ? 1 : SHARE_OF_ANSWERS);
+  hasRoom(request: Request, caller: Caller, bytes: number, of: Held = "answer"): boolean {
+    const { share, holder } = this.#shareOf(request, caller, of);
+    return share.hasRoom(holder, bytes);
   }
 
   /** @throws ApiError `unavailable` when the caller has no room for so many bytes, or for any answer. */
-  requireRoom(request: Request, caller: Caller, bytes = 1, of: "body" | "answer" = "answer"): void {
+  requireRoom(request: Request, caller: Caller, bytes = 1, of: Held = "answer"): void {
     if (!this.hasRoom(request, caller, bytes, of)) throw tooMuch();
   }
 
   /** Counts bytes. @returns a function that gives them back. */
-  add(request: Request, caller: Caller, bytes: number): () => void {
-    const { share, holder } = this.#shareOf(request, caller);
+  add(request: Request, caller: Caller, bytes: number, of: Held = "answer"): () => void {
+    const { share, holder } = this.#shareOf(request, caller, of);
     return share.add(holder, bytes);
   }
 
@@ -74,27 +76,28 @@ export class HeldBytes {
     response.once("close", () => socket.off("close", release));
   }
 
-  #shareOf(request: Request, { appId }: Caller): { share: Share; holder: string } {
-    return appId === null
-      ? { share: this.#strangers, holder: callerAddress(request) }
-      : { share: this.#apps, holder: appId };
+  #shareOf(request: Request, { appId }: Caller, of: Held): { share: Share; holder: string } {
+    const { apps, strangers } = this.#shares[of];
+    return appId === null ? { share: strangers, holder: callerAddress(request) } : { share: apps, holder: appId };
   }
 }
 
 /** Bytes, in all and by who holds them. */
 class Share {
   readonly #most: number;
+  readonly #ofOne: number;
   readonly #byHolder = new Map<string, number>();
   #total = 0;
 
-  constructor(most: number) {
+  /** @param ofOne most bytes of one holder. */
+  constructor(most: number, ofOne: number) {
     this.#most = most;
+    this.#ofOne = ofOne;
   }
 
-  /** @param part of all bytes, which the holder may have at most. */
-  hasRoom(holder: string, bytes: number, part: number): boolean {
+  hasRoom(holder: string, bytes: number): boolean {
     const held = this.#byHolder.get(holder) ?? 0;
-    return held === 0 || held + bytes <= Math.min(part * this.#most, this.#most - this.#total);
+    return held === 0 || held + bytes <= Math.min(this.#ofOne, this.#most - this.#total);
   }
 
   /** @returns a function that gives the bytes back. */

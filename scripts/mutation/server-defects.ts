@@ -78,7 +78,7 @@ export const SERVER_DEFECTS: readonly Defect[] = [
     name: "slow-readers-unbounded",
     promise: "Callers that do not read their answers hold a bounded number of bytes.",
     file: "api/v1/held-bytes.ts",
-    find: "held === 0 || held + bytes <= Math.min(part * this.#most, this.#most - this.#total)",
+    find: "held === 0 || held + bytes <= Math.min(this.#ofOne, this.#most - this.#total)",
     replace: "held + bytes >= 0",
     tests: ["test/api/v1/slow-callers.test.ts"],
   },
