@@ -22,7 +22,7 @@ export async function committed(name: string): Promise<Contract> {
   const module: unknown = await import(file.href);
   const factory: unknown = typeof module === "object" && module !== null ? Object.values(module)[0] : undefined;
   if (typeof factory !== "function" || !("bytecode" in factory) || !("abi" in factory)) {
-    throw new Error(`${fileURLToPath(file)} has no bytecode. Run npm run update -- contracts.`);
+    throw new Error(`${fileURLToPath(file)} has no bytecode. Run npm run contracts:update.`);
   }
   const creation = String(factory.bytecode);
   if (!(await readFile(file, "utf8")).includes(`"${creation}"`)) throw new Error(`${name}: another bytecode was read`);

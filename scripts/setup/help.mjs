@@ -9,5 +9,5 @@ for (const [, command, text] of rows) {
     .replaceAll("`", "")
     .replaceAll(/\[([^\]]+)\]\([^)]+\)/g, "$1")
     .replace(/(?<=\w\w)\. .*/, ".");
-  console.log(`${command.padEnd(24)}${sentence}`);
+  console.log(`${command.padEnd(26)}${sentence}`);
 }

@@ -16,7 +16,7 @@ import { SLOTS } from "../../contracts/support/compact-layout.ts";
 /**
  * The planted defects show that the prover sees what it must see: each is a contract with one error. They and the proof of
  * compact storage take many minutes, most of them in the compiler. So they are left out as long as the bytecode, the prover and
- * this file are those of RECORD, with which all of this has passed. `npm run update -- proof` runs everything and writes it.
+ * this file are those of RECORD, with which all of this has passed. `npm run prove:update` runs everything and writes it.
  */
 const RECORD = "scripts/prove/proved.json";
 const UPDATE = process.env["PROVE"] === "all";
