@@ -94,10 +94,10 @@ export const mined = watched(
 
 /** The chain's fees are not above what the operator accepts. */
 export const fees = watched("fees", "chain", {}, ({ gasPrice, feesTooHigh }, { maxFeeGwei }) => {
-  const words = `as costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
+  const words = `costs ${formatUnits(gasPrice, "gwei")} gwei, and MAX_FEE_GWEI allows ${maxFeeGwei.toString()}`;
   return feesTooHigh
-    ? problem(`G${words}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)
-    : ok(`g${words}`);
+    ? problem(`Gas ${words}: nothing is sent. Wait for lower fees, or raise MAX_FEE_GWEI.`)
+    : ok(`gas ${words}`);
 });
 
 /** Lanes can pay for the next batches. */
@@ -247,7 +247,7 @@ export const followed = watched(
       findings.push(
         warning(
           `${plural(waiting, "wallet")} wait for the background reads of followed contracts. Check that a process with ` +
-            "the role indexer runs. Each app has 60 reads a minute.",
+            "the role indexer runs. It reads some wallets of each app every minute.",
         ),
       );
     return findings.length > 0 ? findings : [ok(`${plural(count, "contract")} of others followed, none in quarantine`)];

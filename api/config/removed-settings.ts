@@ -21,7 +21,7 @@ export interface RemovedSetting {
 
 const CALL_BYTES = "MAX_CALL_BYTES limits the JSON bodies of the calls in flight, and as many bytes of unread answers.";
 /** For limits that protect the process: nothing replaces them. */
-const MORE = "Expect as much load as that allows.";
+const MORE = "No other setting limits it: plan for this much load.";
 const PROXY = "Set a lower limit in a reverse proxy.";
 
 /** `APP_QUOTAS` has all of them. Each that is above its default, or has none, was more strict when a number was set. */

@@ -1,3 +1,4 @@
+import { table } from "../../api/cli/terminal.ts";
 import { type Figure, median } from "./scenario.ts";
 
 /** A figure of this checkout in each round, and of the other one. */
@@ -38,15 +39,7 @@ export function tableOf(rows: readonly Row[], compared: boolean): string {
     if (!compared) return [shown(values, unit), label];
     return [ratioOf(row)?.toFixed(2) ?? "–", shown(values, unit), shown(other, unit), label];
   });
-  const widths = head.map((_, column) => Math.max(...[head, ...lines].map((line) => line[column]?.length ?? 0)));
-  return [head, ...lines]
-    .map((line) =>
-      line
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return table(head, lines, "");
 }
 
 /** The median, and what was least and most when there are several rounds. */

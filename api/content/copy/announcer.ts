@@ -80,7 +80,7 @@ export class Announcer {
     return "again";
   }
 
-  /** Takes what is due. At what processes died while it was alone is parked. */
+  /** Takes what is due. It parks what ran alone and still killed its process. */
   async #take(): Promise<DueAnnouncement[]> {
     const { database, logger, now } = this.#deps;
     const due = await dueAnnouncements(database.read, now(), CONCURRENCY);

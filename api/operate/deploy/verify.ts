@@ -103,7 +103,9 @@ export async function verifyCollections(
   for (let after = 0, more = true; more;) {
     const page = await unverifiedCollections(database.read, after, PAGE);
     for (const { address } of page) {
+      result.due += 1;
       const usable = verifiers.filter((each) => (faults.get(each) ?? 0) < MOST_FAULTS);
+      if (usable.length === 0) continue;
       const implementation = await readCloneTarget(client, address, new AbortController().signal);
       const answers: Verified[] = implementation === null ? ["failed"] : [];
       if (implementation === null) say(`  verify    ${address} is not verified: its code is not that of a clone`);
@@ -114,7 +116,6 @@ export async function verifyCollections(
           if (answer !== null) answers.push(answer);
         }
       const best = VERIFIED.find((each) => answers.includes(each));
-      result.due += 1;
       if (best === undefined) continue;
       result[best === "failed" ? "failed" : "verified"] += 1;
       await database.write((trx) => storeVerified(trx, address, best));
