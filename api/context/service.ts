@@ -4,7 +4,7 @@ import { LOCAL_CHAIN_ID } from "../chain/local-contracts.ts";
 import type { Settings } from "../config/settings.ts";
 import type { IpfsNode } from "../content/node/node.ts";
 import type { Measurements } from "../metrics/meter.ts";
-import { cryptoProblem, speedUpEthers } from "../shared/crypto.ts";
+import { speedUpEthers } from "../shared/crypto.ts";
 import type { Metrics } from "../shared/metrics.ts";
 import { createSignals, type Signals } from "../shared/signal.ts";
 import { type Database, openDatabase } from "../store/db/database.ts";
@@ -80,7 +80,6 @@ export async function startService(
   const code = await loadRoles(settings.roles);
   const { seedPhrase } = (await shared?.checked) ?? { seedPhrase: null };
   speedUpEthers();
-  reportCrypto(logger);
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
   const setup: Setup = { settings, logger, shared, code, now: () => Date.now(), opened };
@@ -221,13 +220,4 @@ function openStore(
       logger.warn({ err }, "A connection to the database was lost. Later statements use a new one.");
     },
   });
-}
-
-/** Says in the log when slower code is used. */
-function reportCrypto(logger: Logger): void {
-  if (cryptoProblem === null) return;
-  logger.warn(
-    { err: cryptoProblem },
-    "WebAssembly libraries cannot be loaded: signing and hashing use slower JavaScript code. Run `npm ci` to install them again.",
-  );
 }

@@ -1,6 +1,6 @@
 import { getBytes, HDNodeWallet, hexlify, Mnemonic, SigningKey } from "ethers";
 
-import { curve } from "../shared/crypto.ts";
+import { publicKeyOf } from "../shared/crypto.ts";
 import { addressOfPoint, derivePrivate, type PrivateNode, WALLETS_ROOT } from "./wallet-deriver.ts";
 
 /** Operator lane k signs with `m/44'/60'/1'/0/k`. */
@@ -57,7 +57,7 @@ function privateNode({ privateKey, chainCode }: HDNodeWallet): PrivateNode {
 
 function signerAt(root: PrivateNode, path: string): Signer {
   const { key } = derivePrivate(root, path);
-  const signer = { address: addressOfPoint(curve.publicKey(key)), key: new SigningKey(hexlify(key)) };
+  const signer = { address: addressOfPoint(publicKeyOf(key)), key: new SigningKey(hexlify(key)) };
   key.fill(0);
   return signer;
 }
