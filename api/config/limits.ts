@@ -79,7 +79,7 @@ export const WAITING_BATCHES = { shared: 240, ofApp: 30, most: 480 };
  * How many calls that read (`GET`) a process handles at a time. A page of 4 MiB keeps the process busy for some tenths of a
  * second; the calls of other apps must not wait for hundreds of them.
  */
-export const READS_AT_ONCE = { shared: 16, ofApp: 4, most: 64 };
+export const READS_AT_ONCE = { shared: 8, ofApp: 4, most: 64 };
 /** How many such calls wait in a process. Further ones are refused. */
 export const WAITING_READS = { shared: 4_000, ofApp: 2_000, most: 5_000 };
 /** Most receivers that one call checks. */

@@ -5,12 +5,8 @@ import { FairQueue, FairSlots, type SlotLimits } from "../shared/fair-slots.ts";
 
 /** `Retry-After` in seconds when no further call may wait, or one has waited too long. */
 const RETRY_AFTER = 5;
-/** Most calls that begin in one turn of the event loop, if all are light. Calls that begin together share their look-ups. */
-const MOST_AT_ONCE = 16;
-/** Milliseconds of work in one turn of the event loop after which the calls are heavy. */
-const HEAVY = 20;
-/** Turns of the event loop after heavy work in which no call begins. Node accepts one connection in each. */
-const PAUSE = 64;
+/** Turns of the event loop before calls that wait begin. Node accepts one connection in each. */
+const TURNS = 64;
 
 /** Calls that share the places of a gate. */
 interface GateOptions {
@@ -45,12 +41,8 @@ export class Gate {
   readonly #running: FairSlots;
   readonly #places: FairSlots;
   readonly #waiting = new FairQueue<() => void>();
-  /** How many calls began in this turn of the event loop; null: none did. */
-  #begun: number | null = null;
-  /** The event loop when the last calls began. */
-  #since = performance.eventLoopUtilization();
-  /** How many may begin in a turn. It doubles as long as they are light. */
-  #most = MOST_AT_ONCE;
+  /** Whether calls that wait are about to begin. */
+  #isWaking = false;
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -66,14 +58,11 @@ export class Gate {
   async enter(appId: string, response?: Closable): Promise<Place> {
     const leave = () => {
       this.#running.release(appId);
-      this.#beginNext();
+      this.#wake();
     };
     const hasWaiting = this.#places.has(appId);
     // A call does not overtake those of its app that wait.
-    if (!hasWaiting && this.#mayBegin() && this.#running.take(appId)) {
-      this.#countBegun();
-      return { waited: false, leave };
-    }
+    if (!hasWaiting && this.#running.take(appId)) return { waited: false, leave };
     if (!this.#places.take(appId)) throw this.#tooMany(hasWaiting);
     try {
       await this.#wait(appId, response);
@@ -110,58 +99,23 @@ export class Gate {
     }
   }
 
-  #mayBegin(): boolean {
-    const isHeavy = this.#worked() >= HEAVY;
-    // Calls that began earlier may work later, as after decrypting what they show.
-    if (this.#begun === null && isHeavy) this.#openTurn();
-    return !isHeavy && (this.#begun ?? 0) < this.#most;
-  }
-
-  #countBegun(): void {
-    if (this.#begun === null) {
-      this.#since = performance.eventLoopUtilization();
-      this.#openTurn();
-    }
-    this.#begun = (this.#begun ?? 0) + 1;
-  }
-
-  #openTurn(): void {
-    this.#begun = 0;
-    setImmediate(this.#endTurn);
-  }
-
-  /** Milliseconds of work since the last calls began. Work before an idle moment delays nobody any more. */
-  #worked(): number {
-    const { active, idle } = performance.eventLoopUtilization(this.#since);
-    return idle > 0 ? 0 : active;
-  }
-
   /**
-   * SQLite answers at once, so calls would be handled one after the other, and the process would not read what others send. After heavy
-   * work, it does that first, for as long as the work took at most, and then only one call begins.
+   * Lets calls that wait begin, but not at once: SQLite answers at once, so calls would be handled one after the other, and the process
+   * would not read what others send.
    */
-  readonly #endTurn = (): void => {
-    const worked = this.#worked();
-    const isHeavy = worked >= HEAVY;
-    this.#most = isHeavy ? 1 : Math.min(2 * this.#most, MOST_AT_ONCE);
-    this.#goOn(isHeavy ? PAUSE : 0, performance.now() + worked);
-  };
-
-  /** Lets calls begin again after these turns, or at this time. */
-  #goOn(turns: number, latest: number): void {
-    if (turns > 0 && performance.now() < latest) setImmediate(() => this.#goOn(turns - 1, latest));
-    else {
-      this.#begun = null;
-      this.#since = performance.eventLoopUtilization();
-      this.#beginNext();
-    }
+  #wake(): void {
+    if (this.#isWaking || this.#waiting.isEmpty) return;
+    this.#isWaking = true;
+    afterTurns(TURNS, () => {
+      this.#isWaking = false;
+      this.#beginWaiting();
+    });
   }
 
-  #beginNext(): void {
-    while (this.#mayBegin()) {
+  #beginWaiting(): void {
+    for (;;) {
       const begin = this.#waiting.takeOne((appId) => this.#running.take(appId));
       if (begin === null) return;
-      this.#countBegun();
       begin();
     }
   }
@@ -179,4 +133,9 @@ export class Gate {
     const message = `The service is busy: it could not begin with the call within ${seconds.toString()} seconds. ${hint}`;
     return new ApiError("unavailable", null, { retryAfter: RETRY_AFTER, message });
   }
+}
+
+function afterTurns(turns: number, then: () => void): void {
+  if (turns === 0) then();
+  else setImmediate(() => afterTurns(turns - 1, then));
 }
