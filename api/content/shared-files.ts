@@ -10,8 +10,6 @@ import { isFile, loadPart, readFileBytes } from "./read-file.ts";
 export const SLICE = 65_536;
 /** Bytes of blocks that are kept for the next readers: at least this many, and at most twice as many. */
 const KEPT = 32 * 2 ** 20;
-/** Slices that are given in one turn of the event loop. */
-const SLICES = 8;
 /** Blocks that are read at the same time. Each has at most 2 MiB. */
 const LOADS = 16;
 /** Bytes in memory of a block, and of a link in it to another block, besides the bytes of the file. */
@@ -69,18 +67,18 @@ export class SharedFiles {
   }
 
   /**
-   * Waits for a turn. A socket takes some MiB at once before its reader must wait, and hundreds of readers may begin together:
-   * other calls are served in between.
+   * Waits for a turn of the event loop, which gives one slice. A socket takes some MiB at once before its reader must wait, and hundreds of
+   * readers may begin together: other calls are served in between.
    */
   #turn(): Promise<void> {
     return new Promise((resolve) => {
-      if (this.#ready.push(resolve) === 1) setImmediate(this.#giveSlices);
+      if (this.#ready.push(resolve) === 1) setImmediate(this.#giveSlice);
     });
   }
 
-  readonly #giveSlices = (): void => {
-    for (const give of this.#ready.splice(0, SLICES)) give();
-    if (this.#ready.length > 0) setImmediate(this.#giveSlices);
+  readonly #giveSlice = (): void => {
+    this.#ready.shift()?.();
+    if (this.#ready.length > 0) setImmediate(this.#giveSlice);
   };
 
   async #slice(cid: CID, start: number, end: number): Promise<Uint8Array> {

@@ -24,7 +24,9 @@ const BATCHES = {
 /** Callers in a thread of their own, so that reading the answers does not delay the service. */
 async function startFlood(url: string, pages: readonly { path: string; token: string }[], calls: number) {
   const counter = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(new URL("support/flood.ts", import.meta.url), { workerData: { url, pages, calls, counter } });
+  const worker = new Worker(new URL("support/flood.ts", import.meta.url), {
+    workerData: { url, pages, calls, counter },
+  });
   await once(worker, "message");
   return {
     get answered() {
