@@ -16,7 +16,7 @@ import {
   nextNumber,
   run,
 } from "./support/deploy.ts";
-import { expectFailure, failureOf } from "./support/expect-failure.ts";
+import { emits, expectFailure, failureOf, reverts } from "./support/expect-failure.ts";
 import { refusedArguments } from "./support/refused-arguments.ts";
 
 const BASE = {
@@ -53,9 +53,7 @@ describe("CollectionFactory", () => {
       const implementations = [await deployed.erc721Implementation(), await deployed.erc1155Implementation()] as const;
       const factory = await ethers.getContractFactory("CollectionFactory");
       for (const relay of [stranger.address, ZeroAddress]) {
-        await expect(factory.deploy(relay, ...implementations))
-          .to.be.revertedWithCustomError(factory, "FactoryInvalidRelay")
-          .withArgs(relay);
+        await reverts(factory.deploy(relay, ...implementations), factory, "FactoryInvalidRelay", relay);
       }
     });
 
@@ -77,9 +75,7 @@ describe("CollectionFactory", () => {
         [other721, erc1155, other721],
         [erc721, other1155, other1155],
       ] as const) {
-        await expect(factory.deploy(relay.target, first, second))
-          .to.be.revertedWithCustomError(factory, "FactoryInvalidImplementation")
-          .withArgs(wrong);
+        await reverts(factory.deploy(relay.target, first, second), factory, "FactoryInvalidImplementation", wrong);
       }
     });
   });
@@ -89,63 +85,41 @@ describe("CollectionFactory", () => {
     ["ERC1155", "createERC1155", "predictERC1155", encodeErc1155Arguments(BASE)],
   ] as const) {
     describe(create, () => {
-      it(`creates an ${kind} collection at the predicted address and emits CollectionCreated`, async () => {
+      it(`creates an ${kind} collection once, at the predicted address of its number, arguments and kind`, async () => {
         const { factory, relay } = await setUp();
         const number = nextNumber();
         const predicted = await factory[predict](number, args);
         expect(await ethers.provider.getCode(predicted)).to.equal("0x");
-        await expect(run(relay, { ...(await item(factory, create, args)), number }))
-          .to.emit(factory, "CollectionCreated")
-          .withArgs(number, predicted);
+        const creation = { ...(await item(factory, create, args)), number };
+        await emits(run(relay, creation), factory, "CollectionCreated", number, predicted);
         const collection = await ethers.getContractAt("IERC1155Collection", predicted);
         expect(await collection.name()).to.equal("Harbour Lights");
         expect(await collection.relay()).to.equal(relay.target);
-      });
-
-      it("creates different addresses for different numbers, arguments and kinds", async () => {
-        const { factory } = await setUp();
-        const number = nextNumber();
-        const other = encodeErc1155Arguments({ ...BASE, name: "Other" });
+        await emits(run(relay, creation), relay, "CallSkipped", number);
         const addresses = new Set([
           await factory.predictERC721(number, args),
           await factory.predictERC1155(number, args),
           await factory[predict](number + 1n, args),
-          await factory[predict](number, other),
+          await factory[predict](number, encodeErc1155Arguments({ ...BASE, name: "Other" })),
         ]);
         expect(addresses.size).to.equal(4);
       });
 
-      it("creates a collection only once, because the relay skips a consumed number", async () => {
-        const { factory, relay } = await setUp();
-        const number = nextNumber();
-        const creation = { ...(await item(factory, create, args)), number };
-        await run(relay, creation);
-        await expect(run(relay, creation)).to.emit(relay, "CallSkipped").withArgs(number);
-      });
-
       it("reverts with FactoryUnauthorizedRelay for any other caller", async () => {
         const { factory, admin, stranger } = await setUp();
-        for (const caller of [stranger, admin]) {
-          await expect(factory.connect(caller)[create](args))
-            .to.be.revertedWithCustomError(factory, "FactoryUnauthorizedRelay")
-            .withArgs(caller.address);
-        }
+        for (const caller of [stranger, admin])
+          await reverts(factory.connect(caller)[create](args), factory, "FactoryUnauthorizedRelay", caller.address);
       });
 
       it("fails for truncated arguments and for too long ones", async () => {
         const { factory, relay } = await setUp();
         const errors = await ethers.getContractAt("CloneArguments", factory.target);
         const length = (args.length - 2) / 2;
-        for (const [cut, reason] of [
-          [ethers.dataSlice(args, 0, length - 1), ["CloneArgumentsTruncated", [length - 1, length]]],
-          ["0x", ["CloneArgumentsTruncated", null]],
-          ["0x01", ["CloneArgumentsTruncated", null]],
-          ["0x0f", ["CloneArgumentsTruncated", null]],
-          ["0x000000", ["CloneArgumentsTruncated", null]],
-        ] as const) {
-          const error = await failureOf(relay, await item(factory, create, cut), errors);
-          expect(error.name).to.equal(reason[0]);
-          if (reason[1] !== null) expect([...error.args]).to.deep.equal(reason[1].map(BigInt));
+        const cut = await failureOf(relay, await item(factory, create, ethers.dataSlice(args, 0, length - 1)), errors);
+        expect([cut.name, ...cut.args]).to.deep.equal(["CloneArgumentsTruncated", BigInt(length - 1), BigInt(length)]);
+        for (const short of ["0x", "0x01", "0x0f", "0x000000"]) {
+          const error = await failureOf(relay, await item(factory, create, short), errors);
+          expect(error.name, short).to.equal("CloneArgumentsTruncated");
         }
         const clones = { interface: new ethers.Interface(["error CloneArgumentsTooLong()"]) };
         const long = ethers.concat(["0x00000000000000", new Uint8Array(24_576 - 45 - 6)]);
@@ -153,22 +127,18 @@ describe("CollectionFactory", () => {
         await expectFailure(relay, call, clones, "CloneArgumentsTooLong");
       });
 
-      it("fails with OwnableInvalidOwner for the relay as owner", async () => {
+      it("fails for the relay as owner, and for arguments that cannot work or are a second encoding", async () => {
         const { factory, relay } = await setUp();
         const owner = await relay.getAddress();
         const encode = kind === "ERC721" ? encodeErc721Arguments : encodeErc1155Arguments;
         const call = await item(factory, create, encode({ ...BASE, maxSupply: 0n, owner }));
         await expectFailure(relay, call, factory, "OwnableInvalidOwner", owner);
-      });
-
-      for (const [what, packed, error, values] of refusedArguments(kind)) {
-        it(`fails with ${error} for ${what}`, async () => {
-          const { factory, relay } = await setUp();
-          const errors = await ethers.getContractAt("CloneArguments", factory.target);
+        const errors = await ethers.getContractAt("CloneArguments", factory.target);
+        for (const [what, packed, error, values] of refusedArguments(kind)) {
           await expectFailure(relay, await item(factory, create, packed), errors, error, ...values);
-          expect(() => decodeCloneArguments(kind, packed)).to.throw(RangeError);
-        });
-      }
+          expect(() => decodeCloneArguments(kind, packed), what).to.throw(RangeError);
+        }
+      });
     });
   }
 

@@ -1,9 +1,8 @@
 import { expect } from "chai";
 import { MaxUint256, ZeroAddress, ZeroHash, type BaseWallet } from "ethers";
 
-import { transferAuthorizationDigest } from "../../../api/chain/codec/encode.ts";
 import { ethers, fixtures, networkHelpers, nextNumber, run } from "../support/deploy.ts";
-import { expectFailure, failureOf } from "../support/expect-failure.ts";
+import { emits, expectFailure, failureOf, reverts } from "../support/expect-failure.ts";
 import { CHAIN_ID, newWallet, signDigest, signTransfer, type CompactSignature } from "../support/sign.ts";
 import { deployErc1155Pair, deployErc721Pair, type Transfer } from "./authorization-pairs.ts";
 
@@ -46,157 +45,104 @@ for (const { kind, deploy } of [
       return { ...system, address, intent, sign, expectRefused };
     }
 
-    describe("given the wallet's signature", () => {
-      it("moves the token", async () => {
-        const { collections, relay, intent, sign, transferItem, holds, bob } = await setUp();
-        const transfer = intent();
-        const sent = run(relay, await transferItem(0, transfer, sign(transfer)));
-        await expect(sent).not.to.emit(relay, "CallFailed");
-        if (kind.includes("ERC721")) {
-          await expect(sent).to.emit(collections[0], "Transfer").withArgs(transfer.from, bob.address, transfer.tokenId);
-        }
-        expect(await holds(0, bob.address)).to.equal(true);
-      });
-
-      it("moves the token of a wallet that delegated its code (EIP-7702)", async () => {
-        const { relay, delegate, intent, sign, transferItem, holds, wallet, bob } = await setUp();
-        await networkHelpers.setCode(wallet.address, ethers.concat(["0xef0100", await delegate.getAddress()]));
-        const transfer = intent();
-        await expect(run(relay, await transferItem(0, transfer, sign(transfer)))).not.to.emit(relay, "CallFailed");
-        expect(await holds(0, bob.address)).to.equal(true);
-      });
+    it("given the wallet's signature: moves the token, also of a wallet that delegated its code (EIP-7702)", async () => {
+      const { collections, relay, delegate, intent, sign, transferItem, holds, giveBack, wallet, bob } = await setUp();
+      const transfer = intent();
+      const sent = run(relay, await transferItem(0, transfer, sign(transfer)));
+      await expect(sent).not.to.emit(relay, "CallFailed");
+      if (kind.includes("ERC721"))
+        await emits(sent, collections[0], "Transfer", transfer.from, bob.address, transfer.tokenId);
+      expect(await holds(0, bob.address)).to.equal(true);
+      await giveBack();
+      await networkHelpers.setCode(wallet.address, ethers.concat(["0xef0100", await delegate.getAddress()]));
+      const second = intent();
+      await expect(run(relay, await transferItem(0, second, sign(second)))).not.to.emit(relay, "CallFailed");
+      expect(await holds(0, bob.address)).to.equal(true);
     });
 
-    describe("given the caller is not the relay", () => {
-      it("reverts with CollectionUnauthorizedRelay, even with the wallet's signature", async () => {
-        const { collections, intent, sign, transferItem, stranger } = await setUp();
-        const transfer = intent();
-        const { target, data } = await transferItem(0, transfer, sign(transfer));
-        const withNumber = ethers.concat([data, ethers.toBeHex(transfer.number, 32)]);
-        await expect(stranger.sendTransaction({ to: target, data: withNumber }))
-          .to.be.revertedWithCustomError(collections[0], "CollectionUnauthorizedRelay")
-          .withArgs(stranger.address);
-      });
+    it("reverts with CollectionUnauthorizedRelay for another caller than the relay, even with the signature", async () => {
+      const { collections, intent, sign, transferItem, stranger } = await setUp();
+      const transfer = intent();
+      const { target, data } = await transferItem(0, transfer, sign(transfer));
+      const withNumber = ethers.concat([data, ethers.toBeHex(transfer.number, 32)]);
+      const sent = stranger.sendTransaction({ to: target, data: withNumber });
+      await reverts(sent, collections[0], "CollectionUnauthorizedRelay", stranger.address);
     });
 
-    describe("given a used authorization", () => {
-      it("is skipped under its own number, even if the token came back", async () => {
-        const { relay, intent, sign, transferItem, holds, giveBack, wallet } = await setUp();
-        const transfer = intent();
-        const used = await transferItem(0, transfer, sign(transfer));
-        await run(relay, used);
-        await giveBack();
-        await expect(run(relay, used)).to.emit(relay, "CallSkipped").withArgs(transfer.number);
-        expect(await holds(0, wallet.address)).to.equal(true);
-      });
-
-      it("fails under another number", async () => {
-        const { intent, sign, expectRefused } = await setUp();
-        const transfer = intent();
-        await expectRefused({ ...transfer, number: transfer.number + 1n }, sign(transfer));
-      });
+    it("given a used or cancelled authorization: is skipped, even if the token came back, and fails under another number", async () => {
+      const { relay, intent, sign, transferItem, holds, giveBack, expectRefused, wallet } = await setUp();
+      const [transfer, cancelled] = [intent(), intent()];
+      const used = await transferItem(0, transfer, sign(transfer));
+      await run(relay, used);
+      await giveBack();
+      await relay.cancel([cancelled.number]);
+      const calls = [used, await transferItem(0, cancelled, sign(cancelled))];
+      for (const call of calls) await emits(run(relay, call), relay, "CallSkipped", call.number);
+      expect(await holds(0, wallet.address)).to.equal(true);
+      await expectRefused({ ...transfer, number: nextNumber() }, sign(transfer));
     });
 
-    describe("given a cancelled number", () => {
-      it("is skipped", async () => {
-        const { relay, intent, sign, transferItem, holds, wallet } = await setUp();
+    it("given a signature of other data: fails for another receiver, token, amount, collection or chain", async () => {
+      const { intent, sign, expectRefused, wallet, carol } = await setUp();
+      const signed = intent();
+      await expectRefused({ ...signed, to: carol.address }, sign(signed));
+      for (const change of [{ tokenId: 2n }, { amount: 2n }, { amount: MaxUint256 }, { to: carol.address }]) {
         const transfer = intent();
-        await relay.cancel([transfer.number]);
-        await expect(run(relay, await transferItem(0, transfer, sign(transfer))))
-          .to.emit(relay, "CallSkipped")
-          .withArgs(transfer.number);
-        expect(await holds(0, wallet.address)).to.equal(true);
-      });
+        await expectRefused(transfer, sign({ ...transfer, ...change }));
+      }
+      const elsewhere = intent();
+      await expectRefused(elsewhere, sign(elsewhere), undefined, 1);
+      for (const chainId of [1n, 0n, 84532n]) {
+        const transfer = intent();
+        await expectRefused(transfer, sign(transfer, wallet, chainId));
+      }
     });
 
-    describe("given a signature of other data", () => {
-      it("fails for another receiver, token or amount", async () => {
-        const { intent, sign, expectRefused, carol } = await setUp();
-        const signed = intent();
-        await expectRefused({ ...signed, to: carol.address }, sign(signed));
-        for (const change of [{ tokenId: 2n }, { amount: 2n }, { amount: MaxUint256 }, { to: carol.address }]) {
-          const transfer = intent();
-          await expectRefused(transfer, sign({ ...transfer, ...change }));
-        }
-      });
-
-      it("fails for another collection", async () => {
-        const { intent, sign, expectRefused } = await setUp();
+    it("given a signature of other data: fails for the implementation's address, or another domain name or version", async () => {
+      const { intent, expectRefused, factory, wallet, address } = await setUp();
+      const domain = await (await ethers.getContractAt("CollectionAuthorizations", address)).eip712Domain();
+      expect([...domain].slice(0, 5)).to.deep.equal(["0x0f", "Moneta", "1", CHAIN_ID, address]);
+      const implementation =
+        kind === "ERC721Collection" ? await factory.erc721Implementation() : await factory.erc1155Implementation();
+      const types = { TransferAuthorization: ["from", "to", "tokenId", "amount", "number"].map(field) };
+      for (const change of [{ verifyingContract: implementation }, { name: "Other" }, { version: "2" }]) {
+        const other = { name: "Moneta", version: "1", chainId: CHAIN_ID, verifyingContract: address, ...change };
         const transfer = intent();
-        await expectRefused(transfer, sign(transfer), undefined, 1);
-      });
-
-      it("fails for another chain", async () => {
-        const { intent, sign, expectRefused, wallet } = await setUp();
-        for (const chainId of [1n, 0n, 84532n]) {
-          const transfer = intent();
-          await expectRefused(transfer, sign(transfer, wallet, chainId));
-        }
-      });
-
-      it("fails for the implementation's address, or another domain name or version", async () => {
-        const { intent, expectRefused, factory, wallet, address } = await setUp();
-        const implementation =
-          kind === "ERC721Collection" ? await factory.erc721Implementation() : await factory.erc1155Implementation();
-        const transfer = intent();
-        const digest = transferAuthorizationDigest(CHAIN_ID, implementation, transfer);
-        await expectRefused(transfer, signDigest(wallet, digest));
-        const types = { TransferAuthorization: ["from", "to", "tokenId", "amount", "number"].map(field) };
-        for (const change of [{ name: "Other" }, { version: "2" }]) {
-          const domain = { name: "Moneta", version: "1", chainId: CHAIN_ID, verifyingContract: address, ...change };
-          const other = intent();
-          await expectRefused(other, signDigest(wallet, ethers.TypedDataEncoder.hash(domain, types, other)));
-        }
-      });
+        await expectRefused(transfer, signDigest(wallet, ethers.TypedDataEncoder.hash(other, types, transfer)));
+      }
     });
 
-    describe("given a signature of another account", () => {
-      it("fails and names the signer", async () => {
-        const { intent, sign, expectRefused } = await setUp();
-        const other = newWallet();
-        const transfer = intent();
-        await expectRefused(transfer, sign(transfer, other), other.address);
-      });
-
-      it("fails for the zero address as the wallet", async () => {
-        const { relay, intent, transferItem, collections } = await setUp();
-        const transfer = { ...intent(), from: ZeroAddress };
-        const call = await transferItem(0, transfer, { r: ZeroHash, vs: ZeroHash });
-        const refusal = [ZeroAddress, ZeroAddress, transfer.number];
-        await expectFailure(relay, call, collections[0], "CollectionInvalidAuthorization", ...refusal);
-      });
+    it("given a signature of another account: fails and names the signer, also for the zero address as the wallet", async () => {
+      const { relay, intent, sign, expectRefused, transferItem, collections } = await setUp();
+      const other = newWallet();
+      const transfer = intent();
+      await expectRefused(transfer, sign(transfer, other), other.address);
+      const ofNobody = { ...intent(), from: ZeroAddress };
+      const call = await transferItem(0, ofNobody, { r: ZeroHash, vs: ZeroHash });
+      const refusal = [ZeroAddress, ZeroAddress, ofNobody.number];
+      await expectFailure(relay, call, collections[0], "CollectionInvalidAuthorization", ...refusal);
     });
 
-    describe("given a malformed signature", () => {
-      it("fails for zeros, ones, and the malleable signature", async () => {
-        const { intent, sign, expectRefused } = await setUp();
-        const ones = `0x${"ff".repeat(32)}`;
-        await expectRefused(intent(), { r: ZeroHash, vs: ZeroHash }, ZeroAddress);
-        await expectRefused(intent(), { r: ones, vs: ones }, ZeroAddress);
+    it("given a malformed signature: fails for zeros, ones, and the malleable signature", async () => {
+      const { intent, sign, expectRefused } = await setUp();
+      const ones = `0x${"ff".repeat(32)}`;
+      await expectRefused(intent(), { r: ZeroHash, vs: ZeroHash }, ZeroAddress);
+      await expectRefused(intent(), { r: ones, vs: ones }, ZeroAddress);
 
-        // The malleable signature has the other s and the other parity. ERC-2098 has no room for a high s, so it must also
-        // fail with the highest bit of s cut off.
-        const transfer = intent();
-        const { r, vs } = sign(transfer);
-        const parity = BigInt(vs) >> 255n;
-        const s = BigInt(vs) & (2n ** 255n - 1n);
-        const twin = (CURVE_ORDER - s) & (2n ** 255n - 1n);
-        await expectRefused(transfer, { r, vs: ethers.toBeHex(twin | ((1n - parity) << 255n), 32) });
-        const again = { ...transfer, number: nextNumber() };
-        const flipped = sign(again);
-        await expectRefused(again, { r: flipped.r, vs: ethers.toBeHex(BigInt(flipped.vs) ^ (1n << 255n), 32) });
-        const high = { ...transfer, number: nextNumber() };
-        const largest = 2n ** 255n - 1n;
-        await expectRefused(high, { r: sign(high).r, vs: ethers.toBeHex(largest, 32) }, ZeroAddress);
-      });
-    });
-
-    describe("eip712Domain", () => {
-      it("names the clone as the verifying contract", async () => {
-        const { address } = await setUp();
-        const domain = await (await ethers.getContractAt("CollectionAuthorizations", address)).eip712Domain();
-        expect([...domain].slice(0, 5)).to.deep.equal(["0x0f", "Moneta", "1", CHAIN_ID, address]);
-      });
+      // The malleable signature has the other s and the other parity. ERC-2098 has no room for a high s, so it must also
+      // fail with the highest bit of s cut off.
+      const transfer = intent();
+      const { r, vs } = sign(transfer);
+      const parity = BigInt(vs) >> 255n;
+      const s = BigInt(vs) & (2n ** 255n - 1n);
+      const twin = (CURVE_ORDER - s) & (2n ** 255n - 1n);
+      await expectRefused(transfer, { r, vs: ethers.toBeHex(twin | ((1n - parity) << 255n), 32) });
+      const again = { ...transfer, number: nextNumber() };
+      const flipped = sign(again);
+      await expectRefused(again, { r: flipped.r, vs: ethers.toBeHex(BigInt(flipped.vs) ^ (1n << 255n), 32) });
+      const high = { ...transfer, number: nextNumber() };
+      const largest = 2n ** 255n - 1n;
+      await expectRefused(high, { r: sign(high).r, vs: ethers.toBeHex(largest, 32) }, ZeroAddress);
     });
   });
 }

@@ -30,3 +30,17 @@ export async function failureOf(relay: Relay, call: Item, contract: Contract): P
   expect(failure?.args["number"]).to.equal(number);
   return contract.interface.parseError(failure!.args["reason"] as string)!;
 }
+
+/** Asserts that the call reverts with this error of a contract, and these arguments. */
+export async function reverts(call: unknown, contract: Contract, error: string, ...args: unknown[]): Promise<void> {
+  await expect(call)
+    .to.be.revertedWithCustomError(contract, error)
+    .withArgs(...args);
+}
+
+/** Asserts that the transaction emits this event of a contract, with these arguments. */
+export async function emits(sent: unknown, contract: Contract, event: string, ...args: unknown[]): Promise<void> {
+  await expect(sent)
+    .to.emit(contract, event)
+    .withArgs(...args);
+}
