@@ -16,7 +16,6 @@ import { becomeEnvironment } from "../../config/environment.ts";
 import { type KnownNetwork, networkOf, NETWORKS, rpcVariable } from "../../config/networks.ts";
 import { startFile } from "../../config/settings-file.ts";
 import { type Environment, parseDataDir, parseSettings, type Settings } from "../../config/settings.ts";
-import type { Variable } from "../../config/variables.ts";
 import { COMMAND_WAIT, firstNode } from "../../context/chain-link.ts";
 import { loadThread } from "../../context/loading-thread.ts";
 import { run } from "../../context/run.ts";
@@ -44,8 +43,21 @@ import { readSettingsFile, type SettingsFile, writeSettings } from "./settings-f
 
 /** Where the service looks for settings by itself. */
 const DEFAULT_FILE = ".env";
-/** Settings of the environment that the file keeps, so that the service and the next run use the same. */
-const KEPT = ["PORT", "HOST", "DATA_DIR", "DEPLOYMENTS_DIR", "DATABASE_URL", "SEED_FILE", "CONFIRMATIONS"] as const;
+/** What the file keeps, so that the service and the next run use the same. */
+const KEPT = [
+  ...([
+    "RPC_URL",
+    "RPC_URLS",
+    "PUBLIC_URL",
+    "EXPLORER_URL",
+    "LANES",
+    "PORT",
+    "HOST",
+    "DATA_DIR",
+    "DEPLOYMENTS_DIR",
+  ] as const),
+  ...(["DATABASE_URL", "SEED_FILE", "CONFIRMATIONS", "SEED_PASSPHRASE_FILE", "SECRET_KEYS"] as const),
+];
 
 const NAMES = NETWORKS.map(({ name }) => name).join(", ");
 /** The chains to try first: their coins cost nothing. */
@@ -109,44 +121,73 @@ export function init(terminal: Terminal): Command {
     .action((options: Options) => setUp(options, terminal));
 }
 
+/** Prepares everything, then starts the service or says how to. */
 async function setUp(options: Options, output: Terminal): Promise<void> {
   const terminal = options.json === true ? { ...output, write: (text: string) => output.remark?.(text) } : output;
-  requireOwnFolder(parseDataDir(terminal.env));
-  const resume = onInterrupt(terminal);
+  const { env, settings, chain, token } = await stoppable(terminal, () => prepare(options, terminal));
+  const file = options.settingsFile;
+  const result = { chain_id: chain.chainId.toString(), settings_file: file, app: options.app, token };
+  if (options.json === true) printResult(output, true, result, "");
+  const start = file === DEFAULT_FILE ? "npm run api" : `npx node --env-file=${file} api/main.ts`;
+  if (!options.start) {
+    terminal.write(`token: ${token}\n\nEverything is ready. Start the service:\n  ${start}\n`);
+    terminal.write(`A link to the console: ${PROGRAM} console\n`);
+    return;
+  }
+  becomeEnvironment(env);
+  await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));
+  const link = await withDatabase({ ...terminal, env }, (database) =>
+    createConsoleLink({ database, publicUrl: settings.publicUrl }, { appId: null, scopes: null }),
+  );
+  terminal.write(`
+Moneta is ready on ${chain.title}. It serves until you press Ctrl-C. To start it again: ${start}
+
+base URL: ${settings.publicUrl}
+token: ${token}
+
+Your first mint: open the console, create a collection, then mint. Or use "The main job, with curl" of README.md with
+  export MONETA_URL=http://localhost:${settings.port.toString()}
+  export MONETA_TOKEN=<the token above>
+
+Open the console in your browser (the link works once, within ${LINK_MINUTES.toString()} minutes):
+  ${link.url}
+`);
+}
+
+interface Ready {
+  env: Environment;
+  settings: Settings;
+  chain: ChosenChain;
+  token: string;
+}
+
+/** Asks and checks first; then makes the keys, the settings, the contracts and a token. Each step continues an earlier run. */
+async function prepare(options: Options, terminal: Terminal): Promise<Ready> {
+  const dataDir = parseDataDir(terminal.env);
+  // Such a folder has other keys, another database and other settings.
+  if (existsSync(startFile(dataDir)))
+    throw new OperatorError(
+      `The folder ${dataDir} belongs to \`npm start\`. Remove DATA_DIR from the environment, or use another folder: DATA_DIR=data.`,
+    );
   const file = readSettingsFile(options.settingsFile);
   const given = { ...file.values, ...withoutBlanks(terminal.env) };
   const chain = await chooseChain(options, given, terminal);
   const chosen = { ...given, ...(await chooseSettings(options, given, chain, terminal)) };
   await requireOwnDatabase(chosen, chain);
   if (options.start) await requireFreePort(chosen);
-  const ready = await alone(chosen, async () => {
+  return alone(chosen, async () => {
     // Another run may have ended while this one asked. Its keys must not be replaced.
     if (readSettingsFile(file.path).text !== file.text)
       throw new OperatorError(`${file.path} has changed meanwhile. Run the same command again: it continues.`);
     const sealed = await withPassphrase(chosen, terminal);
-    const { env, settings } = await keepSettings(file, { given, chosen: sealed, chain }, terminal);
+    const { env, settings } = await keepSettings(file, sealed, chain, terminal);
     const phrase = await seedPhrase(env, terminal, options.withoutWords === true);
-    const provider = new RpcProvider(chain.rpc, chain.chainId);
-    try {
-      await explainingChain(() => deployAll(options, { chain, phrase, settings, env, provider }, terminal));
-    } finally {
-      provider.destroy();
-    }
+    await deployAll(options, { chain, phrase, env, settings }, terminal);
     const app = { dataDir: settings.dataDir, app: options.app, name: "init", quotas: settings.appQuotas };
     const token = await withNewDatabase({ ...terminal, env }, (database) => keptToken(database, app));
     terminal.write(`app         ${options.app}\n`);
-    return { env, settings, token };
+    return { env, settings, chain, token };
   });
-  resume();
-  await goOn(ready, { chain, options, settingsFile: file.path }, { terminal, output });
-}
-
-/** A folder of `npm start` has other keys, another database and other settings. @throws OperatorError */
-function requireOwnFolder(dataDir: string): void {
-  if (!existsSync(startFile(dataDir))) return;
-  throw new OperatorError(
-    `The folder ${dataDir} belongs to \`npm start\`. Remove DATA_DIR from the environment, or use another folder: DATA_DIR=data.`,
-  );
 }
 
 /** Now, and not after everything was paid for. @throws OperatorError */
@@ -180,37 +221,20 @@ async function alone<T>(env: Environment, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Starts the service, or says how to. */
-async function goOn(
-  { env, settings, token }: { env: Environment; settings: Settings; token: string },
-  { chain, options, settingsFile }: { chain: ChosenChain; options: Options; settingsFile: string },
-  { terminal, output }: { terminal: Terminal; output: Terminal },
-): Promise<void> {
-  if (options.json === true) {
-    const result = { chain_id: chain.chainId.toString(), settings_file: settingsFile, app: options.app, token };
-    printResult(output, true, result, "");
-  }
-  if (options.start) {
-    becomeEnvironment(env);
-    await run(env, () => loadThread(new URL("../../pipeline-main.ts", import.meta.url)));
-    await sayReady({ chain, settings, token, options }, { ...terminal, env });
-  } else {
-    terminal.write(`token: ${token}\n\nEverything is ready. Start the service:\n  ${startLine(options)}\n`);
-    terminal.write(`A link to the console: ${PROGRAM} console\n`);
-  }
-}
-
-/** Says how to go on when the user stops the command. @returns a function that ends this. */
-function onInterrupt(terminal: Terminal): () => void {
+/** While it works, says how to go on when the user stops the command. */
+async function stoppable<T>(terminal: Terminal, work: () => Promise<T>): Promise<T> {
   const stop = (): void => {
     terminal.rewrite?.("");
     terminal.remark?.("\nStopped. Run the same command again: it continues.\n");
     process.exit(130);
   };
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, stop);
-  return () => {
-    for (const signal of ["SIGINT", "SIGTERM"] as const) process.off(signal, stop);
-  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const signal of signals) process.on(signal, stop);
+  try {
+    return await work();
+  } finally {
+    for (const signal of signals) process.off(signal, stop);
+  }
 }
 
 function withoutBlanks(env: Environment): Environment {
@@ -223,9 +247,8 @@ interface ChosenChain {
   rpc: Rpc;
   /** Of its node, or of several. */
   setting: ["RPC_URL" | "RPC_URLS", string];
-  explorerUrl: string | null;
-  /** How many confirmations the chain needs; null: as the service sets them by itself. */
-  confirmations: number | null;
+  /** Undefined when the chain is not known by name. */
+  network: KnownNetwork | undefined;
 }
 
 /** @throws OperatorError, ChainUnavailable */
@@ -235,7 +258,7 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     throw new OperatorError(
       `--chain: ${options.chain} is not known. The known chains are ${NAMES}. For another chain: --rpc-url <url>. For a local chain: npm start`,
     );
-  const { setting, rpcUrl } = await chooseNodes({ options, known }, env, terminal);
+  const { setting, rpcUrl } = await chooseNodes(options, known, env, terminal);
   const rpc = new Rpc(rpcUrl, { maxWait: COMMAND_WAIT });
   const chainId = await new ChainClient(rpc).chainId();
   if (known !== undefined && BigInt(known.chainId) !== chainId)
@@ -244,16 +267,12 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
     );
   if (chainId === LOCAL_CHAIN_ID)
     throw new OperatorError(`Chain ${chainId.toString()} is a local chain. \`npm start\` sets up everything on it.`);
-  const {
-    title = `chain ${chainId.toString()}`,
-    test,
-    explorerUrl = null,
-    confirmations = null,
-  } = networkOf(chainId) ?? {};
+  const network = networkOf(chainId);
+  const title = network?.title ?? `chain ${chainId.toString()}`;
   terminal.write(`chain       ${title} (chain id ${chainId.toString()})\n`);
-  if (test !== true)
+  if (network?.test !== true)
     terminal.write("            If coins of this chain are money, give the relay a safe owner: --owner <address>\n");
-  return { title, chainId, rpc, setting, explorerUrl, confirmations };
+  return { title, chainId, rpc, setting, network };
 }
 
 /**
@@ -261,7 +280,8 @@ async function chooseChain(options: Options, env: Environment, terminal: Termina
  * @throws OperatorError, SettingsError
  */
 async function chooseNodes(
-  { options, known }: { options: Options; known: KnownNetwork | undefined },
+  options: Options,
+  known: KnownNetwork | undefined,
   env: Environment,
   terminal: Terminal,
 ): Promise<Pick<ChosenChain, "setting"> & { rpcUrl: string }> {
@@ -274,20 +294,16 @@ async function chooseNodes(
     const url = await firstNode(parseSettings({ PUBLIC_URL: "http://localhost", RPC_URLS: list }));
     return { setting: ["RPC_URLS", list], rpcUrl: url };
   }
-  const variable = known === undefined ? "RPC_URL" : rpcVariable(known.name);
-  const rpcUrl =
-    options.rpcUrl ??
-    one ??
-    env[variable] ??
-    (
-      await terminal.ask?.(
-        `URL of a node of ${known?.title ?? "the chain"} (https://...${known === undefined ? `; or stop, and name a test network with --chain: ${TEST_NAMES.join(", ")}` : ""}): `,
-      )
-    )?.trim() ??
-    "";
+  const [variable, title] = known === undefined ? ["RPC_URL", "the chain"] : [rpcVariable(known.name), known.title];
+  const ask = async () => {
+    const other =
+      known === undefined ? `; or stop, and name a test network with --chain: ${TEST_NAMES.join(", ")}` : "";
+    return (await terminal.ask?.(`URL of a node of ${title} (https://...${other}): `))?.trim() ?? "";
+  };
+  const rpcUrl = options.rpcUrl ?? one ?? env[variable] ?? (await ask());
   if (rpcUrl === "")
     throw new OperatorError(
-      `The URL of a node of ${known?.title ?? "the chain"} is missing. Add this line to your shell: export ${variable}=https://…` +
+      `The URL of a node of ${title} is missing. Add this line to your shell: export ${variable}=https://…` +
         (known === undefined ? ` Or name a test network: --chain ${TEST_NAMES.join(" | ")}.` : ""),
     );
   if (!isHttpUrl(rpcUrl)) throw new OperatorError("The URL of the node must start with http:// or https://.");
@@ -319,74 +335,56 @@ async function requireOwnDatabase(env: Environment, { chainId, title }: ChosenCh
 async function chooseSettings(
   options: Options,
   env: Environment,
-  chain: ChosenChain,
+  { setting, network }: ChosenChain,
   terminal: Terminal,
 ): Promise<Environment> {
   const local = `http://localhost:${env["PORT"] ?? "3000"}`;
-  const publicUrl = options.publicUrl ?? env["PUBLIC_URL"] ?? (await askPublicUrl(local, terminal));
+  const ask = () => terminal.ask?.(`URL at which others reach the service (Enter: ${local}): `);
+  const publicUrl = options.publicUrl ?? env["PUBLIC_URL"] ?? (await ask())?.trim() ?? "";
   const chosen: Environment = {
-    [chain.setting[0]]: chain.setting[1],
+    [setting[0]]: setting[1],
     PUBLIC_URL: publicUrl === "" ? local : publicUrl,
     ...(options.lanes === undefined ? {} : { LANES: options.lanes }),
-    ...(env["EXPLORER_URL"] === undefined && chain.explorerUrl !== null ? { EXPLORER_URL: chain.explorerUrl } : {}),
+    ...(env["EXPLORER_URL"] === undefined && network !== undefined ? { EXPLORER_URL: network.explorerUrl } : {}),
   };
   if (chosen["PUBLIC_URL"] === local)
     terminal.write(`public url  ${local}: only this machine can read the metadata of hosted tokens\n`);
   return chosen;
 }
 
-async function askPublicUrl(local: string, terminal: Terminal): Promise<string> {
-  const answer = await terminal.ask?.(`URL at which others reach the service (Enter: ${local}): `);
-  return answer?.trim() ?? "";
-}
-
 /** Writes the settings, so that from now on each run uses the same. */
 async function keepSettings(
   file: SettingsFile,
-  { given, chosen, chain }: { given: Environment; chosen: Environment; chain: ChosenChain },
+  chosen: Environment,
+  { network }: ChosenChain,
   terminal: Terminal,
 ): Promise<{ env: Environment; settings: Settings }> {
-  const secretKeys = given["SECRET_KEYS"] ?? randomBytes(32).toString("base64");
-  const env: Environment = { ...confirmationsOfNew(file, chain), ...chosen, SECRET_KEYS: secretKeys };
+  // Only new settings get the number of the chain: that of an installation in use does not change.
+  const confirmations = file.values["SECRET_KEYS"] === undefined ? (network?.confirmations ?? null) : null;
+  const env: Environment = {
+    ...(confirmations === null ? {} : { CONFIRMATIONS: confirmations.toString() }),
+    SECRET_KEYS: randomBytes(32).toString("base64"),
+    ...chosen,
+  };
   const settings = parseSettings(env);
-  const wanted: [Variable, string | undefined][] = [
-    chain.setting,
-    ["PUBLIC_URL", env["PUBLIC_URL"]],
-    ["EXPLORER_URL", env["EXPLORER_URL"]],
-    ["LANES", env["LANES"]],
-    ...KEPT.map((variable): [Variable, string | undefined] => [variable, env[variable]]),
-    ["SEED_PASSPHRASE_FILE", env["SEED_PASSPHRASE_FILE"]],
-    ["SECRET_KEYS", secretKeys],
-  ];
-  const added = await writeSettings(
-    file,
-    wanted.flatMap(([variable, value]) => (value === undefined ? [] : [[variable, value] as const])),
-  );
+  const wanted = KEPT.flatMap((variable) => {
+    const value = env[variable];
+    return value === undefined ? [] : [[variable, value] as const];
+  });
+  const added = await writeSettings(file, wanted);
   terminal.write(`settings    ${file.path}${added.length === 0 ? "" : ` written: ${added.join(", ")}`}\n`);
   return { env, settings };
 }
 
-/** Only new settings get the number of the chain: that of an installation in use does not change. */
-function confirmationsOfNew({ values }: SettingsFile, { confirmations }: ChosenChain): Environment {
-  return confirmations === null || values["SECRET_KEYS"] !== undefined
-    ? {}
-    : { CONFIRMATIONS: confirmations.toString() };
-}
-
-interface Ground {
-  chain: ChosenChain;
-  phrase: string;
-  settings: Settings;
-  env: Environment;
-  provider: RpcProvider;
-}
-
 /** Everything on the chain: coins, contracts, operators. */
-async function deployAll(options: Options, ground: Ground, terminal: Terminal): Promise<void> {
-  const { chain, phrase, settings, provider } = ground;
+async function deployAll(
+  options: Options,
+  { chain, phrase, env, settings }: { chain: ChosenChain; phrase: string; env: Environment; settings: Settings },
+  terminal: Terminal,
+): Promise<void> {
   const place = options.deployerKeyFile === undefined ? {} : { keyFile: options.deployerKeyFile };
-  const key = givenDeployerKey(ground.env, place) ?? deployerKeyOf(phrase);
-  const deployer = new Wallet(key, provider);
+  const key = givenDeployerKey(env, place) ?? deployerKeyOf(phrase);
+  const deployer = new Wallet(key);
   const keyring = createKeyring(phrase);
   const plan: Plan = {
     chainId: chain.chainId,
@@ -397,54 +395,39 @@ async function deployAll(options: Options, ground: Ground, terminal: Terminal): 
     dryRun: false,
     folder: settings.deploymentsDir,
   };
+  const provider = new RpcProvider(chain.rpc, chain.chainId);
+  try {
+    await explainingChain(() => deployPlan(plan, deployer.connect(provider), provider, options.wait, terminal));
+  } finally {
+    provider.destroy();
+  }
+}
+
+async function deployPlan(
+  plan: Plan,
+  deployer: Wallet,
+  provider: RpcProvider,
+  wait: number,
+  terminal: Terminal,
+): Promise<void> {
   const say = (line: string) => {
     terminal.write(`${line}\n`);
   };
   // One that a killed run has sent may wait for its block. What it makes must not be sent, or estimated, a second time.
-  await until(options.wait, terminal, {
+  await until(wait, terminal, {
     waiting: () => "Waiting for a transaction that was sent before.",
     isDone: async () => (await deployer.getNonce("pending")) <= (await deployer.getNonce("latest")),
     tooLate: () => `A transaction of ${deployer.address} is in no block yet. Run the same command again later.`,
   });
-  const needs = await waitForCoins(plan, deployer, terminal, options.wait);
+  const needs = await waitForCoins(plan, deployer, terminal, wait);
   const deployment = await deployContracts(plan, deployer, say);
   if (deployment === null) return;
   await fundLanes(needs, deployer, say);
   const account = { provider, deployer: deployer.address, signer: deployer };
   if ((await administer(plan, deployment, account, say)).toDo.length === 0) return;
-  await until(options.wait, terminal, {
+  await until(wait, terminal, {
     waiting: () => `Waiting until the owner ${plan.owner} has done that.`,
     isDone: async () => (await countCalls(plan, deployment, provider)) === 0,
     tooLate: () => `The owner ${plan.owner} has not done that yet. Run the same command again afterwards.`,
   });
-}
-
-function startLine({ settingsFile }: Options): string {
-  return settingsFile === DEFAULT_FILE ? "npm run api" : `npx node --env-file=${settingsFile} api/main.ts`;
-}
-
-interface Ready {
-  chain: ChosenChain;
-  settings: Settings;
-  token: string;
-  options: Options;
-}
-
-async function sayReady({ chain, settings, token, options }: Ready, terminal: Terminal): Promise<void> {
-  const { url } = await withDatabase(terminal, (database) =>
-    createConsoleLink({ database, publicUrl: settings.publicUrl }, { appId: null, scopes: null }),
-  );
-  terminal.write(`
-Moneta is ready on ${chain.title}. It serves until you press Ctrl-C. To start it again: ${startLine(options)}
-
-base URL: ${settings.publicUrl}
-token: ${token}
-
-Your first mint: open the console, create a collection, then mint. Or use "The main job, with curl" of README.md with
-  export MONETA_URL=http://localhost:${settings.port.toString()}
-  export MONETA_TOKEN=<the token above>
-
-Open the console in your browser (the link works once, within ${LINK_MINUTES.toString()} minutes):
-  ${url}
-`);
 }

@@ -9,8 +9,8 @@ import { replaceFile } from "../../shared/write-new-file.ts";
 
 /** Bytes of the largest file that is read. */
 const MAX_FILE = 1024 * 1024;
-/** Characters in a line of comments. */
-const WIDTH = 100;
+/** A line of comments: at most 100 characters, or one longer word. */
+const WRAPPED = /(.{1,100}|\S+)(?: |$)/g;
 
 const HEAD = `# Settings of this installation of Moneta, written by \`npm run cli -- init\`. \`npm run api\` and \`npm run cli\` read them here.
 # docs/settings.md explains every setting. Keep this file private: it has the keys that encrypt the database.
@@ -67,11 +67,6 @@ function lineOf(variable: string, value: string): string {
 }
 
 function comment(description: string): string {
-  const lines = [""];
-  for (const word of description.replaceAll("`", "").split(" ")) {
-    const line = lines.at(-1) ?? "";
-    if (line !== "" && line.length + word.length >= WIDTH) lines.push(word);
-    else lines[lines.length - 1] = line === "" ? word : `${line} ${word}`;
-  }
-  return lines.map((line) => `# ${line}`).join("\n");
+  const lines = description.replaceAll("`", "").matchAll(WRAPPED);
+  return [...lines].map(([, line]) => `# ${line ?? ""}`).join("\n");
 }

@@ -57,6 +57,17 @@ describe("command line: init", () => {
     return ran;
   }
 
+  /** For `written`: pays the deployer once the command says what it needs, after `before`. */
+  function payer(before: () => Promise<unknown> = () => Promise.resolve()): (output: string) => void {
+    let paid = false;
+    return (output) => {
+      const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
+      if (address === undefined || paid) return;
+      paid = true;
+      void before().finally(() => node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]));
+    };
+  }
+
   const filesIn = async () => {
     const names = await readdir(folder.path, { recursive: true, withFileTypes: true });
     return names.filter((each) => each.isFile()).map((each) => join(each.parentPath, each.name));
@@ -64,20 +75,13 @@ describe("command line: init", () => {
 
   it("sets everything up, shows the words once, and a second run changes nothing", async () => {
     let shown: string[] = [];
-    let paid = false;
     const ask = (question: string, remarks: string) => {
       shown = [...remarks.matchAll(/ {2,}\d+ ([a-z]+)/g)].map((match) => match[1] ?? "");
       const word = /Word (\d+)/.exec(question)?.[1];
       return word === undefined ? "" : (shown[Number(word) - 1] ?? "");
     };
-    const written = (output: string) => {
-      const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
-      if (address === undefined || paid) return;
-      paid = true;
-      void node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]);
-    };
     const env = { PUBLIC_URL: "https://nft.example" };
-    const { output: first } = await run(["--chain", "baseSepolia"], { env, ask, written });
+    const { output: first } = await run(["--chain", "baseSepolia"], { env, ask, written: payer() });
     expect(shown, "words").to.have.length(24);
     expect(first).to.match(/Send 0\.\d+ Base Sepolia ETH to the deployer: 0x/);
     expect(first).to.contain("Where to get them: https://docs.base.org/");
@@ -113,20 +117,16 @@ describe("command line: init", () => {
   });
 
   it("takes a list of nodes and keeps it, and is refused while another run is at work", async () => {
-    const second: Promise<Error>[] = [];
+    let refusal = "";
     const list = `http://127.0.0.1:9,${node.url}`;
     const env = { RPC_URL: "", RPC_URLS: list };
-    const written = (output: string) => {
-      const address = /to the deployer: (0x\w{40})/.exec(output)?.[1];
-      if (address === undefined || second.length > 0) return;
-      const refused = rejectionOf(run(["--without-words"], { env }));
-      second.push(refused);
-      void refused.finally(() => node.provider.send("anvil_setBalance", [address, "0xde0b6b3a7640000"]));
-    };
+    const written = payer(async () => {
+      refusal = (await rejectionOf(run(["--without-words"], { env }))).message;
+    });
     const { output } = await run(["--without-words"], { env, written });
     expect(output).to.match(/Everything is ready/);
     expect((await readFile(join(folder.path, ".env"), "utf8")).match(/^RPC_.*$/gm)).to.deep.equal([`RPC_URLS=${list}`]);
-    expect((await second[0])?.message).to.match(/^Another run of this command is at work in /);
+    expect(refusal).to.match(/^Another run of this command is at work in /);
     // It has ended.
     expect((await run([], { env })).output).to.match(/Already deployed/);
   });
@@ -172,6 +172,12 @@ describe("command line: init", () => {
       expect(refused.message).to.match(sentence);
     });
   }
+
+  it("listens to no signal any more after a run that failed", async () => {
+    const before = process.listeners("SIGINT");
+    await rejectionOf(run(["--chain", "moon"]));
+    expect(process.listeners("SIGINT")).to.deep.equal(before);
+  });
 
   it("writes the confirmations of the chain into new settings, and changes none that exist", async () => {
     const polygon = await startAnvil(80_002);
