@@ -15,14 +15,17 @@ export interface RelayCall {
 
 const relayAbi = Relay__factory.createInterface();
 
-export function pauseCall(): RelayCall {
-  return { text: "pause()", data: relayAbi.encodeFunctionData("pause"), isDone: (relay) => relay.paused() };
-}
+export const PAUSE: RelayCall = {
+  text: "pause()",
+  data: relayAbi.encodeFunctionData("pause"),
+  isDone: (relay) => relay.paused(),
+};
 
-export function unpauseCall(): RelayCall {
-  const isDone = async (relay: Relay) => !(await relay.paused());
-  return { text: "unpause()", data: relayAbi.encodeFunctionData("unpause"), isDone };
-}
+export const UNPAUSE: RelayCall = {
+  text: "unpause()",
+  data: relayAbi.encodeFunctionData("unpause"),
+  isDone: async (relay) => !(await relay.paused()),
+};
 
 export function setOperatorCall(operator: string, allowed: boolean): RelayCall {
   return {
@@ -60,36 +63,26 @@ export interface RelayState {
   operators: { address: string; balance: bigint }[];
 }
 
-/**
- * @param since block of the relay's deployment, or an earlier one.
- * @throws Error of the provider, also when it does not give the events of the relay.
- */
-export async function readRelayState(relay: Relay, provider: Provider, since: number): Promise<RelayState> {
-  const paused = await relay.paused();
-  const operators: RelayState["operators"] = [];
-  for (const operator of await currentOperators(relay, provider, since))
-    operators.push({ address: operator, balance: await provider.getBalance(operator) });
-  return { paused, operators };
-}
-
 /** The largest range of blocks that is asked for. */
 const WIDEST = 1_000_000;
 
 /**
- * All operators of the relay now, found by its events: the contract has no list of them.
- * @throws Error of the provider, when it does not even answer for a single block.
+ * The relay now. Its operators are found by its events: the contract has no list of them.
+ * @param since block of the relay's deployment, or an earlier one.
+ * @throws Error of the provider, also when it does not even give the events of a single block.
  */
-async function currentOperators(relay: Relay, provider: Provider, since: number): Promise<string[]> {
+export async function readRelayState(relay: Relay, provider: Provider, since: number): Promise<RelayState> {
+  const paused = await relay.paused();
   const head = await provider.getBlockNumber();
-  const operators = new Set<string>();
+  const found = new Set<string>();
   const width = new AdaptiveSize(WIDEST);
   for (let from = since; from <= head;) {
     const to = Math.min(head, from + width.value - 1);
     const blocks = to - from + 1;
     try {
       for (const { args } of await relay.queryFilter(relay.filters.OperatorSet(), from, to)) {
-        if (args.allowed) operators.add(args.operator);
-        else operators.delete(args.operator);
+        if (args.allowed) found.add(args.operator);
+        else found.delete(args.operator);
       }
       from = to + 1;
       width.accepted(blocks);
@@ -98,5 +91,7 @@ async function currentOperators(relay: Relay, provider: Provider, since: number)
       if (!width.refused(blocks)) throw error;
     }
   }
-  return [...operators];
+  const operators: RelayState["operators"] = [];
+  for (const address of found) operators.push({ address, balance: await provider.getBalance(address) });
+  return { paused, operators };
 }

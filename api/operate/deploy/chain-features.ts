@@ -1,18 +1,6 @@
-import { toQuantity } from "ethers";
-
 import { delegatingCalls, delegationSupport } from "../../chain/delegation.ts";
-
-/** What a chain can do. "unknown": the node gave no usable answer. */
-type Support = "yes" | "no" | "unknown";
-
-interface Feature {
-  name: string;
-  support: Support;
-  /** What does not work without it, or a detail. */
-  note: string;
-  /** Whether the contracts cannot be deployed or cannot work without it. */
-  required: boolean;
-}
+import { OperatorError } from "../operator-error.ts";
+import type { Say } from "./transactions.ts";
 
 /** Sends one JSON-RPC call; throws if the node refuses it. */
 export interface RawRpc {
@@ -31,38 +19,39 @@ const OPCODES = [
 /** Opcodes that all chains have: PUSH1, PUSH1, RETURN. */
 const CONTROL = "0x60006000f3";
 
-/** Asks the node what the chain supports. Sends no transaction and needs no funds. */
-export async function probeChain(rpc: RawRpc, chainId: bigint, from: string): Promise<Feature[]> {
-  const features: Feature[] = [];
-  for (const { name, code } of OPCODES) {
-    features.push({
-      name,
-      support: await probeOpcode(rpc, code),
-      note: "the contracts do not run without it",
-      required: true,
-    });
-  }
-  features.push(
-    {
-      name: "base fee (EIP-1559)",
-      support: (await latestBlock(rpc))?.baseFeePerGas === undefined ? "no" : "yes",
-      note: "the service sends only transactions of this type",
-      required: true,
-    },
-    {
-      name: "delegation (EIP-7702)",
-      support: await probeDelegation(rpc, chainId, from),
-      note: "without it, tokens of foreign contracts cannot be transferred or burnt; everything else works",
-      required: false,
-    },
-    {
-      name: "limit per transaction (EIP-7825)",
-      support: await probeTransactionCap(rpc, from),
-      note: `if yes, a transaction uses at most ${TRANSACTION_GAS_CAP.toLocaleString("en-US")} gas; the service keeps to it anyway`,
-      required: false,
-    },
+/**
+ * Asks the node what the chain supports, and prints it. Sends no transaction and needs no funds.
+ * @throws OperatorError if the chain lacks something that the contracts need.
+ */
+export async function announceChain(chainId: bigint, rpc: RawRpc, from: string, say: Say): Promise<void> {
+  const runs = async (code: string) => (await tried(rpc, "eth_call", [{ data: code }, "latest"])) !== null;
+  // Without this control, a node that refuses all such calls would look like a chain without the opcode.
+  const refusal = (await runs(CONTROL)) ? "no" : "unknown";
+  const missing: string[] = [];
+  const print = (name: string, support: string, note: string, required: boolean) => {
+    say(`  chain     ${name}: ${support}${support === "yes" ? "" : ` (${note})`}`);
+    if (required && support === "no") missing.push(name);
+  };
+  for (const { name, code } of OPCODES)
+    print(name, (await runs(code)) ? "yes" : refusal, "the contracts do not run without it", true);
+  const fees = (await latestBlock(rpc))?.baseFeePerGas === undefined ? "no" : "yes";
+  print("base fee (EIP-1559)", fees, "the service sends only transactions of this type", true);
+  const { plain, delegating } = delegatingCalls(chainId, from);
+  const gasOf = async (call: object) => {
+    const gas = await tried(rpc, "eth_estimateGas", [call]);
+    return gas === null ? null : BigInt(gas as string);
+  };
+  print(
+    "delegation (EIP-7702)",
+    delegationSupport(await gasOf(plain), await gasOf(delegating)),
+    "without it, tokens of foreign contracts cannot be transferred or burnt; everything else works",
+    false,
   );
-  return features;
+  if (missing.length === 0) return;
+  throw new OperatorError(
+    `This chain does not support ${missing.join(", ")}. Moneta needs the rules of the ` +
+      `Cancun hard fork or later, and fees by EIP-1559. Nothing was sent.`,
+  );
 }
 
 export async function blockGasLimit(rpc: RawRpc): Promise<bigint | null> {
@@ -77,38 +66,7 @@ async function latestBlock(rpc: RawRpc): Promise<{ gasLimit?: string; baseFeePer
   } | null;
 }
 
-async function probeOpcode(rpc: RawRpc, code: string): Promise<Support> {
-  if (await accepts(rpc, "eth_call", [{ data: code }, "latest"])) return "yes";
-  // Without this control, a node that refuses all such calls would look like a chain without the opcode.
-  return (await accepts(rpc, "eth_call", [{ data: CONTROL }, "latest"])) ? "no" : "unknown";
-}
-
-async function probeDelegation(rpc: RawRpc, chainId: bigint, from: string): Promise<Support> {
-  const { plain, delegating } = delegatingCalls(chainId, from);
-  return delegationSupport(await estimate(rpc, plain), await estimate(rpc, delegating));
-}
-
-async function probeTransactionCap(rpc: RawRpc, from: string): Promise<Support> {
-  const call = (gas: bigint) => [{ from, to: from, gas: toQuantity(gas) }, "latest"];
-  if (!(await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP)))) return "unknown";
-  return (await accepts(rpc, "eth_call", call(TRANSACTION_GAS_CAP + 1n))) ? "unknown" : "yes";
-}
-
-async function accepts(rpc: RawRpc, method: string, params: unknown[]): Promise<boolean> {
-  try {
-    await rpc.send(method, params);
-    return true;
-  } catch {
-    // The refusal is the answer.
-    return false;
-  }
-}
-
-async function estimate(rpc: RawRpc, call: object): Promise<bigint | null> {
-  try {
-    return BigInt((await rpc.send("eth_estimateGas", [call])) as string);
-  } catch {
-    // The refusal is the answer.
-    return null;
-  }
+/** @returns null when the node refuses the call: the refusal is the answer. */
+function tried(rpc: RawRpc, method: string, params: unknown[]): Promise<unknown> {
+  return rpc.send(method, params).catch(() => null);
 }

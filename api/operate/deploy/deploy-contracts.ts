@@ -1,21 +1,16 @@
 import { getCreateAddress, type Provider, type Signer, VoidSigner } from "ethers";
 
-import {
-  create2Address,
-  deploymentTransaction,
-  findCreate2Deployer,
-  initCode,
-  type Placed,
-  type Step,
-} from "../../chain/deployment.ts";
+import { findCreate2Deployer, type Placed, type Step } from "../../chain/deployment.ts";
 import type { Deployment } from "../../chain/contracts.ts";
 import { LOCAL_CHAIN_ID } from "../../chain/local-contracts.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
 import { OperatorError } from "../operator-error.ts";
-import { announceChain, announceCost } from "./announce.ts";
+import { announceChain } from "./chain-features.ts";
+import { announceCost } from "./cost.ts";
 import {
   chosenStorage,
   type Journal,
+  type PlannedStep,
   planWork,
   readDeploymentFile,
   stepsOf,
@@ -29,23 +24,39 @@ import { type DeployProvider, hasCode, providerOf, type Say, sendOnce, type Unsi
 /**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`. An installation that lacks
  * the wanted factory gets it beside the others, and keeps everything else.
- * @returns null after a dry run.
+ * @param unsigned gets the missing contracts as transactions for an account whose key is elsewhere; null: they are sent.
+ * @returns null after a dry run, or when contracts are left to sign. @throws OperatorError
  */
-export async function deployContracts(plan: Plan, deployer: Signer, say: Say): Promise<Deployment | null> {
+export async function deployContracts(
+  plan: Plan,
+  deployer: Signer,
+  say: Say,
+  unsigned: Unsigned[] | null = null,
+): Promise<Deployment | null> {
   const provider = providerOf(deployer);
+  const create2Deployer = await findCreate2Deployer(provider);
+  if (unsigned !== null) requirePredictable(create2Deployer);
   const known = await readKnown(plan, provider, say);
   const journal = await planWork(plan, known, await provider.getBlockNumber());
   if (journal === null) return useDeployed(plan, known, say);
   const from = await deployer.getAddress();
-  const create2Deployer = await findCreate2Deployer(provider);
-  await announceChain(plan, provider, from, say);
-  await announceCost(journal, provider, { deployer: from, create2Deployer }, say);
+  await announceChain(plan.chainId, provider, from, say);
+  if (unsigned === null) await announceCost(journal, provider, { deployer: from, create2Deployer }, say);
   if (plan.dryRun) return sentNothing(say);
   if (plan.operators.length === 0) say(`  to do     ${NO_LANE}`);
   const placed: Placed = { ...journal.placed };
-  for (const step of stepsOf(journal)) {
-    const code = await initCode(step, journal, placed);
-    placed[step] = await place({ plan, journal, deployer, create2Deployer, say }, step, code);
+  for await (const planned of stepsOf(journal, create2Deployer, placed)) {
+    const { step, address, to, data } = planned;
+    if (unsigned === null) placed[step] = await place(plan, journal, deployer, planned, say);
+    else if (to !== null && address !== undefined && !(await hasCode(provider, address))) {
+      say(`  ${step} will be at ${address}`);
+      unsigned.push({ name: step, to, data });
+    }
+  }
+  if (unsigned !== null && unsigned.length > 0) {
+    // Another owner or public URL would mean other addresses: the next run refuses them, as after any unfinished deployment.
+    await writeJournal(plan, journal);
+    return null;
   }
   const relay = required(placed.relay);
   const factory = {
@@ -65,6 +76,15 @@ export async function deployContracts(plan: Plan, deployer: Signer, say: Say): P
   say(`Wrote ${fileOf(plan)}`);
   if (known !== null) say(restartFor(journal.storage));
   return deployment;
+}
+
+/** @throws OperatorError on a chain where nobody knows the addresses before the transactions are sent. */
+function requirePredictable(create2Deployer: string | null): void {
+  if (create2Deployer === null)
+    throw new OperatorError(
+      "This chain has no CREATE2 deployer, so the addresses of the contracts depend on who deploys them, and on its nonces. " +
+        "Deploy with a key, and name the owner: --key-file <file> --owner <address>.",
+    );
 }
 
 function sentNothing(say: Say): null {
@@ -115,30 +135,23 @@ function fileOf({ folder, chainId }: Plan): string {
   return `${folder}/${chainId.toString()}.json`;
 }
 
-interface Deploying {
-  plan: Plan;
-  journal: Journal;
-  deployer: Signer;
-  create2Deployer: string | null;
-  say: Say;
-}
-
 /** Deploys one contract, or finds the one that an earlier run deployed. @returns its address. */
 async function place(
-  { plan, journal, deployer, create2Deployer, say }: Deploying,
-  step: Step,
-  code: string,
+  plan: Plan,
+  journal: Journal,
+  deployer: Signer,
+  { step, to, data, ...planned }: PlannedStep,
+  say: Say,
 ): Promise<string> {
   const provider = providerOf(deployer);
   const from = await deployer.getAddress();
   const begun = journal.steps[step];
-  let address = create2Deployer === null ? begun?.address : create2Address(create2Deployer, code);
-  const { to = null, data } = deploymentTransaction(create2Deployer, code);
+  let { address } = planned;
   const isDone = async () => address !== undefined && (await hasCode(provider, address));
   // Recorded before sending, so that the next run finds the transaction after a crash at any later point.
   const record = async (nonce: number) => {
     if (begun !== undefined) requireUnsent(plan, step, begun, { from, nonce });
-    if (create2Deployer === null || address === undefined) address = getCreateAddress({ from, nonce });
+    if (to === null || address === undefined) address = getCreateAddress({ from, nonce });
     journal.steps[step] = { deployer: from, nonce, address };
     await writeJournal(plan, journal);
   };
@@ -211,37 +224,10 @@ export async function unsignedTransactions(
   provider: DeployProvider,
   say: Say,
 ): Promise<Unsigned[]> {
-  const missing = await missingContracts(plan, from, provider, say);
-  if (missing.length > 0) return missing;
-  const deployment = await deployContracts(plan, new VoidSigner(from, provider), say);
-  if (deployment === null) return [];
+  const missing: Unsigned[] = [];
+  const deployment = await deployContracts(plan, new VoidSigner(from, provider), say, missing);
+  if (deployment === null) return missing;
   const { toDo, owner } = await administer(plan, deployment, { provider, deployer: from, signer: null }, say);
   if (toDo.length > 0 && owner !== from) say(`  to do     the owner of the relay, ${owner}, must sign these`);
   return toDo.map(({ text, data }) => ({ name: text, to: deployment.relay, data }));
-}
-
-async function missingContracts(plan: Plan, from: string, provider: DeployProvider, say: Say): Promise<Unsigned[]> {
-  const create2Deployer = await findCreate2Deployer(provider);
-  if (create2Deployer === null)
-    throw new OperatorError(
-      "This chain has no CREATE2 deployer, so the addresses of the contracts depend on who deploys them, and on its nonces. " +
-        "Deploy with a key, and name the owner: --key-file <file> --owner <address>.",
-    );
-  const known = await readKnown(plan, provider, say);
-  const journal = await planWork(plan, known, await provider.getBlockNumber());
-  if (journal === null) return [];
-  await announceChain(plan, provider, from, say);
-  const placed: Placed = { ...journal.placed };
-  const missing: Unsigned[] = [];
-  for (const step of stepsOf(journal)) {
-    const code = await initCode(step, journal, placed);
-    const address = create2Address(create2Deployer, code);
-    placed[step] = address;
-    if (await hasCode(provider, address)) continue;
-    say(`  ${step} will be at ${address}`);
-    missing.push({ name: step, to: create2Deployer, data: deploymentTransaction(create2Deployer, code).data });
-  }
-  // Another owner or public URL would mean other addresses: the next run refuses them, as after any unfinished deployment.
-  if (missing.length > 0) await writeJournal(plan, journal);
-  return missing;
 }

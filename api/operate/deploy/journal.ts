@@ -4,7 +4,14 @@ import { dirname } from "node:path";
 import { z } from "zod";
 
 import { deployment, type Deployment, deploymentFile } from "../../chain/contracts.ts";
-import { type Placed, type Step, STEPS } from "../../chain/deployment.ts";
+import {
+  create2Address,
+  deploymentTransaction,
+  initCode,
+  type Placed,
+  type Step,
+  STEPS,
+} from "../../chain/deployment.ts";
 import { type CollectionStorage, DEFAULT_STORAGE, STORAGES } from "../../domain/command.ts";
 import { parseJson } from "../../shared/text.ts";
 import { replaceFile } from "../../shared/write-new-file.ts";
@@ -16,10 +23,8 @@ const journal = z.object({
   startBlock: z.number().int().nonnegative(),
   owner: z.string(),
   hostedBase: z.string(),
-  /** Of the ERC721 collections of the factory that is deployed. 0.2.0 had only OpenZeppelin's. */
-  storage: z.enum(STORAGES).default("standard"),
-  /** Whether its collections have `burnWithAuthorization`. Absent: 0.2.0 began it. */
-  signedBurns: z.boolean().default(false),
+  /** Of the ERC721 collections of the factory that is deployed. */
+  storage: z.enum(STORAGES),
   /** Contracts of an earlier deployment, to which a factory is added. */
   placed: z.partialRecord(z.enum(STEPS), z.string()).default({}),
   /** Each step is recorded before its transaction is sent, so that a run after a crash finds the transaction. */
@@ -44,15 +49,7 @@ export async function writeDeploymentFile(place: Place, content: Deployment): Pr
 
 async function readJournal(place: Place): Promise<Journal | null> {
   const text = await readIfThere(journalFile(place));
-  return text === null ? null : withSignedBurns(parse(journalFile(place), text, journal));
-}
-
-/** What 0.2.0 began is finished with the present collections: of its own contracts, those that have not changed are kept. */
-function withSignedBurns(begun: Journal): Journal {
-  if (begun.signedBurns) return begun;
-  const { relay, delegate } = begun.steps;
-  const steps = { ...(relay === undefined ? {} : { relay }), ...(delegate === undefined ? {} : { delegate }) };
-  return { ...begun, signedBurns: true, steps };
+  return text === null ? null : parse(journalFile(place), text, journal);
 }
 
 export async function writeJournal(place: Place, content: Journal): Promise<void> {
@@ -75,8 +72,7 @@ export async function planWork(plan: Plan, known: Deployment | null, startBlock:
   const storage = plan.storage ?? unfinished?.storage ?? chosenStorage(known);
   if (isThere(storage)) return null;
   const { owner, hostedBase } = plan;
-  if (unfinished === null)
-    return { startBlock, owner, hostedBase, storage, signedBurns: true, placed: keptOf(known), steps: {} };
+  if (unfinished === null) return { startBlock, owner, hostedBase, storage, placed: keptOf(known), steps: {} };
   if (unfinished.placed.relay !== known?.relay)
     throw new OperatorError(
       `${journalFile(plan)} is of a deployment ${unfinished.placed.relay === undefined ? "with a relay of its own" : `beside the relay ${unfinished.placed.relay}`}, and ` +
@@ -91,9 +87,34 @@ export async function planWork(plan: Plan, known: Deployment | null, startBlock:
   );
 }
 
-/** The contracts to deploy, in order. */
-export function stepsOf({ placed }: Journal): Step[] {
-  return STEPS.filter((step) => placed[step] === undefined);
+/** A contract that is to be deployed, and the transaction that does it. */
+export interface PlannedStep {
+  step: Step;
+  /** Undefined: the chain has no CREATE2 deployer, and no run has sent the transaction. */
+  address: string | undefined;
+  to: string | null;
+  data: string;
+}
+
+/**
+ * The contracts to deploy, in order.
+ * @param placed gets each address that is known. An address that is found out must be put there before the next step.
+ * @param codeFor changes the creation code, for an estimate.
+ */
+export async function* stepsOf(
+  journal: Journal,
+  create2Deployer: string | null,
+  placed: Placed,
+  codeFor: (step: Step, code: string) => string = (_, code) => code,
+): AsyncGenerator<PlannedStep> {
+  for (const step of STEPS) {
+    if (journal.placed[step] !== undefined) continue;
+    const code = await initCode(step, journal, placed);
+    const address = create2Deployer === null ? journal.steps[step]?.address : create2Address(create2Deployer, code);
+    if (address !== undefined) placed[step] = address;
+    const { to = null, data } = deploymentTransaction(create2Deployer, codeFor(step, code));
+    yield { step, address, to, data };
+  }
 }
 
 /** The storage that was chosen for new collections. Version 0.2.0 offered no choice. */

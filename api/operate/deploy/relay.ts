@@ -3,13 +3,13 @@ import { formatEther, getAddress, isAddress, type Provider, type Signer } from "
 import {
   cancelCall,
   connectRelay,
-  pauseCall,
+  PAUSE,
   readRelayState,
   type RelayCall,
   type RelayState,
   setHostedBaseCall,
   setOperatorCall,
-  unpauseCall,
+  UNPAUSE,
 } from "../../chain/relay-administration.ts";
 import type { Deployment } from "../../chain/contracts.ts";
 import { OperatorError } from "../operator-error.ts";
@@ -34,12 +34,12 @@ export const RELAY_ACTIONS: Readonly<Record<string, Action>> = {
   pause: {
     description: "Stop all batches of all operators. Requests are still accepted, and wait.",
     values: null,
-    calls: () => [pauseCall()],
+    calls: () => [PAUSE],
   },
   unpause: {
     description: "Let batches run again. What waited is sent.",
     values: null,
-    calls: () => [unpauseCall()],
+    calls: () => [UNPAUSE],
   },
   "add-operator": {
     description: "Allow accounts to send batches.",

@@ -108,6 +108,8 @@ describe("command line: relay", () => {
     expect(await refusal("status", "--relay", OPERATOR)).to.include(`There is no contract at ${OPERATOR}`);
     expect(await refusal("status", "--relay", "0x12")).to.equal("--relay: 0x12 is not an address.");
     expect(await refusal("cancel", "seven")).to.match(/^seven is not a request number/);
+    expect(await refusal("cancel", (2n ** 256n).toString())).to.match(/is not a request number/);
+    expect(await refusal("remove-operator", "0x12")).to.match(/^0x12 is not an address/);
 
     const relay = await relayOf(OPERATOR);
     const others = { factory: relay, delegate: relay, erc721Implementation: relay, erc1155Implementation: relay };

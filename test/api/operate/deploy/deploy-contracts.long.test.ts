@@ -6,7 +6,6 @@ import { expect } from "chai";
 import { getAddress, type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
 
 import { CollectionFactory__factory } from "../../../../contracts/generated/factories/CollectionFactory__factory.ts";
-import { Relay__factory } from "../../../../contracts/generated/factories/Relay__factory.ts";
 import { deploy as deployPlan } from "../../../../api/operate/deploy/deploy.ts";
 import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
 import { STEPS } from "../../../../api/chain/deployment.ts";
@@ -174,29 +173,6 @@ describe("deployContracts", () => {
       expect(await sent()).to.equal(STEPS.length + ADDED);
     });
 
-    for (const [index, step] of (["erc721Implementation", "erc1155Implementation", "factory"] as const).entries()) {
-      it(`continues after it was interrupted right after it sent the ${step}`, async () => {
-        await deployOld();
-        await interruptAfter(index + 1);
-        expect((await readDeploymentFile(plan()))!.factories).to.have.length(1);
-        await deploy();
-        expect((await readDeploymentFile(plan()))!.factories).to.have.length(2);
-        expect(await sent()).to.equal(STEPS.length + ADDED);
-      });
-    }
-
-    it("adds a factory for standard storage when that is wanted, and keeps to it later", async () => {
-      await deployOld();
-      expect((await deploy({ storage: "standard" })).output).to.match(/New ERC721 collections have standard storage/);
-      expect((await deploy()).output).to.match(/^Already deployed/);
-      const { factories } = (await readDeploymentFile(plan()))!;
-      expect(factories.map(({ storage, signedBurns }) => [storage, signedBurns])).to.deep.equal([
-        ["standard", true],
-        ["standard", false],
-      ]);
-      expect(await sent()).to.equal(STEPS.length + ADDED);
-    });
-
     it("adds a second kind with the same ERC1155 implementation, and changes between them without a transaction", async () => {
       await deployOld();
       await deploy();
@@ -222,18 +198,12 @@ describe("deployContracts", () => {
   });
 
   describe("given a dry run", () => {
-    it("prints the cost and what the chain supports, and sends nothing", async () => {
+    it("prints what the chain supports and what the deployment then uses, within 10 %, and sends nothing", async () => {
       const { result, output } = await deploy({ dryRun: true });
       expect(result).to.equal(null);
-      expect(output).to.match(/total\s+about \d+ gas/);
-      for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"]) {
-        expect(output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
-      }
       expect(await sent()).to.equal(0);
-    });
-
-    it("estimates what the deployment then uses, within 10 %", async () => {
-      const { output } = await deploy({ dryRun: true });
+      for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"])
+        expect(output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
       const estimated = Number(/total\s+about (\d+) gas/.exec(output)?.[1]);
       const done = await deploy();
       const hashes = [...done.output.matchAll(/sent: (0x[0-9a-f]{64})/g)].map((match) => match[1] ?? "");
@@ -253,29 +223,6 @@ describe("deployContracts", () => {
         /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
       );
       expect(existsSync(fileOf())).to.equal(false);
-    });
-  });
-
-  describe("given an unfinished deployment with another owner", () => {
-    it("says how to finish it, and sends nothing", async () => {
-      await interruptAfter(1);
-      const owner = Wallet.createRandom().address;
-      expect((await rejectionOf(deploy({ owner }))).message).to.contain(
-        `An unfinished deployment to this chain has the owner ${deployer.address}`,
-      );
-      expect(await sent()).to.equal(1);
-    });
-  });
-
-  describe("given the owner is not the deployer", () => {
-    it("tells the owner to add the operators", async () => {
-      const [owner, operator] = [Wallet.createRandom().address, Wallet.createRandom().address];
-      const wanted = plan({ owner, operators: [operator] });
-      const { result: deployed, output } = await printedBy((say) => deployPlan(wanted, deployer, say));
-      const { deployment: result, ready } = deployed!;
-      expect(ready).to.equal(false);
-      expect(await Relay__factory.connect(result.relay, node.provider).owner()).to.equal(owner);
-      expect(output).to.contain(`${owner} must call setOperator(${operator}, true) on ${result.relay}`);
     });
   });
 });
