@@ -11,7 +11,6 @@ import { keptToken } from "../../api/operate/kept-token.ts";
 import type { LocalChain } from "./chain.ts";
 import { cliCommandLine, serviceSettings, type StartOptions, writeServiceSettings } from "./options.ts";
 import { Problem } from "./problem.ts";
-import { TourError } from "./tour/check.ts";
 import { runTour } from "./tour/main.ts";
 
 /** What the service runs on. */
@@ -31,7 +30,7 @@ export async function runService(options: StartOptions, ground: Ground, stop: Ab
   try {
     return await serve(options, ground, stop);
   } catch (error) {
-    const plain = [StartupError, SeedFileError, TourError].some((kind) => error instanceof kind);
+    const plain = [StartupError, SeedFileError].some((kind) => error instanceof kind);
     if (!plain) throw error;
     const hint = ground.continued ? "\nTo begin anew, and rename the database: npm start -- --fresh" : "";
     throw new Problem((error as Error).message + hint, { cause: error });

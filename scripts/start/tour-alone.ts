@@ -1,7 +1,6 @@
 import { environment } from "../../api/config/environment.ts";
 import { Problem } from "./problem.ts";
-import { runTourAlone } from "./tour/alone.ts";
-import { TourError } from "./tour/check.ts";
+import { runTourAlone } from "./tour/main.ts";
 
 /**
  * `npm run tour -- <token> [--verbose]`: the tour of `npm start`, with a service and a local chain that run already. MONETA_URL
@@ -20,6 +19,6 @@ process.once("SIGINT", () => {
 try {
   await runTourAlone({ baseUrl, token, rpcUrl, verbose, signal: stop.signal });
 } catch (error) {
-  console.error(error instanceof Problem || error instanceof TourError ? `\n${error.message}` : error);
+  console.error(error instanceof Problem ? `\n${error.message}` : error);
   process.exitCode = 1;
 }

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { createClient } from "../../client/client.ts";
-import { deliveriesOf } from "../../scripts/start/tour/steps/webhooks.ts";
+import { deliveriesOf } from "../../scripts/start/tour/steps.ts";
 import { TestProcess } from "../support/process.ts";
 import { useService } from "../support/use-service.ts";
 

@@ -1,17 +1,11 @@
 import { styleText } from "node:util";
 
-import type { Completed, Requests } from "./requests.ts";
-
 const INDENT = "    ";
-const BAR_WIDTH = 40;
-/** Number of progress lines when the output is not a terminal. */
-const PLAIN_LINES = 4;
 
-interface Progress {
-  /** Counts one more item as done. */
-  advance(): void;
-  /** Ends the bar. */
-  end(): void;
+/** A completed request and its transaction. */
+interface Completed {
+  request_id: string;
+  transaction_hash?: string | null;
 }
 
 /**
@@ -22,8 +16,8 @@ export class Report {
   readonly #out: NodeJS.WriteStream;
   readonly #verbose: boolean;
   #step = 0;
-  /** The line of the present step, without its end. */
-  #open: string | null = null;
+  /** Whether the line of the present step has no end yet. */
+  #open = false;
 
   constructor(out: NodeJS.WriteStream, verbose: boolean) {
     this.#out = out;
@@ -35,13 +29,13 @@ export class Report {
     this.#step++;
     const line = styleText(["bold", "cyan"], `${this.#step.toString().padStart(2)}  ${title}`);
     this.#out.write(this.#verbose ? `\n${line}\n` : line);
-    if (!this.#verbose) this.#open = line;
+    this.#open = !this.#verbose;
   }
 
   /** Ends the line of the last step. */
   end(): void {
-    if (this.#open !== null) this.#out.write("\n");
-    this.#open = null;
+    if (this.#open) this.#out.write("\n");
+    this.#open = false;
   }
 
   /** What the step showed, at the end of its line. */
@@ -55,47 +49,16 @@ export class Report {
     if (this.#verbose) this.#out.write(`${INDENT}${text}\n`);
   }
 
-  /** @param sharing number of requests in the same transaction. */
-  completed(request: Completed, sharing: number): void {
-    this.line(`request     ${styleText("dim", request.requestId)}`);
-    this.#transaction(request.transaction, sharing);
-  }
-
-  /** Requests that were sent together, and the transactions that they share. */
-  shared(completed: Completed[], requests: Requests): void {
-    const [first] = completed;
-    if (first === undefined) return;
-    this.line(`requests    ${styleText("dim", first.requestId)} and ${completed.length - 1} more`);
-    for (const transaction of new Set(completed.map((request) => request.transaction))) {
-      this.#transaction(transaction, requests.sharing(transaction));
+  /** Requests that were sent together, and the transactions that they share. @returns the number of transactions. */
+  completed(requests: readonly Completed[]): number {
+    const [first, ...more] = requests.map(({ request_id: id }) => id);
+    this.line(`request     ${styleText("dim", first ?? "none")}${more.length > 0 ? ` and ${more.length} more` : ""}`);
+    const counts = new Map<string, number>();
+    for (const { transaction_hash: hash } of requests)
+      counts.set(hash ?? "none", (counts.get(hash ?? "none") ?? 0) + 1);
+    for (const [hash, count] of counts) {
+      this.line(`transaction ${styleText("dim", hash)} (${count === 1 ? "1 request" : `${count} requests`})`);
     }
-  }
-
-  #transaction(hash: string, sharing: number): void {
-    this.line(`transaction ${styleText("dim", hash)} (${sharing === 1 ? "1 request" : `${sharing} requests`})`);
-  }
-
-  /** A progress bar on a terminal, for as long as it lasts; elsewhere, a few plain lines among the details. */
-  progress(label: string, total: number): Progress {
-    let done = 0;
-    const terminal = this.#out.isTTY;
-    const line = this.#open ?? "";
-    const draw = () => {
-      const filled = Math.round((BAR_WIDTH * done) / total);
-      const bar = "#".repeat(filled) + "-".repeat(BAR_WIDTH - filled);
-      // A bar behind a title would not fit into the line.
-      this.#out.write(`\r\x1b[2K${INDENT}${label} [${bar}] ${done}/${total}`);
-    };
-    if (terminal) draw();
-    return {
-      advance: () => {
-        done++;
-        if (terminal) draw();
-        else if (done % Math.ceil(total / PLAIN_LINES) === 0 || done === total) this.line(`${label} ${done}/${total}`);
-      },
-      end: () => {
-        if (terminal) this.#out.write(this.#verbose ? "\n" : `\r\x1b[2K${line}`);
-      },
-    };
+    return counts.size;
   }
 }

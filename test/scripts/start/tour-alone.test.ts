@@ -1,8 +1,7 @@
 import { expect } from "chai";
 
 import { Problem } from "../../../scripts/start/problem.ts";
-import { runTourAlone } from "../../../scripts/start/tour/alone.ts";
-import type { TourOptions } from "../../../scripts/start/tour/main.ts";
+import { runTourAlone, type TourOptions } from "../../../scripts/start/tour/main.ts";
 import { startFakeRpc } from "../../support/fake-rpc.ts";
 import { rejectionOf } from "../../support/rejection.ts";
 

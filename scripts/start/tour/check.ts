@@ -1,9 +1,0 @@
-/** Thrown when the service did something else than the tour expects. */
-export class TourError extends Error {
-  override readonly name = "TourError";
-}
-
-/** @throws TourError with the text, unless the condition holds. */
-export function check(holds: boolean, otherwise: string): asserts holds {
-  if (!holds) throw new TourError(`The tour failed: ${otherwise}.`);
-}
