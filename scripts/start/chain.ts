@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
+import { resolve } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 
@@ -57,20 +58,9 @@ interface Place {
 }
 
 /** Starts `hardhat node`. Its chain is in memory. The lifeline ends the node if this process is killed. */
-export async function startHardhat(place: Place, abort: AbortSignal): Promise<LocalChain> {
-  const log = openSync(place.logFile, "a");
-  const port = place.port.toString();
-  const child = spawn(
-    process.execPath,
-    ["--import", LIFELINE, HARDHAT, "--config", CONFIG, "node", "--hostname", "127.0.0.1", "--port", port],
-    {
-      cwd: ROOT,
-      env: { ...process.env, MONETA_LIFELINE: process.pid.toString() },
-      stdio: ["ignore", log, log, "ipc"],
-      detached: process.platform !== "win32",
-    },
-  );
-  closeSync(log);
+export function startHardhat(place: Place, abort: AbortSignal): Promise<LocalChain> {
+  const args = ["--import", LIFELINE, HARDHAT, "--config", CONFIG, "node"];
+  const child = launch(process.execPath, [...args, "--hostname", "127.0.0.1", "--port", place.port.toString()], place);
   return running(child, place, abort);
 }
 
@@ -80,17 +70,13 @@ export async function startHardhat(place: Place, abort: AbortSignal): Promise<Lo
  */
 export async function startAnvil(
   place: Place,
-  from: { program: string; state: UnpackedState | null },
+  { program, state }: { program: string; state: UnpackedState | null },
   abort: AbortSignal,
 ): Promise<LocalChain> {
-  const log = openSync(place.logFile, "a");
   // Without --quiet it logs each call.
-  const args = ["--quiet", "--host", "127.0.0.1", "--port", place.port.toString()];
-  const { state } = from;
-  const load = state === null ? [] : ["--load-state", state.file, "--timestamp", state.began.toString()];
-  const options = { stdio: ["ignore", log, log] as ("ignore" | number)[], detached: process.platform !== "win32" };
-  const child = spawn(from.program, [...args, ...ANVIL_RULES, ...load], options);
-  closeSync(log);
+  const args = ["--quiet", "--host", "127.0.0.1", "--port", place.port.toString(), ...ANVIL_RULES];
+  const load = state === null ? [] : ["--load-state", resolve(state.file), "--timestamp", state.began.toString()];
+  const child = launch(program, [...args, ...load], place);
   endWithThisProcess(child);
   const chain = await running(child, place, abort);
   try {
@@ -101,6 +87,19 @@ export async function startAnvil(
     await chain.stop();
     throw error;
   }
+}
+
+/** The ipc channel is for the lifeline. */
+function launch(program: string, args: string[], { logFile }: Place): ChildProcess {
+  const log = openSync(logFile, "a");
+  const child = spawn(program, args, {
+    cwd: ROOT,
+    env: { ...process.env, MONETA_LIFELINE: process.pid.toString() },
+    stdio: ["ignore", log, log, "ipc"],
+    detached: process.platform !== "win32",
+  });
+  closeSync(log);
+  return child;
 }
 
 /**
@@ -125,9 +124,9 @@ async function running(child: ChildProcess, { port, logFile }: Place, abort: Abo
   let asked = false;
   const chain: LocalChain = {
     rpcUrl: `http://127.0.0.1:${port}`,
-    died: new Promise((resolve) => {
+    died: new Promise((done) => {
       void ended.then((end) => {
-        if (!asked) resolve(end);
+        if (!asked) done(end);
       });
     }),
     stop: async () => {
@@ -145,9 +144,9 @@ async function running(child: ChildProcess, { port, logFile }: Place, abort: Abo
 }
 
 function endOf(child: ChildProcess): Promise<End> {
-  return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ code: null, text: error.message }));
-    child.once("exit", (code, signal) => resolve({ code, text: signal ?? `exit code ${code ?? "unknown"}` }));
+  return new Promise((done) => {
+    child.once("error", (error) => done({ code: null, text: error.message }));
+    child.once("exit", (code, signal) => done({ code, text: signal ?? `exit code ${code ?? "unknown"}` }));
   });
 }
 

@@ -20,8 +20,6 @@ export const STATE_FILE = "chain-state.json.gz";
 
 /** Milliseconds between two polls for new blocks. */
 const LOOK_EVERY = 1_000;
-/** While blocks keep coming, the state is saved after this many looks. */
-const MOST_LOOKS = 10;
 /** Saving may take one part of the time of this many. */
 const SHARE = 20;
 /** Saves that may fail because a block was mined meanwhile. */
@@ -91,19 +89,14 @@ export class StateKeeper {
 
   /** Saves the state whenever blocks have come. A disk that is full is reported once, and tried again. */
   async run(abort: AbortSignal): Promise<void> {
-    let last: string | null = null;
-    let [looks, failed, took] = [0, false, 0];
+    let [failed, pause] = [false, 0];
     const look = async () => {
-      const { hash: head } = await this.#block("latest");
-      const quiet = head === last;
-      last = head;
-      if (head === this.#saved) return;
-      looks++;
-      if ((!quiet && looks < MOST_LOOKS) || looks * LOOK_EVERY < took * SHARE) return;
+      pause -= LOOK_EVERY;
+      if (pause > 0 || (await this.#block("latest")).hash === this.#saved) return;
       const started = performance.now();
       if (!(await this.#trySave())) return;
-      took = performance.now() - started;
-      [looks, failed] = [0, false];
+      pause = (performance.now() - started) * SHARE;
+      failed = false;
     };
     while (await waited(abort)) {
       await look().catch((error: unknown) => {

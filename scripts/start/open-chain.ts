@@ -5,8 +5,14 @@ import { promisify } from "node:util";
 
 import { anvilBinary } from "../scene/anvil.ts";
 import { ChainDidNotStart, type LocalChain, startAnvil, startHardhat } from "./chain.ts";
-import { hasDatabase, setDatabaseAside } from "./data-folder.ts";
-import { dropKeptApps, keepApps, requireLocalDatabase, useKeptApps } from "./kept-apps.ts";
+import {
+  dropKeptApps,
+  hasDatabase,
+  keepApps,
+  requireLocalDatabase,
+  setDatabaseAside,
+  useKeptApps,
+} from "./kept-database.ts";
 import { hasState, StateKeeper, type UnpackedState, unpackState } from "./kept-state.ts";
 import type { StartOptions } from "./options.ts";
 import { Problem } from "./problem.ts";

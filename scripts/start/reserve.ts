@@ -1,8 +1,20 @@
-import { FolderError } from "../../api/shared/folder.ts";
-import { lockFolder, nextFreeFolder } from "./data-folder.ts";
+import { once } from "node:events";
+import { existsSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+
+import BetterSqlite3 from "better-sqlite3";
+
+import { FolderError, requireWritableFolder } from "../../api/shared/folder.ts";
 import { commandLine, DEFAULTS, type StartOptions, USUAL_METRICS_PORT } from "./options.ts";
-import { checkPort, nextFreePort } from "./ports.ts";
-import { Problem } from "./problem.ts";
+import { codeOf, messageOf, Problem } from "./problem.ts";
+
+const LOCK = "start.lock";
+const PORTS = [
+  ["port", "PORT"],
+  ["rpcPort", "RPC_PORT"],
+  ["metricsPort", "METRICS_PORT"],
+] as const;
 
 /**
  * Checks the ports and locks the folder. All are checked before anything starts, so that one error can name everything
@@ -11,76 +23,107 @@ import { Problem } from "./problem.ts";
  * @throws Problem
  */
 export async function reserve(wanted: StartOptions): Promise<{ options: StartOptions; unlock: () => void }> {
-  const [api, rpc] = [await checkPort(wanted.port), await checkPort(wanted.rpcPort)];
-  const metrics = wanted.metricsPort === null ? null : await checkPort(wanted.metricsPort);
-  const folder = tryFolder(wanted.dataDir);
-  const problems = [
-    ...(api.problem === null ? [] : [`PORT: port ${api.port} ${api.problem}.`]),
-    ...(rpc.problem === null ? [] : [`RPC_PORT: port ${rpc.port} ${rpc.problem}.`]),
-    ...(metrics?.problem == null ? [] : [`METRICS_PORT: port ${metrics.port} ${metrics.problem}.`]),
-    ...(folder.problem === null ? [] : [folder.problem]),
-  ];
-  const collide = wanted.port !== 0 && wanted.port === wanted.rpcPort;
-  if (collide) problems.push(`PORT and RPC_PORT are both ${wanted.port}.`);
-  const collidesWithMetrics = (port: number) => port !== 0 && port === wanted.metricsPort;
-  if (collidesWithMetrics(wanted.port)) problems.push(`PORT and METRICS_PORT are both ${wanted.port}.`);
-  if (collidesWithMetrics(wanted.rpcPort)) problems.push(`RPC_PORT and METRICS_PORT are both ${wanted.rpcPort}.`);
-  if (problems.length === 0 && folder.unlock !== null) {
-    const taken = [api.port, rpc.port];
-    const metricsPort = metrics?.port ?? (await freeMetricsPort(taken));
-    return { options: { ...wanted, port: api.port, rpcPort: rpc.port, metricsPort }, unlock: folder.unlock };
+  const problems: string[] = [];
+  const [found, offered] = [{ ...wanted }, { ...wanted }];
+  const promised = new Set(PORTS.map(([key]) => wanted[key]));
+  for (const [index, [key, variable]] of PORTS.entries()) {
+    const port = wanted[key];
+    if (port === null) continue;
+    const same = PORTS.slice(0, index).find(([other]) => port !== 0 && wanted[other] === port);
+    const checked = await checkPort(port);
+    if (same !== undefined) problems.push(`${same[1]} and ${variable} are both ${port}.`);
+    else if (checked.problem !== null) problems.push(`${variable}: port ${port} ${checked.problem}.`);
+    found[key] = checked.port;
+    promised.add(checked.port);
+    if (same === undefined && checked.problem === null) continue;
+    // Without METRICS_PORT, a free port is found.
+    if (key === "metricsPort") offered.metricsPort = null;
+    else promised.add((offered[key] = await nextFreePort(port, promised)));
   }
-  folder.unlock?.();
-  const port = api.problem === null ? wanted.port : await nextFreePort(wanted.port, wanted.rpcPort);
-  const rpcPort = rpc.problem === null && !collide ? wanted.rpcPort : await nextFreePort(wanted.rpcPort, port);
-  // Without the variable, a free port is found.
-  const metricsPort = metrics?.problem === null && ![port, rpcPort].includes(metrics.port) ? wanted.metricsPort : null;
-  const command = commandLine({ ...wanted, port, rpcPort, metricsPort, dataDir: folder.instead ?? wanted.dataDir });
+  const folder = tryFolder(wanted.dataDir);
+  if ("problem" in folder) problems.push(folder.problem);
+  else if (problems.length === 0) {
+    found.metricsPort ??= await nextFreePort(USUAL_METRICS_PORT - 1, promised);
+    return { options: found, unlock: folder.unlock };
+  } else folder.unlock();
+  if ("instead" in folder) offered.dataDir = folder.instead;
+  const lines = problems.map((problem) => `- ${problem}\n`).join("");
   throw new Problem(
-    [
-      "npm start cannot use what it needs:",
-      ...problems.map((problem) => `- ${problem}`),
-      "",
-      "This command line works:",
-      `  ${command}`,
-    ].join("\n"),
+    `npm start cannot use what it needs:\n${lines}\nThis command line works:\n  ${commandLine(offered)}`,
   );
 }
 
-/** The usual port, or the next free one. @param taken ports that are promised to somebody else. */
-async function freeMetricsPort(taken: readonly number[]): Promise<number> {
-  let port = USUAL_METRICS_PORT - 1;
-  do port = await nextFreePort(port, null);
-  while (taken.includes(port));
-  return port;
-}
-
-interface FolderCheck {
-  unlock: (() => void) | null;
-  problem: string | null;
-  /** A folder to use in place of one that cannot be used. */
-  instead: string | null;
-}
-
-function tryFolder(dataDir: string): FolderCheck {
+/** @param port 0: any free port. @returns the port, and why it cannot be used; null: nobody listens on it. */
+async function checkPort(port: number): Promise<{ port: number; problem: string | null }> {
   try {
-    const unlock = lockFolder(dataDir);
-    if (unlock !== null) return { unlock, problem: null, instead: null };
-    return {
-      unlock: null,
-      problem: `DATA_DIR: another npm start uses the folder ${dataDir}.`,
-      instead: nextFreeFolder(dataDir),
-    };
+    const free = await listenOnce(port, "127.0.0.1");
+    // `localhost` may mean this address too, and another program there would answer in our place.
+    await listenOnce(free, "::1").catch((error: unknown) => {
+      if (codeOf(error) === "EADDRINUSE") throw error;
+    });
+    return { port: free, problem: null };
   } catch (error) {
-    if (!(error instanceof FolderError)) throw error;
-    const usual = DEFAULTS.DATA_DIR;
-    return { unlock: null, problem: error.message, instead: dataDir === usual ? null : freeOf(usual) };
+    return { port, problem: codeOf(error) === "EADDRINUSE" ? "is in use" : `cannot be used (${messageOf(error)})` };
   }
 }
 
-function freeOf(dataDir: string): string {
-  const unlock = lockFolder(dataDir);
-  if (unlock === null) return nextFreeFolder(dataDir);
-  unlock();
-  return dataDir;
+async function listenOnce(port: number, host: string): Promise<number> {
+  const server = createServer().listen(port, host);
+  await once(server, "listening");
+  const { port: taken } = server.address() as AddressInfo;
+  await once(server.close(), "close");
+  return taken;
+}
+
+/** The next free port after this one, or any free port. @param promised ports that somebody else gets. */
+async function nextFreePort(port: number, promised: ReadonlySet<number | null>): Promise<number> {
+  for (let next = port + 1; next <= Math.min(port + 20, 65_535); next++) {
+    if (!promised.has(next) && (await checkPort(next)).problem === null) return next;
+  }
+  return (await checkPort(0)).port;
+}
+
+function tryFolder(dataDir: string): { unlock: () => void } | { problem: string; instead: string } {
+  try {
+    const unlock = lockFolder(dataDir);
+    if (unlock !== null) return { unlock };
+    const problem = `DATA_DIR: another npm start uses the folder ${dataDir}.`;
+    return { problem, instead: freeFolder(dataDir, 2) };
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    const usual = DEFAULTS.DATA_DIR;
+    return { problem: error.message, instead: dataDir === usual ? usual : freeFolder(usual, 1) };
+  }
+}
+
+/** The first of `<folder>`, `<folder>-2`, `<folder>-3`, ... that no other `npm start` uses. Creates nothing. */
+function freeFolder(dataDir: string, from: number): string {
+  for (let number = from; ; number++) {
+    const folder = number === 1 ? dataDir : `${dataDir}-${number}`;
+    if (!existsSync(join(folder, LOCK))) return folder;
+    const unlock = lockFolder(folder);
+    unlock?.();
+    if (unlock !== null) return folder;
+  }
+}
+
+/**
+ * Locks the folder, so that a second `npm start` cannot use it. The operating system holds the lock, through SQLite, and
+ * releases it when the process ends in any way.
+ * @returns a function that releases the lock, or null when another process holds it.
+ * @throws FolderError when the folder cannot be used.
+ */
+function lockFolder(dataDir: string): (() => void) | null {
+  requireWritableFolder(dataDir, "DATA_DIR");
+  const lock = new BetterSqlite3(join(dataDir, LOCK), { timeout: 0 });
+  try {
+    lock.exec("begin exclusive");
+  } catch (error) {
+    lock.close();
+    if (codeOf(error) !== "SQLITE_BUSY") throw error;
+    return null;
+  }
+  return () => {
+    lock.close();
+  };
 }

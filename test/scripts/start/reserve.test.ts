@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { setDatabaseAside } from "../../../scripts/start/data-folder.ts";
+import { setDatabaseAside } from "../../../scripts/start/kept-database.ts";
 import type { StartOptions } from "../../../scripts/start/options.ts";
 import { Problem } from "../../../scripts/start/problem.ts";
 import { reserve } from "../../../scripts/start/reserve.ts";
