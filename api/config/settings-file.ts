@@ -4,7 +4,7 @@ import { parseEnv } from "node:util";
 
 import type { Environment } from "./settings.ts";
 
-/** The file in which `npm start` keeps the settings of its service. scripts/setup/settings-file.mjs says when it is read. */
+/** The file in which `npm start` keeps the settings of its service. scripts/setup/run.mjs says when it is read. */
 export function startFile(dataDir: string): string {
   return join(dataDir, "start.env");
 }

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { constants } from "node:os";
 
 import { projectEnvironment } from "./project.mjs";
-import { watchShell } from "./shell.mjs";
 
 const windows = process.platform === "win32";
 /** Signals within this time count as one: a terminal signals the whole process group, and npm forwards the signal too. */
 const SAME_SIGNAL_MS = 1_000;
+const SHELL_POLL_MS = 100;
 
 /** Runs a step of the set-up, in this process group. Returns its exit code, and what it printed. */
 export async function runQuietly(command, args, options) {
@@ -34,15 +34,15 @@ export async function runAlone(command, args, cwd) {
 }
 
 /**
- * Puts the entry in the place of this process, so that only npm's own process stays beside it. in-place.mjs, which must be
- * loaded before the entry, does there what this process would do.
+ * Puts the entry in the place of this process, so that only npm's own process stays beside it. The entry must
+ * load lifeline.mjs, which does there what this process would do.
  * Returns where Node cannot do that: on Windows, and before 22.15.
  */
 export function replaceThisProcess(command, args, cwd) {
   if (windows || process.execve === undefined) return;
   process.chdir(cwd);
   // It warns that it is experimental, but only after this turn of the event loop.
-  process.execve(command, [command, ...args], projectEnvironment());
+  process.execve(command, [command, ...args], { ...projectEnvironment(), MONETA_LIFELINE: "shell" });
 }
 
 function passingSignals(child) {
@@ -74,4 +74,19 @@ function endGroup(group) {
   } catch {
     // Nothing was left running.
   }
+}
+
+/**
+ * npm signals the shell between npm and this process. Some shells end without forwarding the signal, so the end of the shell
+ * counts as SIGTERM. Outside npm a parent may end for good reasons (nohup).
+ */
+export function watchShell(gone) {
+  const shell = process.ppid;
+  if (process.platform === "win32" || process.env.npm_lifecycle_event === undefined) return undefined;
+  const watch = setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(watch);
+    gone();
+  }, SHELL_POLL_MS);
+  return watch;
 }

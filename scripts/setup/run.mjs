@@ -5,12 +5,19 @@
 // service and its scripts use contracts/generated.
 // Plain JavaScript without packages: it runs on whatever Node the machine has, before anything is installed.
 // Only the entry writes to stdout; everything said here goes to stderr, so that output of the entry can be piped.
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+
 import { buildContracts, contractsAreBuilt } from "./contracts.mjs";
 import { installPackages, packagesAreInstalled, projectNode } from "./packages.mjs";
-import { withSetupLock } from "./lock.mjs";
 import { replaceThisProcess, runAlone } from "./child.mjs";
-import { root, say } from "./project.mjs";
-import { settingsFile } from "./settings-file.mjs";
+import { inProject, root, say } from "./project.mjs";
+
+const lockFile = inProject("cache", "setup.lock");
+const POLL_MS = 200;
+/** Longer than any set-up takes. After a restart of the machine, another process may have the recorded id. */
+const MAX_AGE_MS = 10 * 60_000;
 
 const option = ["--no-dev", "--build"].find((known) => known === process.argv[2]);
 const level = option === "--no-dev" ? "run" : "all";
@@ -48,7 +55,7 @@ function preloads(...files) {
 
 // The service stays for long, leaves no process behind, and counts a signal that comes twice as one.
 if (entry === "api/main.ts") {
-  replaceThisProcess(projectNode(), [...settings, ...preloads("./in-place.mjs"), entry, ...args], root);
+  replaceThisProcess(projectNode(), [...settings, ...preloads("./lifeline.mjs"), entry, ...args], root);
 }
 const examples = entry.startsWith("examples") ? ["./client-source.mjs"] : [];
 const code = await runAlone(
@@ -57,3 +64,69 @@ const code = await runAlone(
   root,
 );
 process.exit(code);
+
+/**
+ * The file whose settings the service and its commands read, below the environment: that of `npm start` if DATA_DIR names its
+ * folder, otherwise `.env`. Never both: `.env` may have the keys and the chain of an installation. Only the environment names
+ * the folder, so that a file that `npm start` has left behind changes no installation whose folder stands in `.env`.
+ * @returns a path, as people write it in this folder; null: there is none.
+ * @throws Error when another user could have written the file of `npm start`: Node reads options from it, too.
+ */
+function settingsFile(env) {
+  const dataDir = env.DATA_DIR?.trim() ?? "";
+  const local = dataDir === "" ? null : join(dataDir, "start.env");
+  const found = local === null ? undefined : statOf(local);
+  if (found === undefined) return statOf(".env") === undefined ? null : ".env";
+  const mine = process.getuid === undefined || [0, process.getuid()].includes(found.uid);
+  if (!mine || (process.platform !== "win32" && (found.mode & 0o022) !== 0))
+    throw new Error(`${local} is not used: another user can write to it. Remove it, and run \`npm start\` again.`);
+  return local;
+}
+
+function statOf(path) {
+  return statSync(resolve(root, path), { throwIfNoEntry: false });
+}
+
+/** Runs the work while no other process of this checkout installs or builds. */
+async function withSetupLock(work) {
+  mkdirSync(inProject("cache"), { recursive: true });
+  for (let waited = false; !tryLock(); waited = true) {
+    if (!waited) say("waiting for another process that installs or builds here");
+    if (holderIsGone()) rmSync(lockFile, { force: true });
+    await sleep(POLL_MS);
+  }
+  process.once("exit", unlock);
+  try {
+    return await work();
+  } finally {
+    process.off("exit", unlock);
+    unlock();
+  }
+}
+
+function tryLock() {
+  try {
+    writeFileSync(lockFile, String(process.pid), { flag: "wx" });
+    return true;
+  } catch (error) {
+    if (error.code === "EEXIST") return false;
+    throw error;
+  }
+}
+
+function unlock() {
+  rmSync(lockFile, { force: true });
+}
+
+function holderIsGone() {
+  try {
+    if (Date.now() - statSync(lockFile).mtimeMs > MAX_AGE_MS) return true;
+    const holder = Number(readFileSync(lockFile, "utf8"));
+    // Empty: the owner has created the file but not written it yet.
+    if (holder === 0) return false;
+    process.kill(holder, 0);
+    return false;
+  } catch (error) {
+    return error.code === "ESRCH";
+  }
+}
