@@ -147,9 +147,8 @@ describe("console > operator", () => {
       .select("address")
       .where("lane", "=", 0)
       .executeTakeFirstOrThrow();
-    const fund = (wei: bigint) => web.moneta.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
     const before = await web.moneta.provider.getBalance(address);
-    await fund(10n ** 13n);
+    await web.moneta.fund(address, 10n ** 13n);
     const page = await web.open({ operator: true, screen: "/operator", browser: { viewport: NARROW } });
     const part = page.getByRole("region", { name: "Top up" });
     // The service looks at the balances every few seconds.
@@ -163,7 +162,7 @@ describe("console > operator", () => {
     expect(squaresOf(path ?? "")).to.deep.equal(squaresFor(`ethereum:${address}@${chainId.toString()}`));
     await expectNoAxeViolations(page);
     await expectNoSidewaysScrolling(page);
-    await fund(before);
+    await web.moneta.fund(address, before);
   });
 
   it("is not offered to an app's session", async () => {

@@ -15,7 +15,7 @@ import { ANVIL_KEY } from "../support/node.ts";
 import { TestProcess } from "../support/process.ts";
 import { useAnvil } from "../support/use-anvil.ts";
 import { useFolder } from "../support/use-folder.ts";
-import { createAppIn } from "../support/service.ts";
+import { createAppIn } from "../../scripts/scene/scene.ts";
 
 describe("the service on a chain that is not local (84532, Anvil)", () => {
   const node = useAnvil(84_532);

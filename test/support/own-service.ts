@@ -1,19 +1,17 @@
 import type { Logger } from "pino";
 
 import type { Limits } from "../../api/config/limits.ts";
-import type { Service } from "../../api/context/service.ts";
 import type { CollectionStorage } from "../../api/domain/command.ts";
 import { createApp } from "../../api/operate/apps.ts";
 import { freePort } from "../../scripts/scene/loopback.ts";
 import { NodeProcess } from "../../scripts/scene/node.ts";
-import { Cleanups } from "../../scripts/scene/scene.ts";
-import { createTestDatabase, type DatabasePlace } from "./database.ts";
+import { startRpcProxy } from "../../scripts/scene/rpc-proxy.ts";
+import { Cleanups, createAppIn } from "../../scripts/scene/scene.ts";
+import { createTestDatabase } from "./database.ts";
 import { temporaryFolder } from "./folder.ts";
-import { startNode, type TestNode } from "./node.ts";
+import { startNode } from "./node.ts";
 import { TestProcess } from "./process.ts";
-import { type Interception, type RpcProxy, startRpcProxy } from "../../scripts/scene/rpc-proxy.ts";
-import { createAppIn, startTestService } from "./service.ts";
-import { databaseSettings, present, ServiceFixture, type Settings } from "./service-fixture.ts";
+import { ServiceFixture, type Settings, startTestService } from "./service.ts";
 import { borrowNode, deployInto } from "./shared-node.ts";
 import { putTestKeys } from "./test-keys.ts";
 
@@ -41,88 +39,42 @@ export interface ServiceOptions {
   logger?: Logger;
 }
 
-/** A service of the tests' own: they may give it settings, and stop and start it. */
+/** A service of the tests' own: they may give it settings, and stop and start it. `intercept` needs the option `proxy`. */
 export class OwnService extends ServiceFixture {
   readonly #options: ServiceOptions;
   readonly #nodeCleanups = new Cleanups();
   readonly #cleanups = new Cleanups();
-  #node: TestNode | null = null;
-  /** DEPLOYMENTS_DIR, when the node's chain has the service's contracts already. */
-  #deployments: string | null = null;
-  #proxy: RpcProxy | null = null;
-  #folder: string | null = null;
-  #database: DatabasePlace | null = null;
-  #service: (Service & { baseUrl: string }) | null = null;
   #processUrl: string | null = null;
   /** Every process gets the same one: it is a part of the URIs of hosted metadata. */
   #port: number | null = null;
-  #app: { appId: string; token: string } | null = null;
 
   constructor(options: ServiceOptions) {
     super();
     this.#options = options;
   }
 
-  override get node(): TestNode {
-    return present(this.#node, "node");
-  }
-
-  override get folder(): string {
-    return present(this.#folder, "data folder");
-  }
-
-  override get database(): DatabasePlace {
-    return present(this.#database, "database");
-  }
-
-  override get service(): Service & { baseUrl: string } {
-    return present(this.#service, "running service");
-  }
-
   /** Where the service answers: the one in this process, else the process that `startProcess` started last. */
   override get baseUrl(): string {
-    return this.#service?.baseUrl ?? present(this.#processUrl, "running service");
-  }
-
-  /** It stays the same when the service starts again. */
-  override get app(): { appId: string; token: string } {
-    return present(this.#app, "app");
-  }
-
-  /** Needs the option `proxy`. */
-  override get intercept(): Interception | null {
-    return present(this.#proxy, "proxy").intercept;
-  }
-
-  override set intercept(interception: Interception | null) {
-    present(this.#proxy, "proxy").intercept = interception;
+    return this.parts.service?.baseUrl ?? this.#processUrl ?? this.service.baseUrl;
   }
 
   override get env(): Settings {
-    const rpcUrl = this.#proxy?.url ?? this.node.url;
-    return {
-      PORT: "0",
-      RPC_URL: rpcUrl,
-      DATA_DIR: this.folder,
-      ...(this.#deployments === null ? {} : { DEPLOYMENTS_DIR: this.#deployments }),
-      ...databaseSettings(this.database),
-      ...this.#options.settings,
-    };
+    return { ...super.env, ...this.#options.settings };
   }
 
   /** Starts the service on the data of the folder. @param settings in addition to those of the options. */
   async start(settings: Settings = {}): Promise<void> {
-    if (this.#service !== null) throw new Error("The service runs already.");
+    if (this.parts.service !== undefined) throw new Error("The service runs already.");
     const { RPC_URL: rpcUrl = "", DATA_DIR: dataDir = "", ...env } = this.env;
     const { logger, limits = {} } = this.#options;
-    this.#service = await startTestService({
+    this.parts.service = await startTestService({
       rpcUrl,
       dataDir,
       limits,
       env: { ...env, ...settings },
       ...(logger === undefined ? {} : { logger }),
     });
-    this.#app ??= await createApp(this.#service, "test");
+    this.parts.app ??= await createApp(this.service, "test");
   }
 
   /**
@@ -130,19 +82,19 @@ export class OwnService extends ServiceFixture {
    * chain. The service, if it runs, starts again with the new node.
    */
   async activate(hardfork: string): Promise<void> {
-    if (this.#proxy !== null) throw new Error("The proxy stays at the first node.");
-    const running = this.#service !== null;
+    if (this.parts.proxy !== undefined) throw new Error("The proxy stays at the first node.");
+    const running = this.parts.service !== undefined;
     await this.stop();
     const next = await NodeProcess.continuing(this.node, hardfork);
     this.#nodeCleanups.add(() => next.stop());
-    this.#node = next;
+    this.parts.node = next;
     if (running) await this.start();
   }
 
   /** Stops the service. Its data stays. Does nothing when it does not run. */
   async stop(): Promise<void> {
-    const service = this.#service;
-    this.#service = null;
+    const { service } = this.parts;
+    delete this.parts.service;
     await service?.stop();
   }
 
@@ -160,7 +112,7 @@ export class OwnService extends ServiceFixture {
     const process = this.spawn({ ...settings, PORT: this.#port.toString() }, options);
     await process.printed(/"msg":"serving"/);
     this.#processUrl = `http://127.0.0.1:${this.#port.toString()}`;
-    this.#app ??= await createAppIn(this.databaseUrl, "test");
+    this.parts.app ??= await createAppIn(this.databaseUrl, "test");
     return process;
   }
 
@@ -177,43 +129,37 @@ export class OwnService extends ServiceFixture {
     const rules = hardfork === undefined ? {} : { hardfork };
     const borrowed = kind === "own" || hardfork !== undefined ? null : await borrowNode(kind);
     const node = borrowed ?? (await startNode(rules));
-    [this.#node, this.#deployments] = [node, borrowed?.deployments ?? null];
     this.#nodeCleanups.add(() => node.stop());
+    const deployments = borrowed?.deployments ?? null;
+    this.parts = { node, ...(deployments === null ? {} : { deployments }) };
     if (this.#options.proxy !== true) return;
     const proxy = await startRpcProxy(node.url);
-    this.#proxy = proxy;
+    this.parts.proxy = proxy;
     this.#nodeCleanups.add(() => proxy.stop());
   }
 
   async open(): Promise<void> {
     const folder = await temporaryFolder();
-    this.#folder = folder.path;
+    this.parts.folder = folder.path;
     this.#cleanups.add(() => folder.remove());
     const { storage } = this.#options;
-    if (storage !== undefined) this.#deployments = await deployInto(folder.path, this.node.url, storage);
+    if (storage !== undefined) this.parts.deployments = await deployInto(folder.path, this.node.url, storage);
     // A service on an empty chain starts as for the first time, with new keys.
     if (this.#options.node !== "empty") await putTestKeys(folder.path);
     const database = await createTestDatabase({ folder: folder.path });
-    this.#database = database;
+    this.parts.database = database;
     this.#cleanups.add(() => database.remove());
     this.#cleanups.add(() => this.stop());
     if (this.#options.start !== false) await this.start();
   }
 
-  afterTest(): void {
-    if (this.#proxy !== null) this.#proxy.intercept = null;
-  }
-
   async close(): Promise<void> {
     await this.#cleanups.run();
-    this.#folder = null;
-    this.#database = null;
-    this.#app = null;
     this.#processUrl = null;
   }
 
   async closeNode(): Promise<void> {
     await this.#nodeCleanups.run();
-    [this.#node, this.#deployments, this.#proxy] = [null, null, null];
+    this.parts = {};
   }
 }

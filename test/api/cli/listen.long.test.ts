@@ -8,7 +8,7 @@ import { verifyWebhook } from "../../../client/webhooks.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
 import { rejectionOf } from "../../support/rejection.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli, runCli } from "./support/run.ts";

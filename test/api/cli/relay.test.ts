@@ -52,7 +52,7 @@ describe("command line: relay", () => {
   it("pauses the relay, changes operators and cancels numbers, signed by the account that init made from the seed", async () => {
     await writeSeedFile(join(folder.path, "seed.jwe"), phrase, PASSPHRASE);
     const owner = new Wallet(deployerKeyOf(phrase)).address;
-    await moneta.provider.send("hardhat_setBalance", [owner, `0x${parseEther("1").toString(16)}`]);
+    await moneta.fund(owner, parseEther("1"));
     const relay = await relayOf(owner);
     const own = env({ SEED_PASSPHRASE: PASSPHRASE });
     const run = (...words: string[]) => jsonOfCli<Printed>(own, "relay", ...words, "--relay", relay);

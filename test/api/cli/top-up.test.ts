@@ -18,9 +18,6 @@ describe("top-up", () => {
   const moneta = useService({ settings: { LANES: "2" } });
   const { api } = moneta;
   const lanes = () => jsonOfCli<Lane[]>(moneta.env, "top-up");
-  const fund = (address: string, ether: string) =>
-    moneta.provider.send("hardhat_setBalance", [address, `0x${parseEther(ether).toString(16)}`]);
-
   it("prints each lane with its balance, what it spent, and for how long the balance lasts", async () => {
     const [first, second] = await lanes();
     expect([first?.days_left, second?.days_left]).to.deep.equal([null, null]);
@@ -32,8 +29,8 @@ describe("top-up", () => {
     const { total } = await jsonOfCli<{ total: { fee_wei: string } }>(moneta.env, "usage");
     const before = await lanes();
     expect(before.reduce((sum, { spent_24h_wei: spent }) => sum + BigInt(spent), 0n)).to.equal(BigInt(total.fee_wei));
-    await fund(first?.address ?? "", "3");
-    await fund(second?.address ?? "", "0.001");
+    await moneta.fund(first?.address ?? "", parseEther("3"));
+    await moneta.fund(second?.address ?? "", parseEther("0.001"));
     const found = await lanes();
     expect(found.map(({ lane }) => lane)).to.deep.equal([0, 1]);
     expect(found.map(({ balance_wei: wei }) => wei)).to.deep.equal([

@@ -1,15 +1,36 @@
+import { pino } from "pino";
 import { expect } from "chai";
 
 import type { Shape } from "../../../client/client.ts";
-import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
+import { DEFAULT_LIMITS, FOREIGN_CALL_GAS } from "../../../api/config/limits.ts";
 import { quarantineLength } from "../../../api/domain/followed-contract.ts";
 import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { type ContractPage, readContract } from "../../support/read-contract.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
-import { contractReader } from "../support/contract-reader.ts";
+import { ChainClient } from "../../../api/chain/client.ts";
+import { Rpc } from "../../../api/chain/rpc.ts";
+import { ContractReader } from "../../../api/indexer/contract-reader.ts";
+import { Signal } from "../../../api/shared/signal.ts";
+
+/**
+ * The background reader of one more process. It works only when a test calls `step`, and its time is the test's.
+ * @param now time in milliseconds since 1970.
+ */
+function contractReader(moneta: ServiceFixture, now: () => number): ContractReader {
+  return new ContractReader({
+    database: moneta.service.database,
+    client: new ChainClient(new Rpc(moneta.node.url)),
+    wake: new Signal(),
+    logger: pino({ level: "silent" }),
+    now,
+    confirmations: 0,
+    foreignCallGas: FOREIGN_CALL_GAS,
+    readsPerMinute: DEFAULT_LIMITS.contractReads,
+  });
+}
 
 const HONEST = 0;
 const BURN_ALL_GAS = 2;

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../../support/folder.ts";
 import { useService } from "../../support/use-service.ts";
 import { follow } from "../support/follow.ts";
 import { chainState, IndexedCopy, type Manner } from "../support/indexed-copy.ts";
-import { Random } from "../support/random.ts";
+import { Random } from "../../../scripts/scene/random.ts";
 import { RandomHistory } from "../support/random-history.ts";
 
 const CONFIRMATIONS = 4;
@@ -21,15 +21,15 @@ function mannersOf(random: Random): Manner[] {
   return [
     { ...plain, name: "whole, late", slice: () => Infinity, late: true },
     { ...plain, name: "each block, late", slice: () => 1, late: true },
-    { ...plain, name: "read ahead, late", slice: () => random.below(9) + 1, blocks: 3, late: true },
+    { ...plain, name: "read ahead, late", slice: () => random.integer(0, 8) + 1, blocks: 3, late: true },
     { ...plain, name: "whole", slice: () => Infinity },
     { ...plain, name: "each block", slice: () => 1 },
     { ...plain, name: "each block, in parts", slice: () => 1, largestHistory: 0 },
-    { ...plain, name: "read ahead", slice: () => random.below(9) + 1, blocks: 3 },
+    { ...plain, name: "read ahead", slice: () => random.integer(0, 8) + 1, blocks: 3 },
     { ...plain, name: "not ahead", slice: () => 1, blocks: 1, restarts: () => true },
     {
       name: "crashing",
-      slice: () => random.below(20) + 1,
+      slice: () => random.integer(0, 19) + 1,
       largestHistory: 0,
       blocks: 7,
       late: false,
@@ -61,7 +61,7 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
       const blocks = async (history: RandomHistory, count: number) => {
         for (let block = 0; block < count; block++) {
           // Some blocks are empty.
-          for (let calls = random.chance(0.3) ? 0 : random.below(12); calls > 0; calls--) await history.outside();
+          for (let calls = random.chance(0.3) ? 0 : random.integer(0, 11); calls > 0; calls--) await history.outside();
           await history.mine();
         }
       };
@@ -76,7 +76,7 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
         for (let group = 0; group < 4; group++) {
           await history.request();
           if (group >= 2) continue;
-          await blocks(history, random.below(6) + 2);
+          await blocks(history, random.integer(0, 5) + 2);
           await history.adoptNewCollections();
         }
         await history.holdBatches();
@@ -90,20 +90,20 @@ describeOn("sqlite", "the same chain, stored in slices of different sizes", () =
       /** Drops a few blocks, while each copy is somewhere else, and goes on. */
       const reorg = async (history: RandomHistory) => {
         const snapshot: unknown = await moneta.provider.send("evm_snapshot", []);
-        const dropped = random.below(3) + 1;
+        const dropped = random.integer(0, 2) + 1;
         await blocks(history, dropped);
         const head = await moneta.provider.getBlockNumber();
         for (const copy of copies) {
           if (copy.manner.late) continue;
           // Often the last blocks before the reorg are read, and not stored.
           const to = random.chance(0.5) ? head - copy.manner.blocks : head;
-          for (let steps = random.below(12); steps > 0 || to < head; steps--) {
+          for (let steps = random.integer(0, 11); steps > 0 || to < head; steps--) {
             if ((await copy.checkpoint()) >= to || !(await copy.step(CONFIRMATIONS))) break;
           }
         }
         await moneta.provider.send("evm_revert", [snapshot]);
         await history.startAtHead();
-        await blocks(history, dropped + random.below(8));
+        await blocks(history, dropped + random.integer(0, 7));
         for (const copy of copies) {
           // Blocks that were dropped after they were read are stored, and the next look finds that.
           do while (await copy.step(CONFIRMATIONS));

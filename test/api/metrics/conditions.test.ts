@@ -62,14 +62,13 @@ describe("conditions", () => {
 
   it("low_funds", async () => {
     const { address } = await lane();
-    const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
     // Enough for a mint, and for fewer than ten.
     const { baseFeePerGas } = (await moneta.provider.getBlock("latest")) ?? {};
     const tip = BigInt((await moneta.provider.send("eth_maxPriorityFeePerGas", [])) as string);
-    await fund(2_000_000n * (2n * (baseFeePerGas ?? 0n) + tip));
+    await moneta.fund(address, 2_000_000n * (2n * (baseFeePerGas ?? 0n) + tip));
     await api.settled(await mint());
     await reported("low_funds");
-    await fund(parseEther("1000"));
+    await moneta.fund(address, parseEther("1000"));
     await over("low_funds");
   });
 

@@ -8,7 +8,6 @@ import { chooseMediaStore } from "../../../api/store/media/media-store.ts";
 import { takeNamedLease } from "../../../api/store/db/work-lease.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
-import { useWorkers } from "../../support/use-workers.ts";
 import { withMethods } from "../../support/with-methods.ts";
 import { streamOf } from "../support/content.ts";
 import { startApi, type TestApi } from "../support/api.ts";
@@ -19,20 +18,28 @@ const DAY = 24 * HOUR;
 describe("MediaCollector", () => {
   let api: TestApi;
   let now: number;
-  const workers = useWorkers();
+  const running: (() => Promise<void>)[] = [];
   beforeEach(async () => {
     api = await startApi({ store: "database" });
     // Blocks that are stored in the test are older than a week then.
     now = Date.now() + 8 * DAY;
   });
   afterEach(async () => {
+    for (const stop of running.splice(0)) await stop();
     await api.close();
   });
 
   function start(blocks = api.blocks) {
     const { logger, lines } = logLines("debug");
     const counted: [number, number][] = [];
-    const database = workers.watched(api.database);
+    let reads = 0;
+    const database = {
+      ...api.database,
+      get read() {
+        reads += 1;
+        return api.database.read;
+      },
+    };
     const collector = new MediaCollector({
       database,
       blocks,
@@ -43,7 +50,19 @@ describe("MediaCollector", () => {
       every: DAY,
       poll: 5,
     });
-    return { collector, lines, counted, ...workers.start(collector, database.reads) };
+    const abort = new AbortController();
+    const ended = collector.run(abort.signal);
+    const stop = async () => {
+      abort.abort();
+      await ended;
+    };
+    running.push(stop);
+    /** Waits until it has looked a few more times for work. */
+    const looked = async () => {
+      const before = reads;
+      await eventually(() => Promise.resolve(reads > before + 3 || undefined));
+    };
+    return { lines, counted, stop, looked };
   }
 
   async function add(text: string): Promise<CID> {

@@ -4,7 +4,7 @@ import { createProgram } from "../../../api/cli/program.ts";
 import { type Answer, ApiClient } from "../../support/api-client.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { TestProcess } from "../../support/process.ts";
-import { createAppIn } from "../../support/service.ts";
+import { createAppIn } from "../../../scripts/scene/scene.ts";
 import { rawSql } from "../../support/raw-sql.ts";
 import { useService } from "../../support/use-service.ts";
 

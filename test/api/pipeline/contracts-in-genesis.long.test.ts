@@ -15,8 +15,7 @@ import { Cleanups } from "../../../scripts/scene/scene.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { temporaryFolder } from "../../support/folder.ts";
-import { databaseSettings } from "../../support/service-fixture.ts";
-import { startTestService } from "../../support/service.ts";
+import { databaseSettings, startTestService } from "../../support/service.ts";
 import { putTestKeys } from "../../support/test-keys.ts";
 
 interface Account {

@@ -9,7 +9,8 @@ import { ApiClient } from "../../support/api-client.ts";
 import { describeOn } from "../../support/engine.ts";
 import { eventually } from "../../support/eventually.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
-import { createAppIn, startTestService } from "../../support/service.ts";
+import { createAppIn } from "../../../scripts/scene/scene.ts";
+import { startTestService } from "../../support/service.ts";
 import { type BorrowedNode, borrowNode } from "../../support/shared-node.ts";
 
 const CALLERS = 6;

@@ -12,7 +12,6 @@ describe("a burst of mints that the lane cannot pay for at once", () => {
     const collection = await api.collection({ type: "ERC721" });
     const lane = await moneta.service.database.read.selectFrom("lanes").select("address").executeTakeFirstOrThrow();
     const before = await moneta.provider.getBalance(lane.address);
-    const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [lane.address, `0x${wei.toString(16)}`]);
     const { baseFeePerGas } = (await moneta.provider.getBlock("latest")) ?? {};
     const tip = BigInt((await moneta.provider.send("eth_maxPriorityFeePerGas", [])) as string);
     const { promise: accepted, resolve: goOn } = Promise.withResolvers<undefined>();
@@ -21,12 +20,12 @@ describe("a burst of mints that the lane cannot pay for at once", () => {
       Array.from({ length: 100 }, () => api.accept("/v1/nfts", { collection_address: collection, to_address: to })),
     );
     // All of them in one transaction need a limit of 1.9 million gas.
-    await fund(1_800_000n * (2n * (baseFeePerGas ?? 0n) + tip));
+    await moneta.fund(lane.address, 1_800_000n * (2n * (baseFeePerGas ?? 0n) + tip));
     moneta.intercept = null;
     goOn(undefined);
     const requests = await Promise.all(ids.map((id) => api.settled(id)));
     expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
     expect(new Set(requests.map(({ transaction_hash: hash }) => hash)).size).to.be.above(1);
-    await fund(before);
+    await moneta.fund(lane.address, before);
   });
 });

@@ -11,7 +11,7 @@ import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories
 import type { RequestBody } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { OwnService } from "../../support/own-service.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Creates collections, mints, transfers, and changes metadata: everything that the service sends. */

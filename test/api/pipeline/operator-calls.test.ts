@@ -72,14 +72,13 @@ describe("the operator's calls on a real chain", () => {
       });
     const rich = await lane(false);
     expect(rich.advised_wei).to.equal(null);
-    const fund = (wei: bigint) => moneta.provider.send("hardhat_setBalance", [rich.address, `0x${wei.toString(16)}`]);
-    await fund(1n);
+    await moneta.fund(rich.address, 1n);
     const poor = await lane(true);
     expect(poor.balance_wei).to.equal("1");
     expect(poor.advised_wei).to.match(/^[1-9]\d{9,}$/);
-    await fund(1n + BigInt(poor.advised_wei ?? ""));
+    await moneta.fund(rich.address, 1n + BigInt(poor.advised_wei ?? ""));
     expect((await lane(false)).advised_wei).to.equal(null);
-    await fund(BigInt(rich.balance_wei ?? ""));
+    await moneta.fund(rich.address, BigInt(rich.balance_wei ?? ""));
   });
 
   it("show the state of the service, and how long the lanes' funds last", async () => {

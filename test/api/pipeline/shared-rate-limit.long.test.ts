@@ -5,7 +5,7 @@ import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { TestProcess } from "../../support/process.ts";
-import { createAppIn } from "../../support/service.ts";
+import { createAppIn } from "../../../scripts/scene/scene.ts";
 import { useService } from "../../support/use-service.ts";
 
 const LIMIT = 80;

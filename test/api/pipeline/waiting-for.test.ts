@@ -59,7 +59,7 @@ describe("what requests wait for", () => {
     api.accept("/v1/nfts", { collection_address: collection, to_address: RECIPIENT, ...more });
   const fund = async (amount: bigint) => {
     const lane = await readLane(moneta.service.database.read, 0);
-    await moneta.provider.send("hardhat_setBalance", [lane?.address ?? "", hex(amount)]);
+    await moneta.fund(lane?.address ?? "", amount);
   };
   const baseFee = async (gwei: bigint) => {
     await moneta.provider.send("hardhat_setNextBlockBaseFeePerGas", [hex(gwei * GWEI)]);

@@ -74,28 +74,26 @@ describe("a lane that cannot send", () => {
   it("reports low funds once; without funds requests wait until the lane is funded", async () => {
     lines.length = 0;
     const address = (await readLane(moneta.service.database.read, 0))?.address ?? "";
-    const fund = (amount: string) =>
-      moneta.provider.send("hardhat_setBalance", [address, `0x${parseEther(amount).toString(16)}`]);
     const low = () =>
       (lines as FundsLine[]).filter(({ msg }) => msg === "the lane is low on funds: send it the chain's own currency");
 
     await moneta.api.settled(await mint());
     expect(low()).to.deep.equal([]);
     // Enough for a few batches more.
-    await fund("0.002");
+    await moneta.fund(address, parseEther("0.002"));
     for (let count = 0; count < 2; count++)
       expect((await moneta.api.settled(await mint())).status).to.equal("completed");
     expect(low()).to.have.length(1);
     expect(low()[0]?.address).to.equal(address);
     expect(Number(low()[0]?.funds)).to.be.within(0.001, 0.002);
 
-    await fund("0");
+    await moneta.fund(address, parseEther("0"));
     const waiting = await mint();
     expect(await inTrouble(0)).to.equal(
       `lane ${address} has no funds: send it the chain's own currency to pay for gas`,
     );
     expect((await moneta.api.ok("GET", `/v1/requests/${waiting}`))["status"]).to.equal("pending");
-    await fund("100");
+    await moneta.fund(address, parseEther("100"));
     expect((await moneta.api.settled(waiting)).status).to.equal("completed");
   });
 

@@ -3,7 +3,6 @@ import { mkdtemp, rm } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-
 import type { Express } from "express";
 import { pino } from "pino";
 
@@ -27,8 +26,27 @@ import { EventStreams, type EventStreamsDeps, type StreamTimes } from "../../../
 import { type Conformance, conformanceOfSettings } from "../../support/conformance.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { FakeForeign } from "./fake-foreign.ts";
-import { FakeReceivers } from "./fake-receivers.ts";
 import { type BlockStoreKind, openTestBlocks, type TestBlocks } from "./test-blocks.ts";
+import type { ArrivingToken, Receiver, ReceiverReads } from "../../../api/chain/receivers.ts";
+
+/** A fake of the chain reader for receivers. Whatever a test does not name is an account. */
+class FakeReceivers implements ReceiverReads {
+  readonly found = new Map<string, Receiver>();
+  readonly asked: { token: ArrivingToken; addresses: readonly string[] }[] = [];
+  /** An answer waits for it. */
+  until: Promise<unknown> | null = null;
+
+  /** The limits of the calls, in the order of `asked`. */
+  readonly aborts: AbortSignal[] = [];
+
+  async read(token: ArrivingToken, addresses: readonly string[], abort: AbortSignal): Promise<Receiver[]> {
+    this.asked.push({ token, addresses });
+    this.aborts.push(abort);
+    await this.until;
+    const account: Receiver = { is: "account", delegate: null, accepts: true, reason: null };
+    return addresses.map((address) => this.found.get(address) ?? account);
+  }
+}
 
 export const PUBLIC_URL = "https://nft.example";
 export const EXPLORER_URL = "https://explorer.example";
@@ -93,21 +111,21 @@ interface CallOptions {
   headers?: Record<string, string>;
 }
 
-/** The whole HTTP side with its own port and database. Only the chain is a fake. */
+/** The whole HTTP side with its own port and database. Only the chain is a fake. `startApi` fills the parts in. */
 export class TestApi {
-  readonly baseUrl: string;
-  readonly database: Database;
-  readonly blocksFolder: string;
-  readonly stored: TestBlocks;
-  readonly foreign: FakeForeign;
+  readonly baseUrl!: string;
+  readonly database!: Database;
+  readonly blocksFolder!: string;
+  readonly stored!: TestBlocks;
+  readonly foreign!: FakeForeign;
   readonly receivers = new FakeReceivers();
-  readonly sealer: Sealer;
-  readonly databaseUrl: string;
-  readonly log: string[];
+  readonly sealer!: Sealer;
+  readonly databaseUrl!: string;
+  readonly log!: string[];
   /** Raise it after storing rows as the indexer would. */
-  readonly blocksStored: Signal;
+  readonly blocksStored!: Signal;
   /** What the published document follows from. */
-  readonly documented: { publicUrl: string; limits: Limits };
+  readonly documented!: { publicUrl: string; limits: Limits };
   readiness: Readiness = { ready: true, checks: { database: "ok" }, details: { database: "ok" } };
   notified = 0;
   /** Events that were sent in streams. */
@@ -119,33 +137,6 @@ export class TestApi {
   other: Tenant = { id: "", token: "" };
   close: () => Promise<void> = () => Promise.resolve();
   #conformance: Promise<Conformance> | null = null;
-
-  constructor(
-    parts: Pick<
-      TestApi,
-      | "baseUrl"
-      | "database"
-      | "blocksFolder"
-      | "stored"
-      | "foreign"
-      | "sealer"
-      | "databaseUrl"
-      | "log"
-      | "blocksStored"
-      | "documented"
-    >,
-  ) {
-    this.baseUrl = parts.baseUrl;
-    this.database = parts.database;
-    this.blocksFolder = parts.blocksFolder;
-    this.stored = parts.stored;
-    this.foreign = parts.foreign;
-    this.sealer = parts.sealer;
-    this.databaseUrl = parts.databaseUrl;
-    this.log = parts.log;
-    this.blocksStored = parts.blocksStored;
-    this.documented = parts.documented;
-  }
 
   get blocks(): BlockStore {
     return this.stored.blocks;
@@ -243,7 +234,7 @@ export async function startApi(options: ApiOptions = {}): Promise<TestApi> {
   const { server, baseUrl } = await listen(app, limits);
   if (options.idleTimeout !== undefined) server.timeout = options.idleTimeout;
   const parts = { baseUrl, database, databaseUrl: place.url, blocksFolder, stored, foreign, sealer };
-  const api = new TestApi({ ...parts, log, blocksStored, documented });
+  const api = Object.assign(new TestApi(), { ...parts, log, blocksStored, documented });
   state.api = api;
   api.app = await addApp(api, "first");
   api.other = await addApp(api, "second");

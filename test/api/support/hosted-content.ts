@@ -1,10 +1,9 @@
-import { CID } from "multiformats/cid";
-import * as raw from "multiformats/codecs/raw";
-import { sha256 } from "multiformats/hashes/sha2";
+import type { CID } from "multiformats/cid";
 
 import { importContent } from "../../../api/content/content.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import type { TestApi } from "./api.ts";
+import { blockOf, streamOf } from "./content.ts";
 
 /** Hosted content, and calls that read it. The answers are bytes, not JSON as everywhere else. */
 export class HostedContent {
@@ -15,7 +14,7 @@ export class HostedContent {
   }
 
   async add(content: string | Uint8Array): Promise<CID> {
-    return (await importContent(this.#api.blocks, once(Buffer.from(content)))).cid;
+    return (await importContent(this.#api.blocks, streamOf(Buffer.from(content)))).cid;
   }
 
   /** Calls, and checks the answer against the published document. */
@@ -39,13 +38,8 @@ export async function refusalOf(response: Response): Promise<[number, string]> {
   return [response.status, ((await response.json()) as { error_code: string }).error_code];
 }
 
-async function* once(content: Buffer): AsyncGenerator<Buffer> {
-  await Promise.resolve();
-  yield content;
-}
-
 /** The CIDs of so many different files. */
 export async function contentIds(count: number): Promise<string[]> {
-  const files = Array.from({ length: count }, (_, index) => Buffer.from(`file ${index.toString()}`));
-  return Promise.all(files.map(async (bytes) => CID.createV1(raw.code, await sha256.digest(bytes)).toString()));
+  const blocks = await Promise.all(Array.from({ length: count }, (_, index) => blockOf(`file ${index.toString()}`)));
+  return blocks.map(({ cid }) => cid.toString());
 }

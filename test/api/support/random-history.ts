@@ -7,9 +7,9 @@ import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories
 import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../../types/ethers-contracts/factories/Relay__factory.ts";
 import { eventually } from "../../support/eventually.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 import { follow } from "./follow.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../scripts/scene/random.ts";
 
 const ERC721 = ERC721Collection__factory.createInterface();
 const ERC1155 = ERC1155Collection__factory.createInterface();
@@ -90,7 +90,7 @@ export class RandomHistory {
   async request(): Promise<void> {
     const { api } = this.#moneta;
     const held = await this.#heldTokens();
-    const wanted = Array.from({ length: this.#random.below(12) + 3 }, () => this.#anyRequest(held));
+    const wanted = Array.from({ length: this.#random.integer(0, 11) + 3 }, () => this.#anyRequest(held));
     // Some are refused: nobody has the token.
     const answers = await Promise.all(wanted.map(([method, path, body]) => api.send(method, path, body)));
     const ids = answers.flatMap(({ body }) => (typeof body["request_id"] === "string" ? [body["request_id"]] : []));
@@ -106,7 +106,7 @@ export class RandomHistory {
     if (this.#random.chance(0.5)) await this.#cancelSome(ids);
     // Mints fail in the next block, and in no other.
     if (!this.#random.chance(0.5)) return;
-    const collection = this.#random.of([...this.#erc721, ...this.#erc1155]);
+    const collection = this.#random.pick([...this.#erc721, ...this.#erc1155]);
     await this.#send(collection, ERC721, "setMinter", [this.#relay, false], TIPS.first);
     await this.#send(collection, ERC721, "setMinter", [this.#relay, true], TIPS.last);
   }
@@ -119,12 +119,12 @@ export class RandomHistory {
 
   #anyRequest(held: readonly Held[]): [string, string, Record<string, unknown>] {
     const random = this.#random;
-    const to = random.of([...this.#wallets, STRANGER]);
-    const collection = random.of(this.#erc721);
-    const copies = random.of(this.#erc1155);
-    switch (random.below(7)) {
+    const to = random.pick([...this.#wallets, STRANGER]);
+    const collection = random.pick(this.#erc721);
+    const copies = random.pick(this.#erc1155);
+    switch (random.integer(0, 6)) {
       case 0:
-        return ["POST", "/v1/collections", { name: "New", symbol: "N", type: random.of(["ERC721", "ERC1155"]) }];
+        return ["POST", "/v1/collections", { name: "New", symbol: "N", type: random.pick(["ERC721", "ERC1155"]) }];
       case 1:
         return [
           "POST",
@@ -132,10 +132,10 @@ export class RandomHistory {
           { collection_address: copies, initial_owner: to, token_id: ++this.#nextId, initial_supply: 3 },
         ];
       case 2:
-        return ["PATCH", `/v1/collections/${collection}`, { description: random.below(99).toString() }];
+        return ["PATCH", `/v1/collections/${collection}`, { description: random.integer(0, 98).toString() }];
       case 3:
       case 4: {
-        const { contract, owner, token_id } = random.of(held);
+        const { contract, owner, token_id } = random.pick(held);
         const token = { contract_address: contract, token_id: Number(token_id), amount: 1 };
         return ["POST", "/v1/transfers", { ...token, from_address: owner, to_address: to }];
       }
@@ -159,10 +159,10 @@ export class RandomHistory {
   /** Something that is not done by the service. */
   async outside(): Promise<void> {
     const random = this.#random;
-    const to = random.of([...this.#wallets, STRANGER, this.#owner]);
-    const collection = random.of(this.#erc721);
-    const copies = random.of(this.#erc1155);
-    const id = random.below(40) + 1;
+    const to = random.pick([...this.#wallets, STRANGER, this.#owner]);
+    const collection = random.pick(this.#erc721);
+    const copies = random.pick(this.#erc1155);
+    const id = random.integer(0, 39) + 1;
     const tip = random.chance(0.3) ? TIPS.first : TIPS.last;
     const owner = this.#owner;
     const { erc721, erc1155 } = this.foreign;
@@ -172,21 +172,21 @@ export class RandomHistory {
       () => this.#send(collection, ERC721, "transferFrom", [owner, to, id], tip),
       () => this.#send(collection, ERC721, "burn", [id], tip),
       () => this.#send(copies, ERC1155, "create", [to, random.chance(0.3) ? ++this.#nextId : id, 5, "ipfs://a"], tip),
-      () => this.#send(copies, ERC1155, "mint", [random.of([to, owner]), id, 2], tip),
+      () => this.#send(copies, ERC1155, "mint", [random.pick([to, owner]), id, 2], tip),
       () => this.#send(copies, ERC1155, "safeTransferFrom", [owner, to, id, 1, "0x"], tip),
       () => this.#send(copies, ERC1155, "burn", [owner, id, 1], tip),
-      () => this.#send(copies, ERC1155, "setTokenURI", [id, `ipfs://${random.below(9).toString()}`], tip),
-      () => this.#send(collection, ERC721, "setBaseURI", [`https://${random.below(9).toString()}/`], tip),
-      () => this.#send(collection, ERC721, "lowerMaxSupply", [1_000 + random.below(900)], tip),
+      () => this.#send(copies, ERC1155, "setTokenURI", [id, `ipfs://${random.integer(0, 8).toString()}`], tip),
+      () => this.#send(collection, ERC721, "setBaseURI", [`https://${random.integer(0, 8).toString()}/`], tip),
+      () => this.#send(collection, ERC721, "lowerMaxSupply", [1_000 + random.integer(0, 899)], tip),
       () => this.#send(collection, ERC721, random.chance(0.1) ? "renounceOwnership" : "freezeMetadata", [], tip),
       () => this.#send(erc721, PLAIN_ERC721, "mint", [to, id], tip),
       () => this.#send(erc721, PLAIN_ERC721, "mint", [owner, id + 40], tip),
       () => this.#send(erc721, PLAIN_ERC721, "transferFrom", [owner, to, id + 40], tip),
       () => this.#send(erc721, PLAIN_ERC721, "burn", [id + 40], tip),
-      () => this.#send(erc1155, PLAIN_ERC1155, "mint", [random.of([to, owner]), id % 5, 3], tip),
+      () => this.#send(erc1155, PLAIN_ERC1155, "mint", [random.pick([to, owner]), id % 5, 3], tip),
       () => this.#send(erc1155, PLAIN_ERC1155, "safeTransferFrom", [owner, to, id % 5, 1, "0x"], tip),
     ];
-    await random.of(calls)();
+    await random.pick(calls)();
   }
 
   async #send(to: string, abi: Interface, name: string, args: unknown[], tip: number): Promise<void> {

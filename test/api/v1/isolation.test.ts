@@ -1,16 +1,43 @@
 import { expect } from "chai";
 
 import { listApiTokens } from "../../../api/store/apps/api-tokens.ts";
-import { conformanceOf } from "../../support/conformance.ts";
+import { conformanceOf, type OpenApiDocument, type Operation } from "../../support/conformance.ts";
 import type { Answer } from "../support/api.ts";
 import { expectAccepted, expectRefusal } from "../support/expect.ts";
 import { addCollection, addMint, addWallet } from "../support/api-rows.ts";
 import { resultsOf } from "../support/batches.ts";
 import { startSession, type TestSession } from "../support/console.ts";
-import { callsOf, type DocumentedCall } from "../support/documented-calls.ts";
 import { follow } from "../support/follow.ts";
 import { randomAddress } from "../support/rows.ts";
 import { useApi } from "../support/use-api.ts";
+
+interface DocumentedCall {
+  name: string;
+  /** Who may call. */
+  caller: "any" | "session" | "operator";
+  method: string;
+  path: string;
+}
+
+/** Every call of the document that needs a token or a session. */
+function callsOf(document: OpenApiDocument): DocumentedCall[] {
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item)
+      .filter(([, operation]) => operation.security?.length !== 0)
+      .map(([method, { operationId, security }]) => ({
+        name: operationId ?? "",
+        caller: callerOf(security),
+        method: method.toUpperCase(),
+        path,
+      })),
+  );
+}
+
+function callerOf(security: Operation["security"] = []): DocumentedCall["caller"] {
+  const schemes = security.flatMap((one) => Object.keys(one));
+  if (schemes.includes("token")) return "any";
+  return schemes.includes("session") ? "session" : "operator";
+}
 
 /** Names of one resource of each kind: an app's own, or ones that do not exist. */
 type Things = Record<"wallet" | "collection" | "user" | "request" | "delivery" | "contract" | "apiToken", string>;

@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { faultOfJson } from "../../../client/rules/json-fault.ts";
-import { Random } from "../../api/support/random.ts";
+import { Random } from "../../../scripts/scene/random.ts";
 
 describe("faultOfJson", () => {
   for (const [text, line, column, reason] of [
@@ -42,8 +42,8 @@ describe("faultOfJson", () => {
     const sample = ' {"a":[1,-2.5e+3,"x\\n\\u00e9",true],"b":{"":null,"c":{}}} ';
     const parts = ['"', "\\", "{", "}", "[", "]", ",", ":", "0", "-", ".", "e", "null", " ", "\n", "é"];
     for (let round = 0; round < 20_000; round++) {
-      const at = random.below(sample.length);
-      const text = sample.slice(0, at) + random.of(parts) + sample.slice(at + random.below(3));
+      const at = random.integer(0, sample.length - 1);
+      const text = sample.slice(0, at) + random.pick(parts) + sample.slice(at + random.integer(0, 2));
       const fault = faultOfJson(text);
       expect(fault === null, text).to.equal(isJson(text));
       expect(fault?.reason.length ?? 0).to.be.below(100);

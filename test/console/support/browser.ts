@@ -7,7 +7,7 @@ import type { Scope } from "../../../api/commands/api-tokens.ts";
 import { type BrowserFixture, useBrowser } from "../../support/browser.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { ServiceOptions } from "../../support/own-service.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
 
 export interface OpenOptions {

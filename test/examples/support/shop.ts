@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { freePort } from "../../../scripts/scene/loopback.ts";
 import { temporaryFolder, type TemporaryFolder } from "../../support/folder.ts";
 import { TestProcess } from "../../support/process.ts";
-import type { ServiceFixture } from "../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../support/service.ts";
 
 /** The arguments for Node, as in `npm run example`. */
 export const SHOP = ["--import", "./scripts/setup/client-source.mjs", "examples/shop/main.ts"];

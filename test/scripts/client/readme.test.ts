@@ -1,7 +1,6 @@
 import { mkdtemp, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-
 import { expect } from "chai";
 import { transform } from "esbuild";
 import { Webhook } from "standardwebhooks";
@@ -10,8 +9,31 @@ import { type Client, createClient } from "../../../client/client.ts";
 import { ROOT } from "../../support/process.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { useService } from "../../support/use-service.ts";
-import { printedBy } from "../support/printed-by.ts";
 import { snippetsOf } from "./support.ts";
+
+/** What a part of a program printed in this process, and the exit code that it asked for. */
+interface Printed<T> {
+  result: T;
+  output: string;
+  exitCode: number;
+}
+
+/** Calls a function whose output is the program's: it goes into the answer instead of the test report. */
+async function printedBy<T>(run: () => Promise<T>): Promise<Printed<T>> {
+  const { log, error, warn } = console;
+  const lines: string[] = [];
+  const keep = (...values: unknown[]) => void lines.push(`${values.map(String).join(" ")}\n`);
+  const before = process.exitCode;
+  process.exitCode = 0;
+  Object.assign(console, { log: keep, error: keep, warn: keep });
+  try {
+    const result = await run();
+    return { result, output: lines.join(""), exitCode: process.exitCode };
+  } finally {
+    Object.assign(console, { log, error, warn });
+    process.exitCode = before;
+  }
+}
 
 const SOURCES = new Map(
   [

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { expect } from "chai";
 
 import { ApiClient } from "../../support/api-client.ts";
-import { createAppIn } from "../../support/service.ts";
+import { createAppIn } from "../../../scripts/scene/scene.ts";
 import { useFolder } from "../../support/use-folder.ts";
 import { ipfsPackagesAreInstalled } from "../../support/ipfs-packages.ts";
 import { ROOT, TestProcess } from "../../support/process.ts";

@@ -7,7 +7,7 @@ import { createTestDatabase } from "../../../support/database.ts";
 import { TEST_ENGINE } from "../../../support/engine.ts";
 import { temporaryFolder } from "../../../support/folder.ts";
 import { backupSettings } from "../../../support/pg-bin.ts";
-import type { ServiceFixture } from "../../../support/service-fixture.ts";
+import type { ServiceFixture } from "../../../support/service.ts";
 import { useService } from "../../../support/use-service.ts";
 import { jsonOfCli } from "./run.ts";
 

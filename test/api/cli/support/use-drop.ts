@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import type { Shape } from "../../../../client/client.ts";
-import type { SharedFixture } from "../../../support/shared-service.ts";
+import type { SharedFixture } from "../../../support/use-service.ts";
 import { useFolder } from "../../../support/use-folder.ts";
 import { useService } from "../../../support/use-service.ts";
 import { type Ran, runCli } from "./run.ts";
