@@ -7,11 +7,15 @@ import { freePort } from "../../scene/loopback.ts";
 import { NodeProcess } from "../../scene/node.ts";
 import { Program, ROOT } from "../../scene/program.ts";
 import { missingForProduction } from "./production.ts";
-import { CHAIN, COINS, type Finding, notInstalled, require } from "./tools.ts";
+import { type Finding, notInstalled, require } from "./tools.ts";
 
 /** The longest step is the installation of all packages. */
 const LONGEST_MS = 20 * 60_000;
 const GRACE_MS = 30_000;
+/** Base Sepolia, for the service: a public chain. */
+const CHAIN = 84_532;
+/** Coins that are more than a deployment and two lanes need, as quantity of wei. */
+const COINS = "0xde0b6b3a7640000";
 
 /** What a new user does in the first hour, with the commands of docs/first-hour.md, and the seconds of each step. */
 export async function rehearseFirstHour(): Promise<Finding[]> {

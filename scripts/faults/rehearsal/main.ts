@@ -1,8 +1,6 @@
 import { rehearseAlerts } from "./alerts.ts";
 import { rehearseFirstHour } from "./first-hour.ts";
 import { rehearseProduction } from "./production.ts";
-import { rehearseImage } from "./image.ts";
-import { rehearseSystemd } from "./systemd.ts";
 import type { Finding } from "./tools.ts";
 
 /**
@@ -12,8 +10,6 @@ import type { Finding } from "./tools.ts";
  */
 const PARTS: Record<string, () => Promise<Finding[]>> = {
   alerts: rehearseAlerts,
-  image: rehearseImage,
-  systemd: rehearseSystemd,
   production: rehearseProduction,
   "first-hour": rehearseFirstHour,
 };

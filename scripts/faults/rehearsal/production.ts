@@ -12,7 +12,7 @@ import { freePort } from "../../scene/loopback.ts";
 import { Program } from "../../scene/program.ts";
 import { output, programAt, replaced } from "../../scene/system.ts";
 import { until, waitFor } from "../../scene/until.ts";
-import { type Finding, NOBODY, notInstalled, PATIENCE, require } from "./tools.ts";
+import { type Finding, notInstalled, PATIENCE, require } from "./tools.ts";
 
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
@@ -20,6 +20,9 @@ const FILE_BYTES = 20 * 1024 * 1024;
 const HOST = "nft.example.com";
 /** Another address of loopback, so that the caller is not the proxy. */
 const CALLER = "127.0.0.2";
+
+/** An address that no wallet of the service has. */
+const NOBODY = "0x00000000000000000000000000000000DeaDBeef";
 
 /** Programs, and the packages of Debian that have them. */
 const NEEDED = [
