@@ -7,8 +7,6 @@ import { type PlannedCall, type SimulatedCall, simulatePlannedCalls } from "../c
 import { answersInTime } from "../shared/answers-in-time.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
 import { pause } from "../shared/pause.ts";
-import { Signal } from "../shared/signal.ts";
-import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
 
@@ -28,115 +26,130 @@ export interface Deferred {
   retryIn: number;
 }
 
-/** All times in milliseconds. Wait of a request whose call is in the queue. */
-const RETRY_QUEUED = 2_000;
-/** Wait of a request for which the queue has no room. */
-const RETRY_LATER = 30_000;
+/** A call of a request that runs foreign code. */
+export interface ForeignCall extends PlannedCall {
+  /** Id of the request. */
+  id: string;
+  appId: string;
+  /** The contract whose code decides how long the simulation takes. */
+  receiver: string;
+}
+
+/** All times in milliseconds. Wait of a request whose call is simulated alone now, and of one that must wait for others. */
+const RETRY = { now: 2_000, later: 10_000 };
+/** Most calls of an app that are simulated alone before its others get another chance together. */
+const MOST_ALONE = 100;
 /** After a longer simulation, the node gets time for the other requests: `REST` times as long as the simulation took. */
 const QUICK = 100;
 const REST = 3;
-const POLL = 60_000;
+/** How long a result is used. After that, the state of the chain may be another. */
+const RESULT_LASTS = 60_000;
+/** How long a receiver counts as slow after its simulation was not answered. */
+const SLOW_LASTS = 600_000;
+/** Results, and slow receivers, that are remembered. */
+const REMEMBERED = 5_000;
 
 /**
  * Simulates calls that run foreign code, within a time budget for each batch. A call that exhausts it is deferred: it is
  * simulated alone, while the other requests are sent. If it is not answered even then, the request is sent without a
- * simulation. Until the calls of an app that were deferred are done, its further calls join them, so an app cannot use up
- * the budget of every batch. One instance serves all lanes of a process.
+ * simulation. Meanwhile no call of its app is simulated with a batch, so an app cannot use up the budget of every batch.
+ * One instance serves all lanes of a process. It remembers in memory only: after a restart, calls are simulated again.
  */
 export class ForeignSimulations {
   readonly #deps: SimulationDeps;
-  readonly #queue = new DeferredCalls();
-  readonly #added = new Signal();
-  readonly #loop: WorkLoop;
+  /** Results of calls that ran alone, by request. */
+  readonly #results = new BoundedMap<string, { result: SimulatedCall; until: number }>(REMEMBERED);
+  /** By receiver, until when it counts as slow. */
+  readonly #slow = new BoundedMap<string, number>(REMEMBERED);
+  /** The apps whose deferred calls are simulated now. */
+  readonly #alone = new Map<string, Promise<void>>();
+  readonly #stop = new AbortController();
+  lastError: string | null = null;
 
   constructor(deps: SimulationDeps) {
     this.#deps = deps;
-    this.#loop = new WorkLoop({
-      logger: deps.logger,
-      wake: this.#added,
-      pollInterval: POLL,
-      messages: { failed: "calls cannot be simulated; retrying", recovered: "calls can be simulated again" },
-      describe: describeError,
-    });
   }
 
-  get lastError(): string | null {
-    return this.#loop.lastError;
-  }
-
-  /** Simulates the calls that were deferred, one at a time, until `abort`. */
+  /** At `abort`, ends the simulations of the calls that were deferred. */
   async run(abort: AbortSignal): Promise<void> {
-    await this.#loop.run(() => this.#step(abort), abort);
+    const { promise, resolve } = Promise.withResolvers<null>();
+    abort.addEventListener("abort", () => {
+      resolve(null);
+    });
+    if (!abort.aborted) await promise;
+    this.#stop.abort();
+    await Promise.all(this.#alone.values());
   }
 
   /** @param block the calls run on top of it. */
   async ofBatch(calls: readonly ForeignCall[], block: number): Promise<(SimulatedCall | Deferred)[]> {
-    const { budget, logger } = this.#deps;
-    const known = new Map<ForeignCall, SimulatedCall | Deferred>();
+    const results = new Map<ForeignCall, SimulatedCall | Deferred>();
     for (const call of calls) {
-      const result = this.#known(call);
-      if (result !== undefined) known.set(call, result);
+      const known = this.#known(call);
+      if (known !== undefined) results.set(call, known);
     }
-    const open = calls.filter((call) => !known.has(call));
-    const results = await answersInTime(open, budget, (part, abort) => this.#simulate(part, block, abort));
+    const open = calls.filter((call) => !results.has(call));
+    const answers = await answersInTime(open, this.#deps.budget, (part, abort) => this.#simulate(part, block, abort));
     for (const [index, call] of open.entries()) {
-      const result = results[index];
-      known.set(call, result === undefined ? this.#defer(call) : result);
+      const answer = answers[index];
+      results.set(call, answer === undefined ? { retryIn: RETRY.now } : answer);
     }
-    const deferred = results.filter((result) => result === undefined).length;
-    if (deferred > 0)
-      logger.warn(
-        { requests: deferred },
+    const unanswered = open.filter((_, index) => answers[index] === undefined);
+    if (unanswered.length > 0)
+      this.#deps.logger.warn(
+        { requests: unanswered.length },
         "simulations took too long; these requests are simulated alone, and sent later",
       );
-    return calls.map((call) => known.get(call) ?? null);
+    for (const [appId, ofApp] of Map.groupBy(unanswered, (call) => call.appId)) {
+      // Another lane may have deferred calls of the app meanwhile. These are tried again together.
+      if (this.#alone.has(appId) || this.#stop.signal.aborted) continue;
+      const alone = this.#simulateDeferred(ofApp.slice(0, MOST_ALONE)).finally(() => this.#alone.delete(appId));
+      this.#alone.set(appId, alone);
+    }
+    return calls.map((call) => results.get(call) ?? null);
   }
 
-  #known(call: ForeignCall): SimulatedCall | Deferred | undefined {
-    const now = performance.now();
-    const result = this.#queue.resultOf(call.id, now);
-    if (result !== undefined) {
+  #known({ id, receiver, appId }: ForeignCall): SimulatedCall | Deferred | undefined {
+    const found = this.#results.get(id);
+    if (found !== undefined && found.until > performance.now()) {
+      const { result } = found;
       // What only one node says is asked again at a later block.
-      if (result !== null && "failure" in result && !result.confirmed) this.#queue.forget(call.id);
+      if (result !== null && "failure" in result && !result.confirmed) this.#results.delete(id);
       return result;
     }
-    if (this.#queue.isSlow(call.receiver, now)) return null;
-    return this.#queue.hasApp(call.appId) ? this.#defer(call) : undefined;
+    if (this.#isSlow(receiver)) return null;
+    return this.#alone.has(appId) ? { retryIn: RETRY.later } : undefined;
   }
 
-  #defer(call: ForeignCall): Deferred {
-    const added = this.#queue.add(call);
-    this.#added.notify();
-    return { retryIn: added ? RETRY_QUEUED : RETRY_LATER };
+  #isSlow(receiver: string): boolean {
+    return (this.#slow.get(receiver) ?? -Infinity) > performance.now();
   }
 
-  async #step(abort: AbortSignal): Promise<StepResult> {
-    const call = this.#queue.next();
-    if (call === undefined) return "idle";
-    const started = performance.now();
-    // Another call has shown meanwhile that the receiver is slow.
-    if (this.#queue.isSlow(call.receiver, started)) {
-      this.#queue.record(call, null, started);
-      return "again";
-    }
-    let result: SimulatedCall | "unanswered";
+  /** One after another. Never throws: requests without a result are looked at again with a later batch. */
+  async #simulateDeferred(calls: readonly ForeignCall[]): Promise<void> {
+    const stop = this.#stop.signal;
     try {
-      result = await this.#simulateAlone(call, abort);
+      for (const call of calls) {
+        // Another call may have shown that the receiver is slow.
+        if (this.#isSlow(call.receiver)) continue;
+        const started = performance.now();
+        const result = await this.#simulateAlone(call, stop);
+        if (stop.aborted) return;
+        const now = performance.now();
+        if (result === "unanswered") {
+          this.#slow.set(call.receiver, now + SLOW_LASTS);
+          this.#deps.logger.warn(
+            { request: call.id, receiver: call.receiver },
+            "a receiver's code cannot be simulated in time; its requests are sent without a simulation for ten minutes",
+          );
+        } else this.#results.set(call.id, { result, until: now + RESULT_LASTS });
+        if (now - started > QUICK) await pause(REST * (now - started), stop);
+      }
+      this.lastError = null;
     } catch (error) {
-      this.#queue.putBack(call);
-      throw error;
+      this.lastError = describeError(error);
+      this.#deps.logger.warn({ err: error }, "calls cannot be simulated; their requests are looked at again later");
     }
-    if (abort.aborted) return "idle";
-    const now = performance.now();
-    this.#queue.record(call, result, now);
-    if (result === "unanswered") {
-      this.#deps.logger.warn(
-        { request: call.id, receiver: call.receiver },
-        "a receiver's code cannot be simulated in time; its requests are sent without a simulation for ten minutes",
-      );
-    }
-    if (now - started > QUICK) await pause(REST * (now - started), abort);
-    return "again";
   }
 
   async #simulateAlone(call: ForeignCall, stop: AbortSignal): Promise<SimulatedCall | "unanswered"> {
@@ -154,96 +167,5 @@ export class ForeignSimulations {
   #simulate(calls: ForeignCall[], block: number, abort: AbortSignal): Promise<SimulatedCall[] | "unanswered"> {
     const { client, contracts, maxItemGas } = this.#deps;
     return simulatePlannedCalls(client, contracts, calls, { block, itemGas: maxItemGas, abort });
-  }
-}
-
-/** A call of a request that runs foreign code. */
-export interface ForeignCall extends PlannedCall {
-  /** Id of the request. */
-  id: string;
-  appId: string;
-  /** The contract whose code decides how long the simulation takes. */
-  receiver: string;
-}
-
-/** All times in milliseconds. How long a result is used. After that, the state of the chain may be another. */
-const RESULT_LASTS = 60_000;
-/** How long a receiver counts as slow after its simulation was not answered. */
-const SLOW_LASTS = 600_000;
-/** Most calls of one app in the queue. Further ones stay in the database. */
-const MOST_OF_APP = 100;
-/** Results, and slow receivers, that are remembered. */
-const REMEMBERED = 5_000;
-
-/**
- * Calls whose simulation takes too long for a batch, and what became of them. It is in memory: after a restart, they are
- * simulated again. Times are those of the monotonic clock.
- */
-export class DeferredCalls {
-  /** In the order of the apps' turns. */
-  readonly #waiting = new Map<string, ForeignCall[]>();
-  /** Ids of the calls that wait or are being simulated. */
-  readonly #ids = new Set<string>();
-  readonly #results = new BoundedMap<string, { result: SimulatedCall; until: number }>(REMEMBERED);
-  /** By receiver, until when it counts as slow. */
-  readonly #slow = new BoundedMap<string, number>(REMEMBERED);
-  #current: ForeignCall | null = null;
-
-  /** @returns false when the app has too many calls in the queue. */
-  add(call: ForeignCall): boolean {
-    if (this.#ids.has(call.id)) return true;
-    const waiting = this.#waiting.get(call.appId) ?? [];
-    if (waiting.length >= MOST_OF_APP) return false;
-    waiting.push(call);
-    this.#waiting.set(call.appId, waiting);
-    this.#ids.add(call.id);
-    return true;
-  }
-
-  /** Takes the next call, the apps in turns. End it with `record` or `putBack` before taking another. */
-  next(): ForeignCall | undefined {
-    const [first] = this.#waiting;
-    if (first === undefined) return undefined;
-    const [appId, waiting] = first;
-    const call = waiting.shift();
-    this.#waiting.delete(appId);
-    if (waiting.length > 0) this.#waiting.set(appId, waiting);
-    this.#current = call ?? null;
-    return call;
-  }
-
-  /** Puts a call back that could not be simulated now. */
-  putBack(call: ForeignCall): void {
-    this.#current = null;
-    this.#waiting.set(call.appId, [call, ...(this.#waiting.get(call.appId) ?? [])]);
-  }
-
-  /** @param result "unanswered": the receiver is slow, so the call is sent without a simulation. */
-  record(call: ForeignCall, result: SimulatedCall | "unanswered", now: number): void {
-    this.#current = null;
-    this.#ids.delete(call.id);
-    if (result === "unanswered") this.#slow.set(call.receiver, now + SLOW_LASTS);
-    this.#results.set(call.id, { result: result === "unanswered" ? null : result, until: now + RESULT_LASTS });
-  }
-
-  /** The result of a request's call; undefined: none. */
-  resultOf(id: string, now: number): SimulatedCall | undefined {
-    const found = this.#results.get(id);
-    return found === undefined || found.until < now ? undefined : found.result;
-  }
-
-  /** The result is not used again. */
-  forget(id: string): void {
-    this.#results.delete(id);
-  }
-
-  /** Whether the simulation of the receiver was not answered, even alone. */
-  isSlow(receiver: string, now: number): boolean {
-    return (this.#slow.get(receiver) ?? -Infinity) > now;
-  }
-
-  /** Whether calls of this app wait or are being simulated. */
-  hasApp(appId: string): boolean {
-    return this.#waiting.has(appId) || this.#current?.appId === appId;
   }
 }
