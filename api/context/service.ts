@@ -19,7 +19,7 @@ import { exportMetrics, openMeter } from "./metrics.ts";
 import type { PipelineThread } from "./pipeline-thread.ts";
 import { joinProcesses, type PresenceParts } from "./presence.ts";
 import { createServiceState } from "./service-state.ts";
-import { createWorkers, healthOf, loadRoles, type NamedWorker, type WorkerHealth } from "./workers.ts";
+import { createWorkers, healthOf, loadRoles, type NamedWorker, type RoleCode, type WorkerHealth } from "./workers.ts";
 
 /** How long a call waits while the node's provider limits the rate of calls, in milliseconds. */
 const WORKER_WAIT = 5_000;
@@ -63,7 +63,8 @@ export interface SharedByThreads {
 
 /** What the HTTP thread tells the thread of the pipeline when it has checked everything. */
 export interface Checked {
-  /** null: the HTTP thread needs no seed, so it has not decrypted it. */
+  chain: Chain;
+  /** null: the HTTP thread needs no seed, so it has not decrypted it, and has prepared no lanes on a local chain. */
   seedPhrase: string | null;
 }
 
@@ -77,21 +78,24 @@ export async function startService(
   logger: Logger,
   shared: SharedByThreads | null = null,
 ): Promise<Service> {
-  const code = await loadRoles(settings.roles);
-  const { seedPhrase } = (await shared?.checked) ?? { seedPhrase: null };
+  // Loads while the first steps wait for the database, the chain and the seed. A failure is thrown by the `await` below.
+  const loading = loadRoles(settings.roles);
+  loading.catch(() => undefined);
+  const checked = (await shared?.checked) ?? null;
   speedUpEthers();
   // Closed in reverse order, by `stop` or by a failure half way.
   await using opened = new AsyncDisposableStack();
-  const setup: Setup = { settings, logger, shared, code, now: () => Date.now(), opened };
+  const setup: Setup = { settings, logger, shared, now: () => Date.now(), opened };
 
   const open = await openConnections(setup);
-  const chain = await findChain(setup, open);
-  const keys = await checkKeys(setup, { ...open, ...chain }, seedPhrase);
+  const chain = checked?.chain ?? (await findChain(setup, open));
+  const keys = await checkKeys(setup, { ...open, ...chain }, checked);
   // The steps that only one thread may do are done. A failure of the other thread is thrown by the `await` below.
-  const pipeline = shared?.pipeline?.start({ seedPhrase: keys.keys.seedPhrase });
+  const pipeline = shared?.pipeline?.start({ chain, seedPhrase: keys.keys.seedPhrase });
   pipeline?.catch(() => undefined);
-  const work = await startWork(setup, { ...open, ...chain, ...keys });
-  const ports = await serve(setup, { ...open, ...chain, ...keys, ...work });
+  const code = await loading;
+  const work = await startWork(setup, code, { ...open, ...chain, ...keys });
+  const ports = await serve(setup, code, { ...open, ...chain, ...keys, ...work });
   await pipeline;
 
   const running = opened.move();
@@ -113,8 +117,6 @@ interface Setup {
   settings: Settings;
   logger: Logger;
   shared: SharedByThreads | null;
-  /** The code of this process's roles. */
-  code: Awaited<ReturnType<typeof loadRoles>>;
   now: () => number;
   /** Closes what a step has opened. */
   opened: AsyncDisposableStack;
@@ -145,17 +147,24 @@ async function findChain(
 async function checkKeys(
   { settings, logger }: Setup,
   { link, ...found }: Open & Chain,
-  seedPhrase: string | null,
+  checked: Checked | null,
 ): Promise<CheckedKeys> {
-  const checked = await loadCheckedKeys(settings, found, { ...found, logger }, seedPhrase);
-  await prepareChain({ ...settings, rpcUrl: link.url() }, found, checked.keys, { ...found, logger });
-  return checked;
+  const seedPhrase = checked?.seedPhrase ?? null;
+  const keys = await loadCheckedKeys(settings, found, { ...found, logger }, seedPhrase);
+  // The thread that has decrypted the seed has prepared the chain, too.
+  if (seedPhrase === null)
+    await prepareChain({ ...settings, rpcUrl: link.url() }, found, keys.keys, { ...found, logger });
+  return keys;
 }
 
 type Work = Awaited<ReturnType<typeof startWork>>;
 
 /** Step 4: the workers of this process's roles, and what they work with. */
-async function startWork({ settings, logger, shared, code, now, opened }: Setup, found: Open & Chain & CheckedKeys) {
+async function startWork(
+  { settings, logger, shared, now, opened }: Setup,
+  code: RoleCode,
+  found: Open & Chain & CheckedKeys,
+) {
   const { database, link, client, metrics, identity, local } = found;
   const guard = await guardChain(link, database, opened);
   const signals = shared?.signals ?? createSignals();
@@ -182,7 +191,8 @@ async function startWork({ settings, logger, shared, code, now, opened }: Setup,
 
 /** Step 5: the API and `/metrics` listen. */
 async function serve(
-  { settings, shared, code, opened }: Setup,
+  { settings, shared, opened }: Setup,
+  code: RoleCode,
   found: Open & Chain & CheckedKeys & Work,
 ): Promise<Pick<Service, "port" | "metricsPort">> {
   const { link, streams, present, meter } = found;

@@ -14,7 +14,7 @@ import type { Keys } from "./keys.ts";
 import type { Signing } from "./roles/relayer.ts";
 
 /** The code of this process's roles; null for a role that it does not have. */
-type RoleCode = Awaited<ReturnType<typeof loadRoles>>;
+export type RoleCode = Awaited<ReturnType<typeof loadRoles>>;
 
 /**
  * Loads the code of the roles. Most of a start, and half of the memory of an idle process, is loaded modules: so a process,
