@@ -179,8 +179,6 @@ const KINDS: Readonly<Record<ParkedKind, { finding: typeof problem; words: strin
     words: "Webhook deliveries that cannot be sent or recorded",
     advice: `${AGAIN} The receiver may get the event several times, with the same id.`,
   },
-  pin: { finding: warning, words: "Content that cannot be pinned or unpinned at the IPFS node", advice: AGAIN },
-  announcement: { finding: warning, words: "Content that cannot be announced on the IPFS network", advice: AGAIN },
   metadata: {
     finding: problem,
     words: "Minted tokens whose metadata could not be stored",

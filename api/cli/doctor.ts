@@ -32,14 +32,14 @@ export function doctor(terminal: Terminal): Command {
       const checks = media === true ? mediaCheck : filesCheck;
       const examination = await withServiceState(terminal, async (place) => {
         const { mediaStore, dataDir } = place.settings;
-        const { blocks, close } = openBlocks(mediaStore, { dataDir, database: place.database });
+        const blocks = openBlocks(mediaStore, { dataDir, database: place.database });
         return examine(doctorContext(place, all === true), [
           ...CHECKS,
           diskCheck(dataDir),
           storeCheck(blocks),
           checks(blocks),
           settingsCheck(terminal.env),
-        ]).finally(close);
+        ]);
       });
       printResult(terminal, json, examination, describe(examination));
       if (examination.result === "problem") terminal.fail?.();

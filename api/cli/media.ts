@@ -1,13 +1,11 @@
 import type { Command } from "commander";
 
 import { parseMediaStoreText, parseSettings } from "../config/settings.ts";
-import type { BlockStore } from "../content/block-store.ts";
 import { openBlocks } from "../content/store/open-blocks.ts";
 import { collectMedia, KEPT } from "../operate/media/collect.ts";
 import { moveMedia, removeOldMedia } from "../operate/media/move.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
-import type { Database } from "../store/db/database.ts";
 import { readMediaPlace } from "../store/media/media-store.ts";
 import { announced } from "./announced.ts";
 import { withDatabase } from "./database.ts";
@@ -31,7 +29,7 @@ export function mediaMove(terminal: Terminal): Command {
       const { mediaStore, dataDir } = parseSettings(terminal.env);
       const target = parseMediaStoreText(terminal.env, to);
       await withDatabase(terminal, async (database) => {
-        const from = openBlocks(mediaStore, { dataDir, database });
+        const source = openBlocks(mediaStore, { dataDir, database });
         const into = openBlocks(target, { dataDir, database });
         let printed = 0;
         const progress = (blocks: number) => {
@@ -39,18 +37,13 @@ export function mediaMove(terminal: Terminal): Command {
           printed = blocks;
           terminal.remark?.(`${plural(blocks, "block")} so far\n`);
         };
-        const deps = { database, source: from.blocks, target: into.blocks, progress };
-        try {
-          const { copied, copiedBytes, present } = await announced(database, () => moveMedia(deps));
-          const text =
-            `copied:  ${plural(copied, "block")} (${plural(copiedBytes, "byte")})\npresent: ${plural(present, "block")}\n` +
-            `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${from.blocks.name}`;
-          const result = { from: from.blocks.name, to: into.blocks.name, copied, copied_bytes: copiedBytes, present };
-          printResult(terminal, json, result, text);
-        } finally {
-          await from.close();
-          await into.close();
-        }
+        const move = { database, source, target: into, progress };
+        const { copied, copiedBytes, present } = await announced(database, () => moveMedia(move));
+        const text =
+          `copied:  ${plural(copied, "block")} (${plural(copiedBytes, "byte")})\npresent: ${plural(present, "block")}\n` +
+          `Set MEDIA_STORE=${to} and restart all processes. When everything works, delete the old copy: media remove-old --from ${source.name}`;
+        const result = { from: source.name, to: into.name, copied, copied_bytes: copiedBytes, present };
+        printResult(terminal, json, result, text);
       });
     });
 }
@@ -69,9 +62,16 @@ export function mediaCollect(terminal: Terminal): Command {
     )
     .action(async ({ json, olderThan }: { json?: boolean; olderThan: number }) => {
       const before = Date.now() - olderThan;
-      const { kept, removed, removedBytes } = await withMedia(terminal, (media) =>
-        announced(media.database, () => collectMedia(media, before)),
-      );
+      const { mediaStore, dataDir } = parseSettings(terminal.env);
+      const { kept, removed, removedBytes } = await withDatabase(terminal, async (database) => {
+        const { store } = await readMediaPlace(database.read);
+        const blocks = openBlocks(mediaStore, { dataDir, database });
+        if (store !== null && store !== blocks.name)
+          throw new OperatorError(
+            `Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`,
+          );
+        return announced(database, () => collectMedia({ database, blocks }, before));
+      });
       const text = `removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})\nkept:    ${plural(kept, "block")}`;
       printResult(terminal, json, { kept, removed, removed_bytes: removedBytes }, text);
     });
@@ -90,43 +90,19 @@ export function mediaRemoveOld(terminal: Terminal): Command {
       const { dataDir } = parseSettings(terminal.env);
       const place = parseMediaStoreText(terminal.env, from);
       await withDatabase(terminal, async (database) => {
-        const { blocks, close } = openBlocks(place, { dataDir, database });
-        try {
-          const { removed, removedBytes, kept } = await announced(database, () => removeOldMedia(database, blocks));
-          const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
-          if (kept > 0)
-            lines.push(
-              `kept:    ${plural(kept, "block")}, stored in the last minutes. Run the command again in ten minutes.`,
-            );
-          const result = { from: blocks.name, removed, removed_bytes: removedBytes, kept };
-          printResult(terminal, json, result, lines.join("\n"));
-        } finally {
-          await close();
-        }
+        const blocks = openBlocks(place, { dataDir, database });
+        const { removed, removedBytes, kept } = await announced(database, () => removeOldMedia(database, blocks));
+        const lines = [`removed: ${plural(removed, "block")} (${plural(removedBytes, "byte")})`];
+        if (kept > 0)
+          lines.push(
+            `kept:    ${plural(kept, "block")}, stored in the last minutes. Run the command again in ten minutes.`,
+          );
+        printResult(
+          terminal,
+          json,
+          { from: blocks.name, removed, removed_bytes: removedBytes, kept },
+          lines.join("\n"),
+        );
       });
     });
-}
-
-/**
- * Opens the database and the block store of the settings. The service may be running.
- * @throws OperatorError when the hosted content is in another store.
- */
-function withMedia<T>(
-  terminal: Terminal,
-  work: (media: { database: Database; blocks: BlockStore }) => Promise<T>,
-): Promise<T> {
-  const { mediaStore, dataDir } = parseSettings(terminal.env);
-  return withDatabase(terminal, async (database) => {
-    const { store } = await readMediaPlace(database.read);
-    const { blocks, close } = openBlocks(mediaStore, { dataDir, database });
-    try {
-      if (store !== null && store !== blocks.name)
-        throw new OperatorError(
-          `Hosted media are in ${store}, but MEDIA_STORE says ${blocks.name}: correct MEDIA_STORE.`,
-        );
-      return await work({ database, blocks });
-    } finally {
-      await close();
-    }
-  });
 }

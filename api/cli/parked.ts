@@ -8,7 +8,7 @@ import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
 export function parkedRetry(terminal: Terminal): Command {
   return resultCommand("retry", "Try parked work again at once, also work at which the process died.", {
-    examples: ["parked retry pin bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku"],
+    examples: ["parked retry delivery 01JGXYZ8Q0ABCDEFGHJKMNPQRS"],
     json: "{kind, id}",
     notes: "`doctor` names what is parked. docs/operations.md says what each kind is (Parked rows).",
   })

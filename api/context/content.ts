@@ -46,8 +46,7 @@ export async function openContent(
   const { agent, gateway } = await openOutbound(settings, deps, opened);
   const { dataDir, limits } = settings;
   const place = { dataDir, database: deps.database, keepFree: limits.freeDiskBytes };
-  const { blocks, close } = openBlocks(settings.mediaStore, place);
-  opened.defer(close);
+  const blocks = openBlocks(settings.mediaStore, place);
   if (settings.roles.some((role) => USERS.includes(role))) {
     await requireMediaStore(deps.database, blocks);
     // The process that strangers connect to only reads content.

@@ -39,15 +39,13 @@ export type Condition = (typeof CONDITIONS)[number];
 
 /**
  * Rows of the database that can be parked, by the work that fails on them: sending a request, copying its media, delivering a
- * webhook, pinning or announcing content, storing the metadata of a minted token (only 0.3.0), storing a block, deleting an old row,
+ * webhook, storing the metadata of a minted token (only 0.3.0), storing a block, deleting an old row,
  * asking a followed contract.
  */
 export const PARKED_KINDS = [
   "request",
   "media_job",
   "delivery",
-  "pin",
-  "announcement",
   "metadata",
   "block",
   "old_row",

@@ -1,21 +1,11 @@
 import { CID } from "multiformats/cid";
 import type { Logger } from "pino";
 
-import { logParked } from "../../shared/isolate.ts";
-import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import type { LeaseTimes } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
-import {
-  ANNOUNCEMENT_HOLDS,
-  type DueAnnouncement,
-  dueAnnouncements,
-  markAnnouncements,
-  putOffAnnouncement,
-} from "../../store/media/announcements.ts";
+import { ANNOUNCEMENT_HOLDS, dueAnnouncements, putOffAnnouncement } from "../../store/media/announcements.ts";
 import type { Database } from "../../store/db/database.ts";
-import { parkRows } from "../../store/db/parked-rows.ts";
-import { failedAlone, LoneRuns } from "../../store/db/under-way.ts";
 import { WorkLease } from "../../store/db/work-lease.ts";
 
 interface AnnouncerDeps {
@@ -26,8 +16,6 @@ interface AnnouncerDeps {
   logger: Logger;
   now: () => number;
   lease: LeaseTimes;
-  /** Default: its own. */
-  lone?: LoneRuns;
 }
 
 /** All times in milliseconds. */
@@ -43,11 +31,8 @@ export class Announcer {
   readonly #loop: WorkLoop;
   /** Several nodes serve the content; one of them announces it. */
   readonly #lease: WorkLease;
-  readonly #holder = newLeaseHolder();
-  readonly #lone: LoneRuns;
 
   constructor(deps: AnnouncerDeps) {
-    this.#lone = deps.lone ?? new LoneRuns();
     this.#lease = new WorkLease("announcer", { ...deps, times: deps.lease });
     this.#deps = { ...deps, database: this.#lease.fenced };
     this.#loop = new WorkLoop({
@@ -71,29 +56,10 @@ export class Announcer {
   }
 
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database } = this.#deps;
-    const taken = await this.#take();
-    if (taken.length === 0) return "idle";
-    await Promise.all(taken.map((one) => this.#lone.run(one, "", () => this.#announce(one.cid, abort))));
-    // Being stopped is not a crash.
-    if (abort.aborted) await database.write((trx) => markAnnouncements(trx, taken, null));
-    return "again";
-  }
-
-  /** Takes what is due. It parks what ran alone and still killed its process. */
-  async #take(): Promise<DueAnnouncement[]> {
-    const { database, logger, now } = this.#deps;
+    const { database, now } = this.#deps;
     const due = await dueAnnouncements(database.read, now(), CONCURRENCY);
-    if (due.length === 0) return [];
-    const { run, aside } = this.#lone.sort(due, 0);
-    const parked = await database.write(async (trx) => {
-      await markAnnouncements(trx, run, this.#holder);
-      await markAnnouncements(trx, aside, null);
-      const failed = failedAlone(aside, ({ cid }) => cid);
-      return parkRows(trx, "announcement", failed, now());
-    });
-    logParked(logger, "announcement", parked);
-    return run;
+    await Promise.all(due.map(({ cid }) => this.#announce(cid, abort)));
+    return due.length > 0 ? "again" : "idle";
   }
 
   async #announce(cid: string, abort: AbortSignal): Promise<void> {

@@ -6,15 +6,12 @@ import { z } from "zod";
 
 import { backoff } from "../../domain/backoff.ts";
 import { callJson } from "../../outbound/call-json.ts";
-import { logParked } from "../../shared/isolate.ts";
-import { newLeaseHolder } from "../../shared/lease-holder.ts";
 import { type LeaseTimes, whileLeased } from "../../shared/lease.ts";
 import type { Signal } from "../../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../../shared/work-loop.ts";
 import type { Database } from "../../store/db/database.ts";
 import { AT_ONCE } from "../../store/db/due.ts";
 import { namingRows } from "../../store/db/parked-rows.ts";
-import { LoneRuns } from "../../store/db/under-way.ts";
 import {
   type DuePin,
   finishPin,
@@ -38,8 +35,6 @@ interface PinnerDeps {
   logger: Logger;
   now: () => number;
   lease: LeaseTimes;
-  /** Default: its own. */
-  lone?: LoneRuns;
 }
 
 /** In milliseconds, like all times here. */
@@ -60,12 +55,9 @@ class NothingPinned extends Error {
 export class Pinner {
   readonly #deps: PinnerDeps;
   readonly #loop: WorkLoop;
-  readonly #holder = newLeaseHolder();
-  readonly #lone: LoneRuns;
 
   constructor(deps: PinnerDeps) {
     this.#deps = deps;
-    this.#lone = deps.lone ?? new LoneRuns();
     this.#loop = new WorkLoop({
       logger: deps.logger,
       wake: deps.wake,
@@ -88,13 +80,12 @@ export class Pinner {
 
   /** @throws NothingPinned */
   async #step(abort: AbortSignal): Promise<StepResult> {
-    const { database, logger, lease } = this.#deps;
-    const pins = await this.#take();
+    const { database, logger, lease, now } = this.#deps;
+    const taking = { now: now(), leaseUntil: now() + lease.lasts, limit: CONCURRENCY };
+    const pins = await database.write((trx) => takePins(trx, taking));
     if (pins.length === 0) return "idle";
     const renewal = { renew: () => this.#renew(pins), every: lease.renewEvery };
-    const problems = await whileLeased(renewal, abort, () =>
-      Promise.all(pins.map((pin) => this.#lone.run(pin, "", () => this.#pin(pin, abort)))),
-    );
+    const problems = await whileLeased(renewal, abort, () => Promise.all(pins.map((pin) => this.#pin(pin, abort))));
     const record = (pin: DuePin, problem: string | null) =>
       namingRows("pins", [pin.cid], () => database.write((trx) => this.#record(trx, pin, problem, abort)));
     // Each in a transaction of its own: one that cannot be stored does not keep the others from being stored.
@@ -107,15 +98,6 @@ export class Pinner {
       if (reason != null) logger.warn({ cid, reason }, "the IPFS node did not pin or unpin this content; retrying");
     }
     return "again";
-  }
-
-  async #take(): Promise<DuePin[]> {
-    const { database, logger, now, lease } = this.#deps;
-    const lasts = { now: now(), leaseUntil: now() + lease.lasts };
-    const options = { ...lasts, holder: this.#holder, lone: this.#lone, limit: CONCURRENCY };
-    const { taken, parked } = await database.write((trx) => takePins(trx, options));
-    logParked(logger, "pin", parked);
-    return taken;
   }
 
   async #renew(pins: DuePin[]): Promise<void> {

@@ -5,9 +5,9 @@ import type { NamedWorker, WorkerDeps } from "../workers.ts";
 
 /** The worker of the role `ipfs`. `content.ts` opens the node. */
 export function ipfsWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[] {
-  const { database, signals, logger, now, content, lone } = deps;
+  const { database, signals, logger, now, content } = deps;
   if (content.ipfsNode === null) return [];
-  const announcing = { database, wake: signals.hosted, logger, now, lone, lease: leaseTimes(settings.leaseSeconds) };
+  const announcing = { database, wake: signals.hosted, logger, now, lease: leaseTimes(settings.leaseSeconds) };
   const announcer = new Announcer({ ...announcing, announce: content.ipfsNode.announce });
   return [{ name: "announcements", worker: announcer, critical: false }];
 }

@@ -11,9 +11,9 @@ export function mediaWorkers(settings: Settings, deps: WorkerDeps): NamedWorker[
   const { database, signals, logger, metrics, now, content, lone } = deps;
   const { blocks, gateway } = content;
   const { mediaBytes: maxBytes, mediaSeconds } = settings.limits;
-  const common = { database, blocks, logger, now, lone, lease: leaseTimes(settings.leaseSeconds) };
+  const common = { database, blocks, logger, now, lease: leaseTimes(settings.leaseSeconds) };
   const copying = { agent: needed(content.agent), gateway, maxBytes, deadline: mediaSeconds * 1_000 };
-  const media = new MediaWorker({ ...common, ...copying, signals, metrics });
+  const media = new MediaWorker({ ...common, ...copying, lone, signals, metrics });
   const workers: NamedWorker[] = [{ name: "media", worker: media, critical: true }];
   if (settings.collectMediaHours > 0) {
     const every = settings.collectMediaHours * 3_600_000;

@@ -9,7 +9,7 @@ declare
   migrations constant text := 'kysely_migration, kysely_migration_lock';
   secrets constant text := 'api_tokens, console_sessions, idempotency_keys, attempts, webhooks';
   read_by_ipfs constant text := 'meta, media, media_blocks, media_bytes, media_collections, kysely_migration, announcements,
-    ipfs_parked_rows, ipfs_leases, other_processes';
+    ipfs_leases, other_processes';
   -- Role, rights, tables. They can be read as well.
   writes constant text[] := array[
     ['moneta_media', 'update, delete', 'media_jobs'],
@@ -18,12 +18,10 @@ declare
     ['moneta_media', 'insert, update, delete', 'pins, media_blocks, media_unused_objects, media_collections'],
     ['moneta_media', 'insert, update, delete', 'media_parked_rows, other_processes'],
     ['moneta_media', 'insert, update', 'media_leases'],
-    -- Content that is not hosted any more is not announced any more.
-    ['moneta_media', 'delete', 'ipfs_parked_rows'],
     -- Only to lock its row.
     ['moneta_media', 'update', 'media_store_lock'],
     ['moneta_ipfs', 'update', 'announcements'],
-    ['moneta_ipfs', 'insert, update, delete', 'ipfs_parked_rows, other_processes'],
+    ['moneta_ipfs', 'insert, update, delete', 'other_processes'],
     ['moneta_ipfs', 'insert, update', 'ipfs_leases']
   ];
   name text;

@@ -20,13 +20,11 @@ const WAIT = { first: 60_000, longest: LONGEST_WAIT };
 /** Characters of an error that are stored. */
 const LONGEST_REASON = 300;
 
-/** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
-const TABLES = ["parked_rows", "media_parked_rows", "ipfs_parked_rows"] as const;
-const KINDS_OF_MEDIA: readonly ParkedKind[] = ["media_job", "pin"];
+/** The role of PostgreSQL that copies media may write only its own table. Both have the same columns. */
+const TABLES = ["parked_rows", "media_parked_rows"] as const;
 
 function tableOf(kind: ParkedKind): RawBuilder<unknown> {
-  if (KINDS_OF_MEDIA.includes(kind)) return sql.table("media_parked_rows");
-  return sql.table(kind === "announcement" ? "ipfs_parked_rows" : "parked_rows");
+  return sql.table(kind === "media_job" ? "media_parked_rows" : "parked_rows");
 }
 
 /** The rows of all kinds, as a table expression. */

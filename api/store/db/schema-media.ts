@@ -73,10 +73,6 @@ export interface MediaTables {
     error: string | null;
     /** When it was stored, or stored again. */
     created_at: number;
-    /** The process that works on it; null: none. */
-    holder: string | null;
-    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
-    crashes: Generated<number>;
   };
 
   /** Hosted content, and when it is announced on the IPFS network next. */
@@ -84,10 +80,6 @@ export interface MediaTables {
     /** CID version 1, base 32, of a file or of a frozen directory. */
     cid: string;
     due_at: number;
-    /** The process that works on it; null: none. */
-    holder: string | null;
-    /** Processes that died at it, since its work last ended: see `under-way.ts`. */
-    crashes: Generated<number>;
   };
 
   /** Blocks whose bytes are in objects: rows of `media_bytes`, or objects in a bucket. */

@@ -489,9 +489,8 @@ interface ProcessTables {
     ends_at: number;
   };
 
-  /** The same of media jobs and pins, and of announcements. */
+  /** The same of media jobs. */
   media_parked_rows: ProcessTables["parked_rows"];
-  ipfs_parked_rows: ProcessTables["parked_rows"];
 
   /** Rows on which the work of a worker always fails. The worker leaves each of them alone until it tries it again. */
   parked_rows: {

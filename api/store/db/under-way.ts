@@ -143,8 +143,6 @@ export class LoneRuns {
 /** The tables of jobs, with the columns that have the id of their parked row and the time at which they are due. */
 const JOBS: Partial<Record<ParkedKind, readonly (readonly [table: string, id: string, at: string])[]>> = {
   media_job: [["media_jobs", "request_id", "due_at"]],
-  pin: [["pins", "cid", "due_at"]],
-  announcement: [["announcements", "cid", "due_at"]],
   delivery: [["deliveries", "id", "next_at"]],
   contract_read: [
     ["foreign_contracts", "address", "due_at"],

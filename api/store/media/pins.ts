@@ -1,9 +1,8 @@
 import { sql } from "kysely";
 
 import { AT_ONCE, firstDue } from "../db/due.ts";
-import { type Db, forUpdate, forUpdateSkipLocked, rowSet, textSet, type Trx } from "../db/sql.ts";
-import { mayBeTried, namingRows, type ParkedRow, parkRows, unparkRows } from "../db/parked-rows.ts";
-import { CRASHES_ALONE, ENDED, failedAlone, type LoneRuns } from "../db/under-way.ts";
+import { type Db, forUpdate, forUpdateSkipLocked, textSet, type Trx } from "../db/sql.ts";
+import { namingRows } from "../db/parked-rows.ts";
 
 /** Longest wait before a retry, in milliseconds. */
 export const LONGEST_PIN_WAIT = 600_000;
@@ -17,8 +16,6 @@ export interface DuePin {
   tries: number;
   /** Fencing token: grows each time the pin is taken, so an earlier holder can change nothing any more. */
   fence: number;
-  /** Processes that died at it: see `LoneRuns`. */
-  crashes: number;
 }
 
 /**
@@ -34,41 +31,20 @@ export async function addPin(trx: Trx, cid: string, now: number): Promise<void> 
     .execute();
 }
 
-/** Takes due pins. The lease keeps other processes away until `leaseUntil`. Pins that must be put aside are parked. */
+/** Takes due pins. The lease keeps other processes away until `leaseUntil`. */
 export async function takePins(
   trx: Trx,
-  options: { now: number; leaseUntil: number; holder: string; lone: LoneRuns; limit: number },
-): Promise<{ taken: DuePin[]; parked: ParkedRow[] }> {
-  const { now, limit, leaseUntil, holder, lone } = options;
+  { now, leaseUntil, limit }: { now: number; leaseUntil: number; limit: number },
+): Promise<DuePin[]> {
   const due = await firstDue({ now, longestWait: LONGEST_PIN_WAIT, limit }, (comparison, at, most) => {
-    const search = trx
-      .selectFrom("pins")
-      .select(["cid", "hosted", "tries", "fence", "holder", "crashes"])
-      .where("due_at", comparison, at)
-      .where(mayBeTried("pin", sql`cid`, now))
-      .orderBy("due_at")
-      .limit(most);
-    return search.modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
+    const search = trx.selectFrom("pins").select(["cid", "hosted", "tries", "fence"]).where("due_at", comparison, at);
+    return search.orderBy("due_at").limit(most).modifyEnd(forUpdateSkipLocked(trx, "pins")).execute();
   });
-  const { run, aside } = lone.sort(due, 0);
-  const failed = failedAlone(aside, ({ cid }) => cid);
-  const parked = await parkRows(trx, "pin", failed, now);
-  const rows = [
-    ...run.map(({ cid, crashes }) => ({ cid, crashes, due_at: leaseUntil, holder })),
-    ...parked.map(({ id, nextAt }) => ({ cid: id, crashes: CRASHES_ALONE + 1, due_at: nextAt, holder: null })),
-  ];
-  if (rows.length === 0) return { taken: [], parked };
-  const input = rowSet(trx, { cid: "text", crashes: "integer", due_at: "integer", holder: "text" }, rows);
-  await namingRows(
-    "pins",
-    rows.map(({ cid }) => cid),
-    () =>
-      sql`
-      update pins set fence = fence + 1, due_at = input.due_at, holder = input.holder, crashes = input.crashes
-        from ${input} as input where pins.cid = input.cid`.execute(trx),
-  );
-  const taken = run.map(({ hosted, fence, holder: _, ...pin }) => ({ ...pin, hosted: hosted === 1, fence: fence + 1 }));
-  return { taken, parked };
+  if (due.length === 0) return [];
+  const cids = due.map(({ cid }) => cid);
+  const take = sql`update pins set fence = fence + 1, due_at = ${leaseUntil} where cid in ${textSet(trx, cids)}`;
+  await namingRows("pins", cids, () => take.execute(trx));
+  return due.map(({ hosted, fence, ...pin }) => ({ ...pin, hosted: hosted === 1, fence: fence + 1 }));
 }
 
 /** Renews the leases. */
@@ -80,12 +56,11 @@ export async function renewPins(trx: Trx, pins: DuePin[], leaseUntil: number): P
 export async function finishPin(trx: Trx, pin: DuePin): Promise<void> {
   await trx
     .updateTable("pins")
-    .set({ due_at: null, tries: 0, error: null, ...ENDED })
+    .set({ due_at: null, tries: 0, error: null })
     .where("cid", "=", pin.cid)
     .where("fence", "=", pin.fence)
     .where("hosted", "=", 1)
     .execute();
-  await unparkRows(trx, "pin", [{ id: pin.cid }]);
 }
 
 /**
@@ -97,15 +72,13 @@ export async function finishUnpin(trx: Trx, pin: DuePin): Promise<void> {
   await gone.where("fence", "=", pin.fence).execute();
   // A process that pins it at this moment may have done so before the removal, so its result does not count.
   await sql`
-    update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null, holder = null, crashes = 0
+    update pins set due_at = ${AT_ONCE}, fence = fence + 1, tries = 0, error = null
      where cid = ${pin.cid} and hosted = 1`.execute(trx);
-  await unparkRows(trx, "pin", [{ id: pin.cid }]);
 }
 
 /** Returns a pin, due again at `dueAt`. @param error why the try failed; null: this process stops, so the try does not count. */
 export async function returnPin(trx: Trx, pin: DuePin, dueAt: number, error: string | null): Promise<void> {
-  const ended = error === null ? { holder: null } : { tries: pin.tries + 1, error, ...ENDED };
-  await update(trx, pin, { due_at: dueAt, ...ended });
+  await update(trx, pin, { due_at: dueAt, ...(error === null ? {} : { tries: pin.tries + 1, error }) });
 }
 
 /** Notes that hosted content is named again now, so that a running garbage collection does not remove it. */
@@ -162,7 +135,7 @@ export async function waitingPins(db: Db): Promise<WaitingPins> {
 async function update(
   trx: Trx,
   pin: DuePin,
-  values: { due_at: number; tries?: number; error?: string; holder?: null; crashes?: number },
+  values: { due_at: number; tries?: number; error?: string },
 ): Promise<void> {
   await trx.updateTable("pins").set(values).where("cid", "=", pin.cid).where("fence", "=", pin.fence).execute();
 }

@@ -186,12 +186,10 @@ const WRITES: Record<"media" | "ipfs", Record<string, Verb[]>> = {
     media_parked_rows: ["insert", "update", "delete"],
     other_processes: ["insert", "update", "delete"],
     media_leases: ["insert", "update"],
-    ipfs_parked_rows: ["delete"],
     media_store_lock: ["update"],
   },
   ipfs: {
     announcements: ["update"],
-    ipfs_parked_rows: ["insert", "update", "delete"],
     other_processes: ["insert", "update", "delete"],
     ipfs_leases: ["insert", "update"],
   },
@@ -199,7 +197,7 @@ const WRITES: Record<"media" | "ipfs", Record<string, Verb[]>> = {
 
 const READ_BY_IPFS = [
   ...["meta", "media", "media_blocks", "media_bytes", "media_collections", "kysely_migration"],
-  ...["announcements", "ipfs_parked_rows", "ipfs_leases", "other_processes"],
+  ...["announcements", "ipfs_leases", "other_processes"],
 ];
 
 function ofEach(tables: readonly string[], rights: (table: string) => string[]): Rights {

@@ -40,17 +40,12 @@ export async function openTestBlocks(
   await server?.start();
   const setting = settingOf(kind, server);
   const open = () => openBlocks(setting, at);
-  const { blocks, close } = open();
-  const others: (() => Promise<void>)[] = [];
+  const blocks = open();
   const { database } = at;
   return {
     blocks,
     server,
-    other: () => {
-      const other = open();
-      others.push(other.close);
-      return other.blocks;
-    },
+    other: open,
     corrupt: async (cid, bytes) => {
       const name = canonicalCid(cid);
       if (kind === "files") return writeFile(join(at.dataDir, "blocks", name.slice(-3, -1), name), bytes);
@@ -81,10 +76,7 @@ export async function openTestBlocks(
       }
       return (await database.read.selectFrom("media_bytes").select("object").execute()).length;
     },
-    close: async () => {
-      for (const end of [close, ...others]) await end();
-      await server?.stop();
-    },
+    close: async () => server?.stop(),
   };
 }
 

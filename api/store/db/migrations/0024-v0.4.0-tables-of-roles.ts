@@ -34,21 +34,20 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       .execute();
     await busy(table, 50);
   }
-  for (const table of ["media_parked_rows", "ipfs_parked_rows"]) {
-    await create(table)
-      .addColumn("kind", TEXT, (c) => c.notNull())
-      .addColumn("id", TEXT, (c) => c.notNull())
-      .addColumn("reason", TEXT, (c) => c.notNull())
-      .addColumn("tries", INT, (c) => c.notNull())
-      .addColumn("since", INT, (c) => c.notNull())
-      .addColumn("next_at", INT, (c) => c.notNull())
-      .addPrimaryKeyConstraint(`${table}_key`, ["kind", "id"])
-      .execute();
-  }
+  await create("media_parked_rows")
+    .addColumn("kind", TEXT, (c) => c.notNull())
+    .addColumn("id", TEXT, (c) => c.notNull())
+    .addColumn("reason", TEXT, (c) => c.notNull())
+    .addColumn("tries", INT, (c) => c.notNull())
+    .addColumn("since", INT, (c) => c.notNull())
+    .addColumn("next_at", INT, (c) => c.notNull())
+    .addPrimaryKeyConstraint("media_parked_rows_key", ["kind", "id"])
+    .execute();
   await move(db, "leases", "media_leases", sql`name = 'media_collector'`);
   await move(db, "leases", "ipfs_leases", sql`name = 'announcer'`);
-  await move(db, "parked_rows", "media_parked_rows", sql`kind in ('media_job', 'pin')`);
-  await move(db, "parked_rows", "ipfs_parked_rows", sql`kind = 'announcement'`);
+  await move(db, "parked_rows", "media_parked_rows", sql`kind = 'media_job'`);
+  // Pins and announcements are not parked any more: each is tried again at its own time.
+  await sql`delete from parked_rows where kind in ('pin', 'announcement')`.execute(db);
 }
 
 const COLUMNS: Record<string, string> = {

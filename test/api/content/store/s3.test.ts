@@ -1,8 +1,7 @@
 import { expect } from "chai";
 import type { CID } from "multiformats/cid";
 
-import { S3Client } from "../../../../api/content/store/s3-client.ts";
-import { S3Objects } from "../../../../api/content/store/open-blocks.ts";
+import { S3Objects } from "../../../../api/content/store/s3-objects.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { openTestDatabase, type TestDatabase } from "../../../support/database.ts";
 import { useFolder } from "../../../support/use-folder.ts";
@@ -14,19 +13,14 @@ import { openTestBlocks, type TestBlocks } from "../../support/test-blocks.ts";
 describe("S3Objects", () => {
   let server: S3Server;
   let waits: number;
-  let opened: S3Objects[];
   beforeEach(async () => {
     server = new S3Server();
     await server.start();
     waits = 0;
-    opened = [];
   });
-  afterEach(async () => {
-    for (const each of opened) await each.close();
-    await server.stop();
-  });
+  afterEach(() => server.stop());
 
-  const objects = (changes: Partial<ConstructorParameters<typeof S3Client>[0]> = {}) => {
+  const objects = (changes: Partial<ConstructorParameters<typeof S3Objects>[0]> = {}) => {
     const bucket = {
       bucket: S3_BUCKET,
       prefix: "a b/ü/",
@@ -40,9 +34,7 @@ describe("S3Objects", () => {
       waits += 1;
       return Promise.resolve();
     };
-    const store = new S3Objects(bucket, new S3Client(bucket, wait));
-    opened.push(store);
-    return store;
+    return new S3Objects(bucket, wait);
   };
 
   it("stores, reads and deletes signed objects", async () => {

@@ -3,17 +3,10 @@ import { expect } from "chai";
 import type { ParkedKind } from "../../../../api/domain/conditions.ts";
 import { newLeaseHolder } from "../../../../api/shared/lease-holder.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
-import { countParked, parkedOf, parkRows } from "../../../../api/store/db/parked-rows.ts";
-import { failedAlone, LoneRuns, retryParked } from "../../../../api/store/db/under-way.ts";
+import { countParked, parkedOf } from "../../../../api/store/db/parked-rows.ts";
+import { LoneRuns, retryParked } from "../../../../api/store/db/under-way.ts";
 import { takeReads, returnRead } from "../../../../api/store/ledger/contract-reads.ts";
 import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-states.ts";
-import {
-  addAnnouncement,
-  dueAnnouncements,
-  markAnnouncements,
-  putOffAnnouncement,
-} from "../../../../api/store/media/announcements.ts";
-import { addPin, finishPin, takePins } from "../../../../api/store/media/pins.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
 import { returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
@@ -52,48 +45,6 @@ function addressOf(index: number): string {
 
 /** The jobs that need no request. `media-jobs.test.ts` has the others. */
 const KINDS: Kind[] = [
-  {
-    kind: "pin",
-    add: (database, count) =>
-      database.write(async (trx) => {
-        for (let index = 0; index < count; index++) await addPin(trx, `cid-${index.toString()}`, NOW);
-      }),
-    take: async (database, { now, ...by }) => {
-      const lease = { ...by, now, leaseUntil: now + LEASE, limit: 4 };
-      const { taken } = await database.write((trx) => takePins(trx, lease));
-      const [first] = taken;
-      return {
-        jobs: taken.map(({ cid: id, crashes }) => ({ id, crashes })),
-        end: () => database.write((trx) => finishPin(trx, first!)),
-        giveBack: () => database.write((trx) => trx.updateTable("pins").set({ holder: null, due_at: 0 }).execute()),
-      };
-    },
-  },
-  {
-    kind: "announcement",
-    add: (database, count) =>
-      database.write(async (trx) => {
-        for (let index = 0; index < count; index++) await addAnnouncement(trx, `cid-${index.toString()}`);
-      }),
-    take: async (database, { now, ...by }) => {
-      const { run: taken, aside } = by.lone.sort(await dueAnnouncements(database.read, now, 4), 0);
-      await database.write(async (trx) => {
-        await markAnnouncements(trx, taken, by.holder);
-        await markAnnouncements(trx, aside, null);
-        await parkRows(
-          trx,
-          "announcement",
-          failedAlone(aside, ({ cid }) => cid),
-          now,
-        );
-      });
-      return {
-        jobs: taken.map(({ cid: id, crashes }) => ({ id, crashes })),
-        end: () => database.write((trx) => putOffAnnouncement(trx, taken[0]!.cid, NOW)),
-        giveBack: () => database.write((trx) => markAnnouncements(trx, taken, null)),
-      };
-    },
-  },
   {
     kind: "delivery",
     add: async (database, count) => {
@@ -232,16 +183,10 @@ for (const [index, { kind, add, take }] of KINDS.entries()) {
         expect(taken.jobs, kills.toString()).to.have.length(1);
         if (kills % 3 !== 2) continue;
         await taken.end();
-        await again(database);
       }
       expect((await countParked(database.read))[kind]).to.equal(0);
     });
   });
-}
-
-/** Content that was pinned is to be pinned again. */
-async function again(database: Database): Promise<void> {
-  await database.write((trx) => trx.updateTable("pins").set({ due_at: 0 }).execute());
 }
 
 describe("jobs that run alone", () => {

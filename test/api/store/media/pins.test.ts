@@ -12,7 +12,6 @@ import {
   waitingPins,
 } from "../../../../api/store/media/pins.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
-import { taker } from "../../../support/taker.ts";
 
 const CID = "bafkreigh2akiscaildcqabsyg3dfr6chu3fgpregiymsck7e7aqa4s52zy";
 const LEASE = 15_000;
@@ -24,7 +23,7 @@ describe("pins", () => {
   });
 
   const take = async (now: number): Promise<DuePin | undefined> =>
-    (await database.write((trx) => takePins(trx, { ...taker(), now, leaseUntil: now + LEASE, limit: 4 }))).taken[0];
+    (await database.write((trx) => takePins(trx, { now, leaseUntil: now + LEASE, limit: 4 })))[0];
   const taken = async (now: number): Promise<DuePin> => {
     const pin = await take(now);
     if (pin === undefined) throw new Error("no pin is due");

@@ -1,13 +1,11 @@
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { setQuotas } from "../../../../api/store/apps/quotas.ts";
-import { parkRows } from "../../../../api/store/db/parked-rows.ts";
 import { inSnapshot } from "../../../../api/store/db/sql.ts";
 import { retryParked } from "../../../../api/store/db/under-way.ts";
 import {
   addAnnouncement,
   dueAnnouncements,
   forgetAnnouncement,
-  markAnnouncements,
   putOffAnnouncement,
 } from "../../../../api/store/media/announcements.ts";
 import { failUnsigned } from "../../../../api/store/media/fail-unsigned.ts";
@@ -97,8 +95,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await hasForgotten(read);
   await write((trx) => releaseForgotten(trx, 100));
   await write((trx) => addPin(trx, "new", NOW));
-  const lease = { ...taker(), now: NOW, leaseUntil: NOW + 60_000, limit: 10 };
-  const { taken: pins } = await write((trx) => takePins(trx, lease));
+  const pins = await write((trx) => takePins(trx, { now: NOW, leaseUntil: NOW + 60_000, limit: 10 }));
   await write((trx) => renewPins(trx, pins, NOW + 90_000));
   const [first, second, third] = pins;
   if (first === undefined || second === undefined || third === undefined) throw new Error("pins are due");
@@ -111,10 +108,7 @@ export async function runMedia(tour: Tour): Promise<void> {
   await write((trx) => removePin(trx, "new"));
   await waitingPins(read);
   await write((trx) => addAnnouncement(trx, "new"));
-  const due = await dueAnnouncements(read, NOW, 4);
-  await write((trx) => markAnnouncements(trx, due, null));
-  await write((trx) => parkRows(trx, "announcement", [{ id: "new", error: "it always fails" }], NOW));
-  await write((trx) => retryParked(trx, "announcement", "new"));
+  await dueAnnouncements(read, NOW, 4);
   await write((trx) => putOffAnnouncement(trx, "cid-1", NOW + 90_000));
   await write((trx) => forgetAnnouncement(trx, "new"));
 }
@@ -185,6 +179,7 @@ async function jobs({ read, write }: Tour): Promise<void> {
   await write((trx) => returnMediaJob(trx, returned, NOW, "counts"));
   const broken = { id: returned.request.id, fence: returned.fence, error: new Error("it always throws") };
   await write((trx) => parkMediaJobs(trx, [broken], NOW));
+  await write((trx) => retryParked(trx, "media_job", broken.id));
   await write((trx) => insertMediaJobs(trx, [{ id: finished.request.id, appId: BUSY.app }]));
   await oldestMediaJob(read);
   // To the end: the requests come after the tokens and the collections.

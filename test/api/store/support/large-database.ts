@@ -17,7 +17,6 @@ const SMALL_TABLES: Readonly<Record<string, string>> = {
   ipfs_leases: "a handful of jobs",
   parked_rows: "rows on which the work fails are exceptions; a row is found by its key",
   media_parked_rows: "as parked_rows",
-  ipfs_parked_rows: "as parked_rows",
   media_store_lock: "one row",
   meta: "a handful of facts",
   other_processes: "one for each process",
