@@ -61,7 +61,7 @@ describe("Gate", () => {
 
   /** Expects that these have started, in this order, and no others. Calls that wait begin some turns of the event loop later. */
   async function expectStarted(names: readonly string[]): Promise<void> {
-    while (started.length < names.length) await setImmediate();
+    for (let turn = 0; started.length < names.length && turn < 1_000; turn++) await setImmediate();
     await setImmediate();
     expect(started).to.deep.equal(names);
   }
