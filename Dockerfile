@@ -29,10 +29,15 @@ COPY contracts/generated contracts/generated
 COPY api api
 COPY client client
 COPY console/built console/built
-COPY ops/image/health-check.mjs ops/image/health-check.mjs
+COPY ops/image/health-check.mjs ops/image/compile.mjs ops/image/
 COPY --chmod=755 ops/image/moneta /usr/local/bin/moneta
 # The user has no name, so that it exists in every base image.
-RUN mkdir /data && chown 1000:1000 /data && chmod 700 /data
+RUN mkdir -p /data node_modules/.cache/moneta && chown 1000:1000 /data node_modules/.cache/moneta && chmod 700 /data
+USER 1000:1000
+# A start compiles nothing. Afterwards the service cannot write there: who can change compiled code can change the service.
+RUN ["node", "/app/ops/image/compile.mjs"]
+USER 0
+RUN chown -R 0:0 node_modules/.cache && chmod -R a+rX node_modules/.cache
 USER 1000:1000
 # HOST: other containers and published ports reach only this address. METRICS_PORT: the health check of a process without the
 # role `api` asks this port, which only the container itself reaches.
