@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 
-import { ConcurrentWrites } from "../../api/store/db/postgres/concurrent-writes.ts";
 import type { Trx } from "../../api/store/db/sql.ts";
-import { GroupCommit } from "../../api/store/db/sqlite/group-commit.ts";
+import { Writes } from "../../api/store/db/writes.ts";
 
 /*
  * With TEST_WRITES=twice, every write operation of this process runs twice, and its first run is rolled back: as on
@@ -38,7 +37,4 @@ function rehearse(writes: object): void {
 /** Whether every write operation runs twice. */
 const WRITES_TWICE = process.env["TEST_WRITES"] === "twice";
 
-if (WRITES_TWICE) {
-  rehearse(ConcurrentWrites.prototype);
-  rehearse(GroupCommit.prototype);
-}
+if (WRITES_TWICE) rehearse(Writes.prototype);

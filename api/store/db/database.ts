@@ -2,14 +2,15 @@ import { fileURLToPath } from "node:url";
 import { resolve } from "node:path";
 
 import type { Metrics } from "../../shared/metrics.ts";
-import { ConcurrentWrites } from "./postgres/concurrent-writes.ts";
+import { concurrentCommits } from "./postgres/concurrent-writes.ts";
 import { isPostgres } from "./errors.ts";
 import type { Db, Trx } from "./sql.ts";
-import { GroupCommit } from "./sqlite/group-commit.ts";
+import { groupCommits } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
 import { withTimedWrites } from "./timed.ts";
 import type { WriteTurns } from "./sqlite/write-turns.ts";
+import { type Commits, Writes } from "./writes.ts";
 
 /**
  * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit.
@@ -65,17 +66,10 @@ async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: Dat
   const { writer, checkpoints, reader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
-  const commits = new GroupCommit(writer, { turns: turns ?? null, checkpoints });
-  return {
-    read: read.db,
-    write: (operation) => commits.run(operation),
-    writeGroup: (operation) => commits.runGroup(operation),
-    close: async () => {
-      await commits.drained();
-      await read.close();
-      await writer.destroy();
-    },
-  };
+  return databaseOf(read.db, groupCommits(writer, { turns: turns ?? null, checkpoints }), async () => {
+    await read.close();
+    await writer.destroy();
+  });
 }
 
 async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
@@ -85,14 +79,19 @@ async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOpti
   const db = await openPostgres(url, mode, { connections, onConnectionLost, metrics });
   await migrateOrClose(db);
   // The other half is for reads.
-  const writes = new ConcurrentWrites(db, Math.max(1, Math.floor(connections / 2)));
+  const commits = concurrentCommits(db, Math.max(1, Math.floor(connections / 2)));
+  return databaseOf(db, commits, () => db.destroy());
+}
+
+function databaseOf(read: Db, commits: Commits, close: () => Promise<void>): Database {
+  const writes = new Writes(commits);
   return {
-    read: db,
+    read,
     write: (operation) => writes.run(operation),
     writeGroup: (operation) => writes.runGroup(operation),
     close: async () => {
       await writes.drained();
-      await db.destroy();
+      await close();
     },
   };
 }

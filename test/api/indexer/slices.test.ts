@@ -3,7 +3,7 @@ import { expect } from "chai";
 import type { Block } from "../../../api/chain/client.ts";
 import type { TokenMove } from "../../../api/domain/token.ts";
 import type { ChainRange } from "../../../api/indexer/read-range.ts";
-import { cut, type Slice, SliceSize } from "../../../api/indexer/slices.ts";
+import { cut, type Slice } from "../../../api/indexer/slices.ts";
 
 const BLOCKS = { from: 10, to: 20 };
 
@@ -75,25 +75,5 @@ describe("cut", () => {
   it("names contracts that flood in the first slice only", () => {
     const named = slicesOf(rangeOf([11, 12, 14]), 1).map(({ read }) => read.flooding.size);
     expect(named).to.deep.equal([1, 0, 0]);
-  });
-});
-
-describe("the size of a slice", () => {
-  it("shrinks after slow commits, grows after fast ones, and has bounds", () => {
-    const size = new SliceSize("sqlite");
-    const first = size.value;
-    size.took(first, 4_000);
-    expect(size.value).to.equal(first / 2);
-    for (let times = 0; times < 20; times++) size.took(size.value, 4_000);
-    expect(size.value).to.equal(250);
-    for (let times = 0; times < 20; times++) size.took(size.value, 1);
-    expect(size.value).to.equal(5_000);
-  });
-
-  it("learns nothing from a commit of few logs", () => {
-    const size = new SliceSize("sqlite");
-    const first = size.value;
-    size.took(1, 4_000);
-    expect(size.value).to.equal(first);
   });
 });

@@ -8,7 +8,6 @@ import { BlockWriter } from "../../../api/indexer/store-blocks.ts";
 import type { ReadBlocks } from "../../../api/indexer/read-ahead.ts";
 import { createSignals } from "../../../api/shared/signal.ts";
 import { readMeta } from "../../../api/store/db/meta.ts";
-import { noteForeignChange } from "../../../api/store/ledger/watched.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startAtBlock } from "../support/blocks.ts";
 import { follow } from "../support/follow.ts";
@@ -79,14 +78,6 @@ describe("blocks that were read while apps began or ended to follow contracts", 
       expect(await checkpoint()).to.equal(0);
     }
   };
-
-  it("are read again three times, and not so often for each slice", async () => {
-    const store = rangeStore();
-    await database.write(noteForeignChange);
-    await readAgain(store);
-    expect(await store.store(blocksWithMoves(), LAST)).to.equal(true);
-    expect(await checkpoint()).to.equal(LAST);
-  });
 
   it("and were then stored without the logs of a contract, are before those in which it is followed", async () => {
     await addApp(database);

@@ -83,21 +83,6 @@ describe("the priority fee of a chain without eth_maxPriorityFeePerGas", () => {
     }
   });
 
-  it("is zero when the gas price is below the base fee", async () => {
-    const answers = { eth_gasPrice: "0x1", eth_getBlockByNumber: { baseFeePerGas: "0x2" } };
-    expect(await tipOf(answers).priorityFee()).to.equal(0n);
-  });
-
-  it("does not ask again for a method that the node does not have", async () => {
-    const client = tipOf({ eth_feeHistory: { reward: [["0x7"]] } });
-    expect([await client.priorityFee(), await client.priorityFee()]).to.deep.equal([7n, 7n]);
-    expect(node.calls.map(({ method }) => method)).to.deep.equal([
-      "eth_maxPriorityFeePerGas",
-      "eth_feeHistory",
-      "eth_feeHistory",
-    ]);
-  });
-
   it("is read from fee history for one error of another kind, and suggested again afterwards", async () => {
     const client = tipOf({
       eth_maxPriorityFeePerGas: { error: { code: -32000, message: "header not found" } },

@@ -9,7 +9,7 @@ import { WriteTurns } from "../../../../api/store/db/sqlite/write-turns.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
 
-describe("GroupCommit", () => {
+describe("writes that share a commit", () => {
   const database = useTestDatabase();
 
   const add = (key: string) => (trx: Trx) => trx.insertInto("counters").values({ key, slot: 0, value: 1 }).execute();
@@ -19,26 +19,6 @@ describe("GroupCommit", () => {
     results.map((result) => (result.status === "fulfilled" ? "ok" : (result.reason as Error).message));
 
   describe("given operations of one tick", () => {
-    it("runs them in order, each seeing those before it, and shares one transaction", async () => {
-      const seen: number[] = [];
-      const transactions = new Set<unknown>();
-      await Promise.all(
-        ["a", "b", "c"].map((key) =>
-          database.write(async (trx) => {
-            const { depth } = (await sql<{ depth: number }>`select count(*) as depth from counters`.execute(trx))
-              .rows[0] ?? { depth: -1 };
-            seen.push(depth);
-            // Readers see committed rows only, so nothing of this transaction is visible before it ends.
-            transactions.add((await keys()).length);
-            await add(key)(trx);
-          }),
-        ),
-      );
-      expect(seen).to.deep.equal([0, 1, 2]);
-      expect([...transactions]).to.deep.equal([0]);
-      expect(await keys()).to.deep.equal(["a", "b", "c"]);
-    });
-
     it("answers only after the commit", async () => {
       const visible: string[][] = [];
       await Promise.all(["a", "b"].map((key) => database.write(add(key)).then(async () => visible.push(await keys()))));

@@ -2,7 +2,7 @@ import { expect } from "chai";
 import { sql } from "kysely";
 
 import { openDatabase } from "../../../../api/store/db/database.ts";
-import { isStatementLost, NamedStatements, Session } from "../../../../api/store/db/postgres/driver.ts";
+import { NamedStatements, Session } from "../../../../api/store/db/postgres/driver.ts";
 import { useDatabasePlace, useTestDatabase } from "../../../support/use-database.ts";
 import { describeOn } from "../../../support/engine.ts";
 import { startPooler } from "../../../support/postgres-pooler.ts";
@@ -14,15 +14,6 @@ const OFTEN = 8;
 describe("names of prepared statements", () => {
   const nameAfter = (names: NamedStatements, text: string, uses: number) =>
     Array.from({ length: uses }, () => names.nameOf(text)).at(-1);
-
-  it("are given to texts that are used often, and follow from the text", () => {
-    const [one, other] = [new NamedStatements(), new NamedStatements()];
-    expect(one.nameOf("select $1")).to.equal(undefined);
-    const name = nameAfter(one, "select $1", OFTEN);
-    expect(name).to.match(/^m_[0-9a-f]{32}$/);
-    expect(nameAfter(other, "select $1", OFTEN)).to.equal(name);
-    expect(nameAfter(one, "select $2", OFTEN)).to.not.equal(name);
-  });
 
   it("are limited in number, so that texts without end do not fill the server", () => {
     const names = new NamedStatements();
@@ -54,22 +45,10 @@ describe("plans of prepared statements", () => {
 describeOn("postgres", "prepared statements", () => {
   const database = useTestDatabase({ prepare: ({ url }) => rawSql(url, "create table t (x integer primary key)") });
 
-  /** In a transaction, all on the same connection. */
-  const prepared = () =>
-    database.write(async (trx) => {
-      const { rows } = await sql<{ count: number }>`
-        select count(*) as count from pg_prepared_statements where statement like ${"%from t where%"}`.execute(trx);
-      return rows[0]?.count;
-    });
   const select = (db = database.read, x: unknown = 0) => sql`select * from t where x >= ${x}`.execute(db);
   const times = async (count: number, work: () => Promise<unknown>) => {
     for (let time = 0; time < count; time++) await work();
   };
-
-  it("are parsed once for each connection", async () => {
-    await times(OFTEN, () => select());
-    expect(await prepared()).to.equal(1);
-  });
 
   it("take values of any JavaScript type, as statements without a name do", async () => {
     const values = [1, "2", 3n, null, "9007199254740993"];
@@ -162,12 +141,4 @@ describeOn("postgres", "prepared statements behind a pooler in transaction mode"
       }
     });
   }
-
-  it("are lost only with the errors that say so", () => {
-    expect(isStatementLost(new Error("prepared statement does not exist"))).to.equal(false);
-    for (const code of ["26000", "42P05"]) {
-      expect(isStatementLost(Object.assign(new Error("lost"), { code }))).to.equal(true);
-    }
-    expect(isStatementLost(Object.assign(new Error("not supported"), { code: "0A000" }))).to.equal(false);
-  });
 });

@@ -121,12 +121,6 @@ describe("rowSet", () => {
       for (const { parameters } of statements) expect(parameters).to.have.length(1);
     });
   }
-
-  it("converts each column to its type on PostgreSQL, and numbers the rows from 0", () => {
-    const { sql: text } = select(POSTGRES, []).compile(POSTGRES);
-    expect(text).to.contain('(item.value ->> 0)::text as "a"').and.to.contain('(item.value ->> 1)::bigint as "n"');
-    expect(text).to.contain("with ordinality").and.to.contain("item.ord - 1 as ord");
-  });
 });
 
 describe("inParts", () => {

@@ -21,18 +21,6 @@ describe("WriteTurns", () => {
     return new Worker(url, { workerData: { turns: turns.shared, data } });
   };
 
-  it("lets one write at a time, first come, first served", async () => {
-    const turns = new WriteTurns();
-    const log: string[] = [];
-    const write = (name: string) => async () => {
-      log.push(`${name} begins`);
-      await new Promise((resolve) => setImmediate(resolve));
-      log.push(`${name} ends`);
-    };
-    await Promise.all([turns.take(write("a")), again(turns).take(write("b")), turns.take(write("c"))]);
-    expect(log).to.deep.equal(["a begins", "a ends", "b begins", "b ends", "c begins", "c ends"]);
-  });
-
   it("gives the turn on when a write fails", async () => {
     const turns = new WriteTurns();
     const failed = turns.take(() => Promise.reject(new Error("disk full")));
@@ -57,12 +45,5 @@ describe("WriteTurns", () => {
     const codes = await Promise.all(threads.map((thread) => once(thread, "exit")));
     expect(codes.flat()).to.deep.equal([0, 0]);
     expect(new Int32Array(count)[0]).to.equal(400);
-  });
-
-  it("gives a checkpoint to one thread at a time", () => {
-    const turns = new WriteTurns();
-    expect([turns.beginCheckpoint(), again(turns).beginCheckpoint()]).to.deep.equal([true, false]);
-    turns.endCheckpoint();
-    expect(again(turns).beginCheckpoint()).to.equal(true);
   });
 });

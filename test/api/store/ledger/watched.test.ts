@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { CounterDeltas } from "../../../../api/store/db/counters.ts";
-import { followsSince, forgetForeign, unfollowContract, WatchedCache } from "../../../../api/store/ledger/watched.ts";
+import { followsSince, forgetForeign, WatchedCache } from "../../../../api/store/ledger/watched.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import { startAtBlock } from "../../support/blocks.ts";
 import { follow as followIn } from "../../support/follow.ts";
@@ -20,15 +20,6 @@ describe("WatchedCache", () => {
   const collections = async () => [...(await read()).collections.keys()];
   const follow = (address = randomAddress()) => followIn(database, { app: APP, address });
   const followedFrom = async (contract: string) => (await read()).foreign.get(contract)?.followers.get(APP);
-
-  it("reads only the collections that were added since the last read", async () => {
-    const first = await addCollection(database);
-    await read();
-    // A row that is read again would show this change.
-    await database.write((trx) => trx.updateTable("collections").set({ address: randomAddress() }).execute());
-    const second = await addCollection(database);
-    expect(await collections()).to.deep.equal([first, second]);
-  });
 
   it("forgets collections that a reorg removed", async () => {
     const first = await addCollection(database);
@@ -72,13 +63,5 @@ describe("WatchedCache", () => {
     const again = await read();
     await followIn(database, { app: "app-2", address: contract });
     expect(await followsSince(database.read, again)).to.deep.equal([{ appId: "app-2", contract }]);
-  });
-
-  it("tells that a follow has ended, of which nothing must be read again", async () => {
-    const contract = await follow();
-    const watched = await read();
-    await database.write((trx) => unfollowContract(trx, APP, contract));
-    expect(await followsSince(database.read, watched)).to.deep.equal([]);
-    expect([...(await read()).foreign.keys()]).to.deep.equal([]);
   });
 });

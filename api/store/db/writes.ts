@@ -1,0 +1,105 @@
+import type { Trx } from "./sql.ts";
+
+/** An operation that waits for its commit. Its result counts once it is committed. */
+export interface Member {
+  run: (trx: Trx) => Promise<void>;
+  committed: () => void;
+  failed: (error: unknown) => void;
+}
+
+/** How an engine commits a group. */
+export interface Commits {
+  /** Runs the operations in one transaction, or several, and tells each of them what became of it. Never throws. */
+  commit: (group: readonly Member[]) => Promise<void>;
+  /** Most transactions at a time. */
+  atOnce: number;
+  /** Most operations that share a commit. It limits how long the first one waits. */
+  mostInGroup: number;
+  /** Whether an operation that stands for a group already shares its commit, too. */
+  joinsGroups: boolean;
+}
+
+/**
+ * The writes of a process. Operations share a commit: those of one turn of the event loop, and those that arrive while no
+ * further transaction can begin. A call returns after the commit.
+ */
+export class Writes {
+  readonly #commits: Commits;
+  readonly #groups: Member[][] = [];
+  /** The group that operations may still join. */
+  #open: Member[] | null = null;
+  #running = 0;
+  #drained = Promise.withResolvers<null>();
+
+  constructor(commits: Commits) {
+    this.#commits = commits;
+  }
+
+  run<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+    return this.#add(operation, true, true);
+  }
+
+  /** For an operation that stands for a group already: it does not wait for others. */
+  runGroup<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
+    return this.#add(operation, this.#commits.joinsGroups, false);
+  }
+
+  /** Resolves once nothing is waiting or running. */
+  async drained(): Promise<void> {
+    while (this.#running > 0 || this.#groups.length > 0) await this.#drained.promise;
+  }
+
+  #add<T>(operation: (trx: Trx) => Promise<T>, joins: boolean, waits: boolean): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      const member: Member = {
+        run: async (trx) => {
+          result = await operation(trx);
+        },
+        committed: () => {
+          resolve(result);
+        },
+        failed: reject,
+      };
+      if (joins && this.#open !== null && this.#open.length < this.#commits.mostInGroup) {
+        this.#open.push(member);
+        return;
+      }
+      const group = [member];
+      this.#groups.push(group);
+      if (joins) this.#open = group;
+      // Others of this turn may join the group.
+      if (waits) this.#startLater();
+      else this.#start();
+    });
+  }
+
+  #startLater(): void {
+    setImmediate(() => {
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    while (this.#running < this.#commits.atOnce) {
+      const group = this.#groups.shift();
+      if (group === undefined) return;
+      if (group === this.#open) this.#open = null;
+      this.#running += 1;
+      void this.#commits.commit(group).then(() => {
+        this.#ended();
+      });
+    }
+  }
+
+  #ended(): void {
+    this.#running -= 1;
+    if (this.#groups.length > 0) {
+      // Some operations follow others as soon as these are answered. A long chain of them must not keep everything else waiting.
+      this.#startLater();
+    } else if (this.#running === 0) {
+      this.#drained.resolve(null);
+      this.#drained = Promise.withResolvers();
+    }
+  }
+}
