@@ -1,7 +1,6 @@
 import { z } from "zod";
 
 import { ApiError, type FieldError, firstOf, requiredField } from "../domain/error-codes.ts";
-import { nearest } from "../shared/nearest.ts";
 
 /** Most entries in `errors`, and the longest field name there: the caller chooses both. */
 const MAX_ERRORS = 100;
@@ -76,14 +75,12 @@ function fieldErrors(issue: z.core.$ZodIssue, { input, valid, most }: Context): 
   return [{ field, ...wordsOf(issue) }];
 }
 
-/** Most unknown fields of a call for which a similar name is looked for. */
-const MAX_SUGGESTIONS = 10;
 /** Most characters of the list of valid names. */
 const MAX_LIST_LENGTH = 400;
 
 /** What `errors` says of an unknown field. The first one also lists the valid names. */
 function unknownField(name: string, valid: readonly string[], index: number): string {
-  const similar = index < MAX_SUGGESTIONS ? (sameIn(name, valid) ?? nearest(name, valid)) : null;
+  const similar = sameIn(name, valid);
   const advice = similar === null ? "Remove it, or correct its name." : `Did you mean \`${similar}\`?`;
   return ["There is no such field.", advice, ...(index === 0 ? [listOf(valid)] : [])].join(" ").trimEnd();
 }

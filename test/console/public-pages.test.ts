@@ -1,5 +1,3 @@
-import { readFile } from "node:fs/promises";
-
 import { expect } from "chai";
 
 import {
@@ -11,27 +9,8 @@ import {
   useConsole,
 } from "./support/browser.ts";
 
-/** The variables of a style sheet, for light or for dark pages. */
-function variablesOf(css: string, scheme: "light" | "dark"): Map<string, string> {
-  const [light = "", dark = ""] = css.split("@media (prefers-color-scheme: dark)");
-  const part = scheme === "light" ? light : dark;
-  return new Map([...part.matchAll(/(--[\w-]+): ([^;]+);/g)].map(([, name = "", value = ""]) => [name, value]));
-}
-
 describe("console > the pages around it", () => {
   const web = useConsole();
-
-  it("have the colours and the fonts of the console", async () => {
-    const [page, console] = await Promise.all(
-      ["api/v1/public/html.css", "console/styles/tokens.css"].map((path) => readFile(path, "utf8")),
-    );
-    for (const scheme of ["light", "dark"] as const) {
-      const wanted = variablesOf(console ?? "", scheme);
-      const variables = variablesOf(page ?? "", scheme);
-      expect(variables.size).to.be.above(8);
-      for (const [name, value] of variables) expect(value, `${name}, ${scheme}`).to.equal(wanted.get(name));
-    }
-  });
 
   for (const width of [390, 1024, 1280]) {
     it(`break no words at ${width.toString()} px`, async () => {

@@ -122,7 +122,7 @@ function exampleOf(code: HttpErrorCode) {
   const field = {
     field: "limt",
     code: "unknown_field",
-    message: "There is no such field. Did you mean `limit`? Valid fields: limit, offset, cursor.",
+    message: "There is no such field. Remove it, or correct its name. Valid fields: limit, offset, cursor.",
   };
   return new ApiError(code, code === "validation_failed" ? [field] : null).body;
 }

@@ -78,19 +78,13 @@ describe("field errors", () => {
     });
   }
 
-  it("names each unknown field, with the similar name, and lists the valid ones once", () => {
+  it("names each unknown field, and lists the valid ones once", () => {
     const schema = z.strictObject({ user_identifier: z.string().optional(), name: z.string().optional() });
-    const none = "There is no such field.";
-    expect(errorsOf(schema, { userIdentifer: 1, nam: 2, other: 3 })).to.deep.equal([
-      {
-        field: "userIdentifer",
-        code: "unknown_field",
-        message: `${none} Did you mean \`user_identifier\`? Valid fields: user_identifier, name.`,
-      },
-      { field: "nam", code: "unknown_field", message: `${none} Did you mean \`name\`?` },
-      { field: "other", code: "unknown_field", message: `${none} Remove it, or correct its name.` },
+    const message = "There is no such field. Remove it, or correct its name.";
+    expect(errorsOf(schema, { nam: 2, other: 3 })).to.deep.equal([
+      { field: "nam", code: "unknown_field", message: `${message} Valid fields: user_identifier, name.` },
+      { field: "other", code: "unknown_field", message },
     ]);
-    const message = `${none} Remove it, or correct its name.`;
     expect(errorsOf(z.strictObject({}), { a: 1 })).to.deep.equal([{ field: "a", code: "unknown_field", message }]);
   });
 

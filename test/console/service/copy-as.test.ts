@@ -87,43 +87,6 @@ describe("copied calls", () => {
     expect(JSON.parse(shellArguments(command).at(-1) ?? "")).to.deep.equal(body);
   });
 
-  it("have the query, and no method for GET", () => {
-    const call = {
-      method: "GET",
-      path: "/v1/requests",
-      query: { limit: 5, cursor: undefined, transaction_hash: "a&b" },
-    };
-    const [url, ...rest] = shellArguments(asCurl(call, SERVICE));
-    expect(url).to.equal("https://nft.example/base/v1/requests?limit=5&transaction_hash=a%26b");
-    expect(rest).to.deep.equal(["-H", "Authorization: Bearer t"]);
-  });
-
-  it("are calls of the typed client", () => {
-    const change = {
-      method: "PATCH",
-      path: "/v1/collections/{address}",
-      pathParams: { address: "0xab/c" },
-      body: { name: `It's $(rm -rf /) "here"\n\`x\`` },
-    };
-    expect(asTypeScript(change, SERVICE)).to.equal(
-      [
-        'import { answerOf, createClient } from "@moneta/client";',
-        "",
-        'const baseUrl = process.env.MONETA_URL ?? "https://nft.example/base";',
-        "const client = createClient({ baseUrl, token: process.env.MONETA_TOKEN! });",
-        'const answer = await answerOf(client.PATCH("/v1/collections/{address}", ' +
-          `${JSON.stringify({ params: { path: change.pathParams }, body: change.body }, null, 2)}));`,
-      ].join("\n"),
-    );
-    expect(asTypeScript({ method: "GET", path: "/v1/usage" }, SERVICE)).to.contain('client.GET("/v1/usage"));');
-  });
-
-  it("read an uploaded file from the disk", () => {
-    const call = { method: "POST", path: "/v1/media", file: "cat.png" };
-    expect(shellArguments(asCurl(call, SERVICE))).to.include.members(["--data-binary", "@cat.png"]);
-    expect(asTypeScript(call, SERVICE)).to.contain('client.uploadMedia(await openAsBlob("cat.png"))');
-  });
-
   it("of the tokens sign in first, because only sessions may make them", () => {
     const call = { method: "DELETE", path: "/v1/tokens/{token_id}", pathParams: { token_id: "t1" } };
     const command = asCurl(call, SERVICE);
