@@ -40,16 +40,10 @@ const AT_ONCE = 4;
  * Copies the blocks of all content that the rows of a snapshot name. Each is checked against its hash when it is read, and
  * once more when it is read back.
  *
- * A garbage collection may run meanwhile. Blocks that it has only set aside are put back first; what it has deleted since
- * the snapshot is missing, and the caller takes a newer snapshot.
+ * A garbage collection may run meanwhile. Blocks that it has only set aside are put back; what it has deleted since the
+ * snapshot is missing, and the caller takes a newer snapshot.
  */
 export async function copyNeededBlocks(db: Db, source: BlockStore, target: BlockFiles): Promise<CopiedBlocks> {
-  const first = await copyOnce(db, source, target);
-  if (first.damaged.length === 0 || (await source.restoreQuarantined()) === 0) return first;
-  return copyOnce(db, source, target);
-}
-
-async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise<CopiedBlocks> {
   const copied: CopiedBlocks = { blocks: new Map(), damaged: [] };
   const seen = new Set<string>();
   const note = (error: unknown) => {
@@ -66,6 +60,7 @@ async function copyOnce(db: Db, source: BlockStore, target: BlockFiles): Promise
     copied.blocks.set(canonicalCid(cid), bytes.length);
   });
   copied.damaged.sort();
+  if (copied.damaged.length > 0) await source.restoreQuarantined();
   return copied;
 }
 

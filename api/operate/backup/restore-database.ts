@@ -10,7 +10,6 @@ import { revokeAllConsoleSessions } from "../../store/apps/console-sessions.ts";
 import { openDatabase, pathOf } from "../../store/db/database.ts";
 import type { Trx } from "../../store/db/sql.ts";
 import {
-  abandonPostgres,
   changeSqliteFile,
   checkSqliteFile,
   finishPostgres,
@@ -38,23 +37,15 @@ export async function restorePostgres<T>(
   report("Checking the backup");
   await requirePart(folder, part, manifest.database);
   await requireVersion(programs, "pg_restore", manifest.server ?? "");
-  const state = await preparePostgres(url, manifest.database.sha256);
-  let result: T;
-  try {
-    result = await others();
-    if (state === "empty") {
-      report("Restoring the database");
-      await loadPostgres(programs, url, join(folder, part));
-    }
-  } catch (error) {
-    if (state === "empty") await abandonPostgres(url);
-    throw error;
-  }
+  await preparePostgres(url);
+  const result = await others();
+  report("Restoring the database");
+  await loadPostgres(programs, url, join(folder, part));
   await finishPostgres(url, async (trx, rows) => {
     const different = differentCounts(manifest.database.rows, rows);
     if (different === null) return afterRestore(trx);
     throw new OperatorError(
-      `The restored database has other rows than the backup: ${different}. Drop it, create an empty one, and run this again.`,
+      `The restored database has other rows than the backup: ${different}. Restore another backup.`,
     );
   });
   await bringUpToDate(url);

@@ -19,16 +19,11 @@ export interface MovedTable {
 /** Says how far the copy is. `checking`: the rows are there, and are being read again. */
 export type MoveProgress = (step: { table: string; checking: boolean; rows: number; total: number }) => void;
 
-/** Thrown when the databases do not fit together, or a copy differs from its source. Nothing was changed. */
-class MoveError extends DatabaseError {
-  override readonly name = "MoveError";
-}
-
 /**
  * Copies every row of one database into another, empty one, and compares both before the commit.
  * @param source nobody may write to it meanwhile: see `openSnapshot`.
  * @param target the transaction that gets everything. If anything fails, nothing of it stays.
- * @throws MoveError
+ * @throws DatabaseError when they do not fit together, or a copy differs from its source. Nothing was changed.
  */
 export async function moveRows(source: Db, target: Trx, report: MoveProgress): Promise<MovedTable[]> {
   const moved: MovedTable[] = [];
@@ -42,7 +37,7 @@ export async function moveRows(source: Db, target: Trx, report: MoveProgress): P
     // What the new database stored is compared, and not what was sent to it.
     const stored = await sumOf(target, table, tell(true));
     if (read.rows !== total || stored.rows !== total || stored.checksum !== read.checksum) {
-      throw new MoveError(
+      throw new DatabaseError(
         `The copy of table ${table.name} differs from its source. Nothing was stored; the source is unchanged.`,
       );
     }
@@ -75,7 +70,7 @@ const FIXED: ReadonlySet<string> = new Set(["media_store_lock"]);
 async function tablesToMove(source: Db, target: Trx): Promise<TableShape[]> {
   const [applied, expected] = [await appliedMigrations(source), await appliedMigrations(target)];
   if (applied.join() !== expected.join()) {
-    throw new MoveError(
+    throw new DatabaseError(
       `The databases have different schema versions (${applied.at(-1) ?? "none"} and ${expected.at(-1) ?? "none"}). ` +
         "Start the service of this version with the old database once: it brings its schema up to date. Then move again.",
     );
@@ -83,11 +78,11 @@ async function tablesToMove(source: Db, target: Trx): Promise<TableShape[]> {
   const [tables, known] = [await readTables(source), await readTables(target)];
   const shape = ({ name, columns }: TableShape) => `${name}(${columns.join()})`;
   if (tables.map(shape).sort().join() !== known.map(shape).sort().join()) {
-    throw new MoveError("The databases have different tables, although both say the same schema version.");
+    throw new DatabaseError("The databases have different tables, although both say the same schema version.");
   }
   for (const { name } of known) {
     if (!FIXED.has(name) && (await countRows(target, name)) > 0) {
-      throw new MoveError(
+      throw new DatabaseError(
         `The new database is not empty: its table ${name} has rows. Move into an empty database, so that nothing is mixed or ` +
           "overwritten. If a move ended there before, it is complete: set DATABASE_URL to that database.",
       );

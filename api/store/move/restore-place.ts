@@ -10,11 +10,6 @@ import type { Db, Trx } from "../db/sql.ts";
 import { becomesAlone } from "./snapshot.ts";
 import { countAllRows } from "./tables.ts";
 
-/** Thrown when a database cannot take a backup. The message says what to do. */
-class RestoreRefused extends DatabaseError {
-  override readonly name = "RestoreRefused";
-}
-
 /** Problems that are named; more say nothing new. */
 const MOST_PROBLEMS = 5;
 
@@ -57,45 +52,31 @@ export async function changeSqliteFile(file: string, work: (trx: Trx) => Promise
 }
 
 /**
- * Prepares an empty PostgreSQL database for a restore. Until `finishPostgres` no service starts with it.
- * @param backup SHA-256 of the backup's dump: an interrupted restore is finished with the same backup.
- * @returns "restored" when an interrupted restore has loaded the rows already, else "empty".
- * @throws RestoreRefused when the database is in use or not empty.
+ * Prepares a PostgreSQL database for a restore. Until `finishPostgres` no service starts with it.
+ * What an interrupted restore has loaded is removed.
+ * @throws DatabaseError when the database is in use or not empty.
  */
-export function preparePostgres(url: string, backup: string): Promise<"empty" | "restored"> {
-  const refused = (why: string) => new RestoreRefused(`${why} Nothing was changed.`);
+export function preparePostgres(url: string): Promise<void> {
   const name = databaseName(url);
   return inTransaction(url, async (trx) => {
     // A service that starts at the same moment creates its tables before or after this transaction.
     await lockMigrations(trx);
     if (!(await becomesAlone(trx)))
-      throw refused(`The database ${name} is in use. Stop every process of the service first.`);
-    const tables = await tableNames(trx);
-    if (tables.includes(UNFINISHED_RESTORE)) {
-      const { rows } = await sql<{ backup: string }>`select backup from ${MARK}`.execute(trx);
-      if (rows.every((row) => row.backup === backup)) return tables.length > 1 ? "restored" : "empty";
-      throw refused(
-        `A restore of another backup into the database ${name} was interrupted. Run it again with that backup, or create an ` +
-          "empty database.",
+      throw new DatabaseError(
+        `The database ${name} is in use. Stop every process of the service first. Nothing was changed.`,
       );
+    const tables = await tableNames(trx);
+    if (!tables.includes(UNFINISHED_RESTORE)) {
+      if (tables.length > 0)
+        throw new DatabaseError(
+          `The database ${name} is not empty. Create an empty one (createdb --owner <user> <name>) and set DATABASE_URL ` +
+            "to it. Nothing was changed.",
+        );
+      // Kysely does not list a table without columns.
+      await sql`create table ${MARK} (backup text)`.execute(trx);
     }
-    if (tables.length > 0) {
-      const advice = "Create an empty one (createdb --owner <user> <name>) and set DATABASE_URL to it.";
-      throw refused(`The database ${name} is not empty. ${advice}`);
-    }
-    await sql`create table ${MARK} (backup text not null)`.execute(trx);
-    await sql`insert into ${MARK} (backup) values (${backup})`.execute(trx);
-    return "empty";
-  });
-}
-
-/**
- * Removes the mark of a restore that has failed, if nothing was loaded. The program may have failed after its commit: then
- * the mark stays, and the next run finishes the restore.
- */
-export function abandonPostgres(url: string): Promise<void> {
-  return inTransaction(url, async (trx) => {
-    if ((await tableNames(trx)).length === 1) await sql`drop table if exists ${MARK}`.execute(trx);
+    for (const table of tables)
+      if (table !== UNFINISHED_RESTORE) await sql`drop table ${sql.table(table)} cascade`.execute(trx);
   });
 }
 

@@ -114,18 +114,13 @@ describeWithBackups("a backup or restore that is interrupted", () => {
       return folder;
     }
 
-    it("keeps the database closed until the same backup is restored again", async () => {
+    it("keeps the database closed until a backup is restored to the end", async () => {
       const place = await backups.place();
-      await moneta.api.wallet();
-      const other = await backups.backUp();
       const { folder } = backups.first;
       const failed = await rejectionOf(runCli({ ...place.env, PG_BIN: await failingPrograms() }, "restore", folder));
       expect(failed.message).to.match(/pg_restore failed/);
       expect((await rejectionOf(openDatabase(place.databaseUrl))).message).to.match(/A restore .* has not ended/);
       expect((await rejectionOf(runCli(place.env, "backup", backups.newFolder()))).message).to.match(/has not ended/);
-      expect((await rejectionOf(runCli(place.env, "restore", other.folder))).message).to.match(
-        /A restore of another backup into the database .* was interrupted/,
-      );
       await runCli(place.env, "restore", folder);
       await (await openDatabase(place.databaseUrl)).close();
     });
