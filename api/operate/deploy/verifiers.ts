@@ -45,7 +45,7 @@ export interface Verifier {
   title: string;
   /** Publishes the sources of a contract. @throws VerifierFailed */
   verify(source: DeployedSource): Promise<Verification>;
-  /** Asks whether it knows a clone by similarity or as a proxy, or has the sources of what the clone runs. @throws VerifierFailed */
+  /** Asks whether it knows a clone by itself or as a proxy, or has the sources of what the clone runs. @throws VerifierFailed */
   verifyClone(clone: Clone): Promise<CloneVerification>;
 }
 
@@ -99,57 +99,46 @@ const sourcifyJob = z.object({
   error: sourcifyError.nullish(),
 });
 
-type SourcifyMatch = NonNullable<z.infer<typeof sourcifyMatch>["match"]>;
-
-/** Sourcify has no sources for this code, as for every minimal proxy. The second code is that of servers without the search. */
-const NO_SOURCES = ["no_similar_match_found", "route_not_found"];
-
 /** API v2 of Sourcify. */
 function sourcify(url: string, chainId: bigint, patience: Patience): Verifier {
   const title = "Sourcify";
   const chain = chainId.toString();
-  const call = (path: string, request: Request) => ask(title, `${url}/v2/${path}`, request, patience);
-  const matchOf = async (address: string) =>
-    read(title, sourcifyMatch, await call(`contract/${chain}/${address}`, {})).match;
-  const errorOf = (answer: unknown) => {
+  /** @throws VerifierFailed when Sourcify does not know the chain */
+  const call = async (path: string, request: Request = {}) => {
+    const answer = await ask(title, `${url}/v2/${path}`, request, patience);
     const error = sourcifyError.safeParse(answer).data ?? null;
-    if (error?.customCode !== "unsupported_chain") return error;
-    throw new VerifierFailed(`Sourcify does not know chain ${chain}.`);
+    if (error?.customCode === "unsupported_chain") throw new VerifierFailed(`Sourcify does not know chain ${chain}.`);
+    return { answer, error };
   };
-  /** @returns the match, or why there is none. */
-  const job = async (path: string, document: object): Promise<SourcifyMatch | z.infer<typeof sourcifyError>> => {
-    const headers = { "content-type": "application/json" };
-    const sent = await call(`verify/${path}`, { method: "POST", headers, body: JSON.stringify(document) });
-    const refused = errorOf(sent);
-    if (refused !== null) return refused;
-    const { verificationId } = read(title, sourcifyTicket, sent);
-    return finished(title, patience, async () => {
-      const answer = await call(`verify/${verificationId}`, {});
-      const failed = errorOf(answer);
-      if (failed !== null) return failed;
-      const { isJobCompleted, contract, error } = read(title, sourcifyJob, answer);
-      if (!isJobCompleted) return null;
-      const message = "the code on the chain is not that of the sources";
-      return error ?? contract.match ?? { customCode: "no_match", message };
-    });
-  };
+  const matchOf = async (address: string) =>
+    read(title, sourcifyMatch, (await call(`contract/${chain}/${address}`)).answer).match;
+  const refusal = ({ customCode, message }: z.infer<typeof sourcifyError>): Verification =>
+    customCode === "already_verified" ? { verified: true, words: KNOWN } : { verified: false, words: short(message) };
   return {
     title,
     verify: async ({ address, identifier, compiler, input }) => {
       const document = { stdJsonInput: input, compilerVersion: compiler, contractIdentifier: identifier };
-      const end = await job(`${chain}/${address}`, document);
-      if (end === "match" || end === "exact_match")
-        return { verified: true, words: end === "match" ? "verified (match)" : "verified (exact match)" };
-      const isKnown = end.customCode === "already_verified";
-      return isKnown ? { verified: true, words: KNOWN } : { verified: false, words: short(end.message) };
+      const headers = { "content-type": "application/json" };
+      const sent = await call(`verify/${chain}/${address}`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify(document),
+      });
+      if (sent.error !== null) return refusal(sent.error);
+      const { verificationId } = read(title, sourcifyTicket, sent.answer);
+      return finished(title, patience, async () => {
+        const asked = await call(`verify/${verificationId}`);
+        if (asked.error !== null) return refusal(asked.error);
+        const { isJobCompleted, contract, error } = read(title, sourcifyJob, asked.answer);
+        if (!isJobCompleted) return null;
+        if (error != null) return refusal(error);
+        if (contract.match !== null) return { verified: true, words: `verified (${contract.match.replace("_", " ")})` };
+        return { verified: false, words: "the code on the chain is not that of the sources" };
+      });
     },
     verifyClone: async ({ address, implementation }) => {
-      const end = await job(`similarity/${chain}/${address}`, {});
-      const isRefused = typeof end !== "string";
-      const match = isRefused && end.customCode === "already_verified" ? await matchOf(address) : end;
-      if (match === "match" || match === "exact_match")
-        return { verified: match === "match" ? "match" : "exact", words: "" };
-      if (isRefused && !NO_SOURCES.includes(end.customCode)) return { verified: "failed", words: short(end.message) };
+      const own = await matchOf(address);
+      if (own !== null) return { verified: own === "match" ? "match" : "exact", words: "" };
       if ((await matchOf(implementation)) !== null) return { verified: "implementation", words: "" };
       return { verified: "failed", words: `it does not have the sources of the implementation ${implementation}` };
     },

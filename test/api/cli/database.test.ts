@@ -72,21 +72,19 @@ describeOn("sqlite", "command line: which database it uses", () => {
     });
   });
 
-  describe("given a database of npm start", () => {
-    it("names its folder when the chosen one has no database", async () => {
-      // The project's folder is the working directory, so the hint depends on the file data/local/moneta.sqlite there.
-      await mkdir(join(folder.path, "data", "local"), { recursive: true });
-      await writeFile(join(folder.path, "data", "local", "moneta.sqlite"), "");
-      const before = process.cwd();
-      process.chdir(folder.path);
-      try {
-        const { message } = await rejectionOf(runCli({}, "app", "list"));
-        expect(message).to.match(/There is no database at \S*data\/moneta\.sqlite\. `npm start` keeps its database/);
-        expect(message).to.contain("DATA_DIR=data/local npm run cli -- ...");
-      } finally {
-        process.chdir(before);
-      }
-    });
+  it("given a database of npm start: names its folder when the chosen one has no database", async () => {
+    // The project's folder is the working directory, so the hint depends on the file data/local/moneta.sqlite there.
+    await mkdir(join(folder.path, "data", "local"), { recursive: true });
+    await writeFile(join(folder.path, "data", "local", "moneta.sqlite"), "");
+    const before = process.cwd();
+    process.chdir(folder.path);
+    try {
+      const { message } = await rejectionOf(runCli({}, "app", "list"));
+      expect(message).to.match(/There is no database at \S*data\/moneta\.sqlite\. `npm start` keeps its database/);
+      expect(message).to.contain("DATA_DIR=data/local npm run cli -- ...");
+    } finally {
+      process.chdir(before);
+    }
   });
 
   describe("given a DATA_DIR that cannot be used", () => {

@@ -45,67 +45,59 @@ describe("doctor: database and chain", () => {
     });
   });
 
-  describe("given fees above MAX_FEE_GWEI", () => {
-    it("says that nothing is sent, with both figures", async () => {
-      const { provider } = moneta.node;
-      await provider.send("hardhat_setNextBlockBaseFeePerGas", ["0x1bf08eb000"]);
-      await provider.send("hardhat_mine", []);
-      const words = /^Gas costs 1\d\d(\.\d+)? gwei, and MAX_FEE_GWEI allows 100: nothing is sent\./;
-      const found = worstOf(await doctor.examine({ MAX_FEE_GWEI: "100" }), "fees");
-      expect(found.words).to.match(words);
-      expect(found.result).to.equal("problem");
-      expect(worstOf(await doctor.examine({ MAX_FEE_GWEI: "200" }), "fees").result).to.equal("ok");
-    });
+  it("given fees above MAX_FEE_GWEI: says that nothing is sent, with both figures", async () => {
+    const { provider } = moneta.node;
+    await provider.send("hardhat_setNextBlockBaseFeePerGas", ["0x1bf08eb000"]);
+    await provider.send("hardhat_mine", []);
+    const words = /^Gas costs 1\d\d(\.\d+)? gwei, and MAX_FEE_GWEI allows 100: nothing is sent\./;
+    const found = worstOf(await doctor.examine({ MAX_FEE_GWEI: "100" }), "fees");
+    expect(found.words).to.match(words);
+    expect(found.result).to.equal("problem");
+    expect(worstOf(await doctor.examine({ MAX_FEE_GWEI: "200" }), "fees").result).to.equal("ok");
   });
 
-  describe("given a lane without enough funds", () => {
-    it("warns when funds are low, and reports a problem when they do not pay for a batch", async () => {
-      const { node } = moneta;
-      const { address } = await lane();
-      const give = (wei: bigint) => node.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
-      const before = await node.provider.getBalance(address);
-      const { baseFeePerGas } = (await node.provider.getBlock("latest")) ?? {};
-      const tip = BigInt((await node.provider.send("eth_maxPriorityFeePerGas", [])) as string);
-      // What it has sent used less than this.
-      const usual = 250_000n * (2n * (baseFeePerGas ?? 0n) + tip);
-      const funds = async (wei: bigint) => {
-        await give(wei);
-        return worstOf(await doctor.examine(), "funds");
-      };
-      const low = await funds(usual * 3n);
-      expect(low.result).to.equal("warning");
-      expect(low.words).to.match(/is low on funds: .* enough for 3 transactions like the recent ones/);
-      expect((await funds(usual)).words).to.match(/enough for 1 transaction like/);
-      expect((await funds(usual / 2n)).result).to.equal("problem");
-      expect((await funds(0n)).words).to.match(/has no funds/);
-      expect((await funds(before)).result).to.equal("ok");
-    });
+  it("given a lane without enough funds: warns when funds are low, and reports a problem when they do not pay for a batch", async () => {
+    const { node } = moneta;
+    const { address } = await lane();
+    const give = (wei: bigint) => node.provider.send("hardhat_setBalance", [address, `0x${wei.toString(16)}`]);
+    const before = await node.provider.getBalance(address);
+    const { baseFeePerGas } = (await node.provider.getBlock("latest")) ?? {};
+    const tip = BigInt((await node.provider.send("eth_maxPriorityFeePerGas", [])) as string);
+    // What it has sent used less than this.
+    const usual = 250_000n * (2n * (baseFeePerGas ?? 0n) + tip);
+    const funds = async (wei: bigint) => {
+      await give(wei);
+      return worstOf(await doctor.examine(), "funds");
+    };
+    const low = await funds(usual * 3n);
+    expect(low.result).to.equal("warning");
+    expect(low.words).to.match(/is low on funds: .* enough for 3 transactions like the recent ones/);
+    expect((await funds(usual)).words).to.match(/enough for 1 transaction like/);
+    expect((await funds(usual / 2n)).result).to.equal("problem");
+    expect((await funds(0n)).words).to.match(/has no funds/);
+    expect((await funds(before)).result).to.equal("ok");
   });
 
-  describe("given a relay that refuses the lane", () => {
-    it("says what the relay's owner must do", async () => {
-      const { address } = await lane();
-      await withLocalOwner(moneta.node.url, async (owner) => {
-        const relay = connectRelay(moneta.service.contracts.relay, owner);
-        await (await relay.setOperator(address, false)).wait();
-        expect(worstOf(await doctor.examine(), "lanes").words).to.match(/not an operator .* call setOperator/);
-        await (await relay.setOperator(address, true)).wait();
-        await (await relay.pause()).wait();
-        expect(worstOf(await doctor.examine(), "lanes").words).to.match(/relay is paused: .* call unpause/);
-        await (await relay.unpause()).wait();
-      });
-      expect(worstOf(await doctor.examine(), "lanes").result).to.equal("ok");
+  it("given a relay that refuses the lane: says what the relay's owner must do", async () => {
+    const { address } = await lane();
+    await withLocalOwner(moneta.node.url, async (owner) => {
+      const relay = connectRelay(moneta.service.contracts.relay, owner);
+      await (await relay.setOperator(address, false)).wait();
+      expect(worstOf(await doctor.examine(), "lanes").words).to.match(/not an operator .* call setOperator/);
+      await (await relay.setOperator(address, true)).wait();
+      await (await relay.pause()).wait();
+      expect(worstOf(await doctor.examine(), "lanes").words).to.match(/relay is paused: .* call unpause/);
+      await (await relay.unpause()).wait();
     });
+    expect(worstOf(await doctor.examine(), "lanes").result).to.equal("ok");
   });
 
-  describe("given a nonce on chain that the database does not know", () => {
-    it("reports an old backup", async () => {
-      const { lane: index, next_nonce: nonce } = await lane();
-      const set = (next: number) => (database: Database) =>
-        database.write((trx) => trx.updateTable("lanes").set({ next_nonce: next }).where("lane", "=", index).execute());
-      const examination = await doctor.examineWith(set(nonce - 1), set(nonce));
-      expect(worstOf(examination, "lanes").words).to.match(/is an old backup, .* reconcile/);
-    });
+  it("given a nonce on chain that the database does not know: reports an old backup", async () => {
+    const { lane: index, next_nonce: nonce } = await lane();
+    const set = (next: number) => (database: Database) =>
+      database.write((trx) => trx.updateTable("lanes").set({ next_nonce: next }).where("lane", "=", index).execute());
+    const examination = await doctor.examineWith(set(nonce - 1), set(nonce));
+    expect(worstOf(examination, "lanes").words).to.match(/is an old backup, .* reconcile/);
   });
 
   describe("given request numbers that database and relay disagree on", () => {
@@ -131,43 +123,39 @@ describe("doctor: database and chain", () => {
     });
   });
 
-  describe("given a completed mint whose token a deep reorg removed", () => {
-    it("reports a problem that names the request", async () => {
-      const set = (requestId: string | null) => (database: Database) =>
-        database.write((trx) =>
-          trx
-            .updateTable("nfts")
-            .set({ request_id: requestId })
-            .where("contract", "=", doctor.collection)
-            .where("token_id", "=", "1")
-            .execute(),
-        );
-      const finding = worstOf(await doctor.examineWith(set(null), set(doctor.mintId)), "effects");
-      expect(finding.result).to.equal("problem");
-      expect(finding.words).to.match(new RegExp(`undid 1 completed request\\. request ${doctor.mintId}`));
-    });
+  it("given a completed mint whose token a deep reorg removed: reports a problem that names the request", async () => {
+    const set = (requestId: string | null) => (database: Database) =>
+      database.write((trx) =>
+        trx
+          .updateTable("nfts")
+          .set({ request_id: requestId })
+          .where("contract", "=", doctor.collection)
+          .where("token_id", "=", "1")
+          .execute(),
+      );
+    const finding = worstOf(await doctor.examineWith(set(null), set(doctor.mintId)), "effects");
+    expect(finding.result).to.equal("problem");
+    expect(finding.words).to.match(new RegExp(`undid 1 completed request\\. request ${doctor.mintId}`));
   });
 
-  describe("given a completed mint whose outcome a deep reorg changed", () => {
-    it("reports a problem that names the request, for 7 days", async () => {
-      const { app_id } = await mint();
-      const correctedBefore = (days: number) => (database: Database) => {
-        const created_at = Date.now() - days * DAY;
-        const ids = { id: "fix", app_id, position: null, request_id: doctor.mintId };
-        return database.write((trx) =>
-          trx
-            .insertInto("events")
-            .values({ ...ids, type: "corrected", body: "{}", created_at })
-            .execute(),
-        );
-      };
-      const undo = (database: Database) =>
-        database.write((trx) => trx.deleteFrom("events").where("id", "=", "fix").execute());
-      const effects = async (days: number) => worstOf(await doctor.examineWith(correctedBefore(days), undo), "effects");
-      expect((await effects(1)).words).to.match(
-        new RegExp(`outcome of the final request ${doctor.mintId} \\(event "corrected"\\)`),
+  it("given a completed mint whose outcome a deep reorg changed: reports a problem that names the request, for 7 days", async () => {
+    const { app_id } = await mint();
+    const correctedBefore = (days: number) => (database: Database) => {
+      const created_at = Date.now() - days * DAY;
+      const ids = { id: "fix", app_id, position: null, request_id: doctor.mintId };
+      return database.write((trx) =>
+        trx
+          .insertInto("events")
+          .values({ ...ids, type: "corrected", body: "{}", created_at })
+          .execute(),
       );
-      expect((await effects(8)).result).to.equal("ok");
-    });
+    };
+    const undo = (database: Database) =>
+      database.write((trx) => trx.deleteFrom("events").where("id", "=", "fix").execute());
+    const effects = async (days: number) => worstOf(await doctor.examineWith(correctedBefore(days), undo), "effects");
+    expect((await effects(1)).words).to.match(
+      new RegExp(`outcome of the final request ${doctor.mintId} \\(event "corrected"\\)`),
+    );
+    expect((await effects(8)).result).to.equal("ok");
   });
 });

@@ -43,90 +43,71 @@ describe("doctor", () => {
       expect(worstOf(examination, "contracts").words).to.match(/PUBLIC_URL gives https:\/\/nft\.example\/metadata\//);
       expect(examination).to.include({ result: "warning", failed: false });
     });
-
-    it("counts one warning in the singular", async () => {
-      const { output } = await runCli({ ...moneta.env, PUBLIC_URL: "https://nft.example" }, "doctor");
-      expect(output).to.match(/\n0 problems, 1 warning\n$/);
-    });
   });
 
-  describe("given a chain on which a new storage slot costs twice as much as the relay was planned for", () => {
-    it("warns, and says what happens then", async () => {
-      const { database } = moneta.service;
-      const { measurement } = await readGasMeasurement(database.read);
-      const store = (newSlot: number) =>
-        doctor.change((one) =>
-          one.write((trx) => writeGasMeasurement(trx, { ...(measurement ?? UNMEASURED_GAS), newSlot }, null)),
-        );
-      await store(2 * 108_000);
-      const warned = worstOf(await doctor.examine(), "reserve");
-      await store(108_000);
-      expect(worstOf(await doctor.examine(), "reserve").result).to.equal("ok");
-      await store(measurement?.newSlot ?? 0);
-      expect(warned.result).to.equal("warning");
-      expect(warned.words).to.match(
-        /^A new storage slot costs 216000 gas, and the relay's reserve was planned for 115000\. .* nothing is lost/,
+  it("given a chain on which a new storage slot costs twice as much as the relay was planned for: warns, and says what happens then", async () => {
+    const { database } = moneta.service;
+    const { measurement } = await readGasMeasurement(database.read);
+    const store = (newSlot: number) =>
+      doctor.change((one) =>
+        one.write((trx) => writeGasMeasurement(trx, { ...(measurement ?? UNMEASURED_GAS), newSlot }, null)),
       );
-    });
+    await store(2 * 108_000);
+    const warned = worstOf(await doctor.examine(), "reserve");
+    await store(108_000);
+    expect(worstOf(await doctor.examine(), "reserve").result).to.equal("ok");
+    await store(measurement?.newSlot ?? 0);
+    expect(warned.result).to.equal("warning");
+    expect(warned.words).to.match(
+      /^A new storage slot costs 216000 gas, and the relay's reserve was planned for 115000\. .* nothing is lost/,
+    );
   });
 
-  describe("given a node that does not answer", () => {
-    it("reports it, and still runs the checks that need no node", async () => {
-      const examination = await doctor.examine({ RPC_URL: `http://127.0.0.1:${(await freePort()).toString()}` });
-      expect(examination).to.include({ result: "problem", failed: true });
-      const words = examination.findings.filter(({ check }) => check === "chain").map((finding) => finding.words);
-      expect(words[0]).to.match(/The node at RPC_URL does not answer/);
-      expect(words[1]).to.equal(
-        "Skipped because they need this chain: contracts, lanes, fees, funds, numbers, indexer.",
+  it("given a node that does not answer: reports it, and still runs the checks that need no node", async () => {
+    const examination = await doctor.examine({ RPC_URL: `http://127.0.0.1:${(await freePort()).toString()}` });
+    expect(examination).to.include({ result: "problem", failed: true });
+    const words = examination.findings.filter(({ check }) => check === "chain").map((finding) => finding.words);
+    expect(words[0]).to.match(/The node at RPC_URL does not answer/);
+    expect(words[1]).to.equal("Skipped because they need this chain: contracts, lanes, fees, funds, numbers, indexer.");
+    for (const check of ["seed", "sealed", "backlog", "outbox", "effects"]) {
+      expect(worstOf(examination, check).result, check).to.equal("ok");
+    }
+  });
+
+  it("given a node of another chain: recognises another chain id, and another block 0", async () => {
+    const proxy = await startRpcProxy(moneta.node.url);
+    try {
+      proxy.intercept = ({ method }) => (method === "eth_chainId" ? { result: "0x1" } : undefined);
+      expect(worstOf(await doctor.examine({ RPC_URL: proxy.url }), "chain").words).to.match(
+        /belongs to chain 31337, but the node serves chain 1\./,
       );
-      for (const check of ["seed", "sealed", "backlog", "outbox", "effects"]) {
-        expect(worstOf(examination, check).result, check).to.equal("ok");
-      }
-    });
+      const latest = (await moneta.node.provider.send("eth_getBlockByNumber", ["latest", false])) as object;
+      proxy.intercept = ({ method, params }) =>
+        method === "eth_getBlockByNumber" && params[0] === "0x0" ? { result: { ...latest, number: "0x0" } } : undefined;
+      const examination = await doctor.examine({ RPC_URL: proxy.url });
+      expect(worstOf(examination, "chain").words).to.match(/another chain with the same id 31337/);
+      expect(examination.failed).to.equal(true);
+    } finally {
+      await proxy.stop();
+    }
   });
 
-  describe("given a node of another chain", () => {
-    it("recognises another chain id, and another block 0", async () => {
-      const proxy = await startRpcProxy(moneta.node.url);
-      try {
-        proxy.intercept = ({ method }) => (method === "eth_chainId" ? { result: "0x1" } : undefined);
-        expect(worstOf(await doctor.examine({ RPC_URL: proxy.url }), "chain").words).to.match(
-          /belongs to chain 31337, but the node serves chain 1\./,
-        );
-        const latest = (await moneta.node.provider.send("eth_getBlockByNumber", ["latest", false])) as object;
-        proxy.intercept = ({ method, params }) =>
-          method === "eth_getBlockByNumber" && params[0] === "0x0"
-            ? { result: { ...latest, number: "0x0" } }
-            : undefined;
-        const examination = await doctor.examine({ RPC_URL: proxy.url });
-        expect(worstOf(examination, "chain").words).to.match(/another chain with the same id 31337/);
-        expect(examination.failed).to.equal(true);
-      } finally {
-        await proxy.stop();
-      }
-    });
-  });
-
-  describe("given keys of another database", () => {
-    it("says which key is wrong", async () => {
-      const { env, folder } = moneta;
-      const secrets = JSON.parse(await readFile(`${folder}/local-secrets.json`, "utf8")) as Record<string, string>;
-      const other = randomBytes(32).toString("base64");
-      const unknownKey = worstOf(await doctor.examine({ SECRET_KEYS: other }), "sealed");
-      expect(unknownKey.result).to.equal("problem");
-      expect(unknownKey.words).to.contain(doctor.mintId);
-      const older = await doctor.examine({ SECRET_KEYS: `${other},${secrets["secret_keys"] ?? ""}` });
-      expect(worstOf(older, "sealed")).to.include({ result: "warning" });
-      expect(worstOf(older, "sealed").words).to.match(/keys rotate/);
-      const seed = async (more: Record<string, string>) => worstOf(await doctor.examine(more), "seed").words;
-      expect(await seed({ SEED_PASSPHRASE: "wrong" })).to.match(/passphrase/);
-      expect(await seed({ SEED_FILE: `${folder}/none` })).to.match(/cannot be read/);
-      const seedFile = `${folder}/other-seed.jwe`;
-      await runCli({ ...env, SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" }, "keys", "create");
-      expect(await seed({ SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" })).to.match(
-        /did not make/,
-      );
-    });
+  it("given keys of another database: says which key is wrong", async () => {
+    const { env, folder } = moneta;
+    const secrets = JSON.parse(await readFile(`${folder}/local-secrets.json`, "utf8")) as Record<string, string>;
+    const other = randomBytes(32).toString("base64");
+    const unknownKey = worstOf(await doctor.examine({ SECRET_KEYS: other }), "sealed");
+    expect(unknownKey.result).to.equal("problem");
+    expect(unknownKey.words).to.contain(doctor.mintId);
+    const older = await doctor.examine({ SECRET_KEYS: `${other},${secrets["secret_keys"] ?? ""}` });
+    expect(worstOf(older, "sealed")).to.include({ result: "warning" });
+    expect(worstOf(older, "sealed").words).to.match(/keys rotate/);
+    const seed = async (more: Record<string, string>) => worstOf(await doctor.examine(more), "seed").words;
+    expect(await seed({ SEED_PASSPHRASE: "wrong" })).to.match(/passphrase/);
+    expect(await seed({ SEED_FILE: `${folder}/none` })).to.match(/cannot be read/);
+    const seedFile = `${folder}/other-seed.jwe`;
+    await runCli({ ...env, SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" }, "keys", "create");
+    expect(await seed({ SEED_FILE: seedFile, SEED_PASSPHRASE: "another horse, no battery" })).to.match(/did not make/);
   });
 
   // The last blocks: the service stays stopped.
@@ -199,8 +180,4 @@ describe("judgeDisk, of doctor", () => {
       expect([found.result, found.words.startsWith(words)], found.words).to.deep.equal([result, true]);
     });
   }
-
-  it("accepts a large disk of which a twentieth is free", () => {
-    expect(judgeDisk({ used: 950 * GIB, free: 50 * GIB }).result).to.equal("ok");
-  });
 });

@@ -308,16 +308,6 @@ describe("command line: drop", () => {
         "metadata.csv, line 3: reference: Must have at most 256 characters.",
       ]);
     });
-
-    it("refuses a folder with both forms, and one with neither", async () => {
-      await table("file,name", "7.svg,Seven");
-      await mkdir(join(place.path, "json"));
-      await writeFile(join(place.path, "json", "1.json"), "{}");
-      expect((await rejectionOf(run())).message).to.contain("both metadata.csv and json/");
-      await rm(join(place.path, "json"), { recursive: true });
-      await rm(join(place.path, "metadata.csv"));
-      expect((await rejectionOf(run())).message).to.contain("neither metadata.csv nor files in json/");
-    });
   });
 
   describe("given pictures only", () => {
@@ -344,16 +334,6 @@ describe("command line: drop", () => {
       for (const { metadata } of names) expect(metadata?.image).to.match(/^ipfs:|\/ipfs\//);
       expect(await json("--yes")).to.include({ state: "finished", completed: 4 });
       expect(await minted()).to.have.length(4);
-    });
-
-    it("mints one copy of each ERC1155 token, with the numbers of the files as ids", async () => {
-      drop.collection = await moneta.api.collection({ type: "ERC1155" });
-      for (const number of [12, 7]) await add(`${number.toString()}.svg`, number);
-      expect(await json("--yes")).to.include({ completed: 2, failed: 0 });
-      expect((await minted()).map(({ token_id: id, quantity }) => [Number(id), quantity])).to.have.deep.members([
-        [7, 1],
-        [12, 1],
-      ]);
     });
 
     it("counts ERC1155 tokens from 1 when the names are no numbers", async () => {

@@ -96,45 +96,43 @@ describe("command line: keys rotate", () => {
     }
   });
 
-  describe("given values that an earlier version encrypted", () => {
-    it("binds them to their rows, and from then on refuses values that name no row or another one", async () => {
-      await moneta.start(OLD);
-      const [first, second] = [await api.wallet(), await api.wallet()];
-      const collection = await api.collection({ type: "ERC721" });
-      const ofFirst = await mint(collection, first, "of the first");
-      const ofSecond = await mint(collection, second, "of the second");
-      const { database } = moneta.service;
-      const contents = async (wallet: string) => {
-        const answer = await api.send("GET", `/v1/accounts/${wallet}`);
-        const { nfts } = answer.body as { nfts?: { unlockable_content: string }[] };
-        return answer.status === 200 ? nfts?.map((nft) => nft.unlockable_content) : answer.status;
-      };
+  it("given values that an earlier version encrypted: binds them to their rows, and from then on refuses values that name no row or another one", async () => {
+    await moneta.start(OLD);
+    const [first, second] = [await api.wallet(), await api.wallet()];
+    const collection = await api.collection({ type: "ERC721" });
+    const ofFirst = await mint(collection, first, "of the first");
+    const ofSecond = await mint(collection, second, "of the second");
+    const { database } = moneta.service;
+    const contents = async (wallet: string) => {
+      const answer = await api.send("GET", `/v1/accounts/${wallet}`);
+      const { nfts } = answer.body as { nfts?: { unlockable_content: string }[] };
+      return answer.status === 200 ? nfts?.map((nft) => nft.unlockable_content) : answer.status;
+    };
 
-      // A database as version 0.2.0 leaves it, and as the migration finds it.
-      const [key] = secretKeys.parse(oldKey);
-      if (key === undefined) throw new Error("the setting holds a key");
-      const unbound = await sealWithoutPlace(key, "of the first");
-      await store(database, ofFirst, unbound);
-      await database.write((trx) => writeMeta(trx, "unbound_values", "accepted"));
-      expect(await contents(first)).to.deep.equal(["of the first"]);
-      await store(database, ofSecond, unbound);
-      expect(await contents(second), "who can write the database can still move it").to.deep.equal(["of the first"]);
-      await store(database, ofSecond, await sealWithoutPlace(key, "of the second"));
+    // A database as version 0.2.0 leaves it, and as the migration finds it.
+    const [key] = secretKeys.parse(oldKey);
+    if (key === undefined) throw new Error("the setting holds a key");
+    const unbound = await sealWithoutPlace(key, "of the first");
+    await store(database, ofFirst, unbound);
+    await database.write((trx) => writeMeta(trx, "unbound_values", "accepted"));
+    expect(await contents(first)).to.deep.equal(["of the first"]);
+    await store(database, ofSecond, unbound);
+    expect(await contents(second), "who can write the database can still move it").to.deep.equal(["of the first"]);
+    await store(database, ofSecond, await sealWithoutPlace(key, "of the second"));
 
-      expect(await rotate(OLD)).to.include({ resealed: 2, unchanged: 0 });
-      expect([await contents(first), await contents(second)]).to.deep.equal([["of the first"], ["of the second"]]);
-      expect(await readMeta(database.read, "unbound_values")).to.equal(null);
-      const bound = await stored(database, ofFirst);
-      for (const moved of [unbound, bound]) {
-        await store(database, ofSecond, moved);
-        expect(await contents(second)).to.equal(500);
-      }
-      expect(await contents(first)).to.deep.equal(["of the first"]);
-      const examined = await runCli({ ...moneta.env, ...OLD }, "doctor");
-      expect(examined.failed).to.equal(true);
-      expect(examined.output).to.include(
-        `the unlockable content of request ${ofSecond} (the value was encrypted for another row`,
-      );
-    });
+    expect(await rotate(OLD)).to.include({ resealed: 2, unchanged: 0 });
+    expect([await contents(first), await contents(second)]).to.deep.equal([["of the first"], ["of the second"]]);
+    expect(await readMeta(database.read, "unbound_values")).to.equal(null);
+    const bound = await stored(database, ofFirst);
+    for (const moved of [unbound, bound]) {
+      await store(database, ofSecond, moved);
+      expect(await contents(second)).to.equal(500);
+    }
+    expect(await contents(first)).to.deep.equal(["of the first"]);
+    const examined = await runCli({ ...moneta.env, ...OLD }, "doctor");
+    expect(examined.failed).to.equal(true);
+    expect(examined.output).to.include(
+      `the unlockable content of request ${ofSecond} (the value was encrypted for another row`,
+    );
   });
 });

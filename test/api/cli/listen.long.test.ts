@@ -153,25 +153,6 @@ describe("listen", () => {
       .and.to.include("401 unauthorized");
   });
 
-  it("keeps its secret between runs", async () => {
-    const port = await receiver.listen();
-    const words = ["listen", "--forward-to", `http://127.0.0.1:${port.toString()}/hook`, "--url", moneta.baseUrl];
-    const secrets: string[] = [];
-    for (let run = 0; run < 2; run++) {
-      const env = { MONETA_TOKEN: moneta.app.token, DATA_DIR: folder.path };
-      listening = new TestProcess(["api/cli/main.ts", ...words], env);
-      await listening.printed(/Forwarding events/);
-      const [, secret = ""] = await listening.printed(/^Signing secret: (\S+)$/m);
-      secrets.push(secret);
-      await collection();
-      await listening.printed(/completed/);
-      expect(await listening.end("SIGINT")).to.equal(0);
-    }
-    expect(secrets[0]).to.equal(secrets[1]);
-    expect(receiver.calls).to.have.length(4);
-    for (const { headers, body } of receiver.calls) await verifyWebhook(body, headers, secrets[0]!);
-  });
-
   it("says what is wrong with its options", async () => {
     const to = ["--forward-to", "http://127.0.0.1:9/"];
     const reason = async (...words: string[]) =>

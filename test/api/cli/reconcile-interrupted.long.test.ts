@@ -107,54 +107,50 @@ describe("reconcile behind a provider with limits, interrupted", () => {
     running = null;
   });
 
-  describe("given a kill -9 while it searches for unknown transactions, and one while it reads the chain", () => {
-    it("goes on where it was, and finds what differs in blocks that were read before", async () => {
-      await moneta.service.stop();
-      const first = await killed(12);
-      const reached = first.from.at(-1) ?? 0;
-      expect(reached).to.be.within(start + 40, start + BLOCKS - 64);
-      // The search goes on; then the chain is read from the first block on.
-      const second = await killed(Math.ceil(BLOCKS / 5));
-      expect(second.from[0]).to.be.within(reached - RANGE, reached);
-      const replayed = second.from.at(-1) ?? 0;
-      expect(replayed).to.be.within(start + 50, start + BLOCKS - 64);
-      const last = nothing();
-      moneta.intercept = limited(last);
-      const result = await run();
-      expect(result.from_block).to.be.within(replayed - RANGE, replayed);
-      expect(Math.min(...last.from)).to.be.within(replayed - RANGE, replayed);
-      expect(result.comparison.told.map(({ what }) => what)).to.include(
-        `copies of token 1 of ${collection} that ${wallet} holds`,
-      );
-      // That run is over: the next one reads everything.
-      const again = await run();
-      expect(again.from_block).to.be.lessThan(start);
-      expect(again.comparison.differences).to.equal(0);
-    });
+  it("given a kill -9 while it searches for unknown transactions, and one while it reads the chain: goes on where it was, and finds what differs in blocks that were read before", async () => {
+    await moneta.service.stop();
+    const first = await killed(12);
+    const reached = first.from.at(-1) ?? 0;
+    expect(reached).to.be.within(start + 40, start + BLOCKS - 64);
+    // The search goes on; then the chain is read from the first block on.
+    const second = await killed(Math.ceil(BLOCKS / 5));
+    expect(second.from[0]).to.be.within(reached - RANGE, reached);
+    const replayed = second.from.at(-1) ?? 0;
+    expect(replayed).to.be.within(start + 50, start + BLOCKS - 64);
+    const last = nothing();
+    moneta.intercept = limited(last);
+    const result = await run();
+    expect(result.from_block).to.be.within(replayed - RANGE, replayed);
+    expect(Math.min(...last.from)).to.be.within(replayed - RANGE, replayed);
+    expect(result.comparison.told.map(({ what }) => what)).to.include(
+      `copies of token 1 of ${collection} that ${wallet} holds`,
+    );
+    // That run is over: the next one reads everything.
+    const again = await run();
+    expect(again.from_block).to.be.lessThan(start);
+    expect(again.comparison.differences).to.equal(0);
   });
 
-  describe("given a run that is under way", () => {
-    it("refuses a second run; the first one writes nothing after a takeover", async () => {
-      await moneta.service.stop();
-      const { child } = await stopped(60);
-      const database = await openDatabase(moneta.databaseUrl);
-      // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
-      await database.write(() => pause(Number(child.child.pid)));
-      moneta.intercept = limited(nothing());
-      const refusal = await rejectionOf(runCli(moneta.env, "reconcile"));
-      expect(refusal.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
-      const text = (await readMeta(database.read, "reconcile")) ?? "";
-      const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
-      await database.write((trx) =>
-        trx.updateTable("meta").set({ value: expired }).where("key", "=", "reconcile").execute(),
-      );
-      await database.close();
-      expect((await run()).comparison.differences).to.be.greaterThan(0);
-      child.child.kill("SIGCONT");
-      // Its next renewal or write fails, or its call of the node that took too long; then it finds its lease taken over.
-      expect(await child.gone()).to.equal(1);
-      expect(child.output).to.include("Another process has taken over this run of reconcile.");
-    });
+  it("given a run that is under way: refuses a second run; the first one writes nothing after a takeover", async () => {
+    await moneta.service.stop();
+    const { child } = await stopped(60);
+    const database = await openDatabase(moneta.databaseUrl);
+    // Paused, it cannot renew its lease. While this process writes, the other is in no transaction.
+    await database.write(() => pause(Number(child.child.pid)));
+    moneta.intercept = limited(nothing());
+    const refusal = await rejectionOf(runCli(moneta.env, "reconcile"));
+    expect(refusal.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
+    const text = (await readMeta(database.read, "reconcile")) ?? "";
+    const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
+    await database.write((trx) =>
+      trx.updateTable("meta").set({ value: expired }).where("key", "=", "reconcile").execute(),
+    );
+    await database.close();
+    expect((await run()).comparison.differences).to.be.greaterThan(0);
+    child.child.kill("SIGCONT");
+    // Its next renewal or write fails, or its call of the node that took too long; then it finds its lease taken over.
+    expect(await child.gone()).to.equal(1);
+    expect(child.output).to.include("Another process has taken over this run of reconcile.");
   });
 
   // What was read is a SQLite file with either engine.

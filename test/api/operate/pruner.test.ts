@@ -5,7 +5,6 @@ import type { PrunedKind } from "../../../api/domain/retention.ts";
 import { Pruner } from "../../../api/operate/prune.ts";
 import { leaseTimes } from "../../../api/shared/lease.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import { takeNamedLease } from "../../../api/store/db/work-lease.ts";
 import { openTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { eventually } from "../../support/eventually.ts";
 import { logLines } from "../../support/log-lines.ts";
@@ -68,18 +67,6 @@ describe("Pruner", () => {
     expect(told[0]).to.deep.include({ rows: { deliveries: 1, test_events: 2 } });
     // The next run finds new old rows.
     await addTestDelivery(database, { age: 40, status: "delivered" });
-    await eventually(async () => ((await left()) === 0 ? true : undefined));
-  });
-
-  it("leaves the work to the process that has the lease", async () => {
-    await addTestDelivery(database, { age: 40, status: "delivered" });
-    const time = { now: NOW, lasts: 15_000 };
-    await database.write((trx) => takeNamedLease(trx, "pruner", "another machine", time, () => false));
-    const { lines, pruner, looks } = start();
-    await eventually(() => Promise.resolve(looks.count > 5 ? true : undefined));
-    expect(await left()).to.equal(1);
-    expect([pruner.lastError, lines.filter(({ level }) => level >= 40)]).to.deep.equal([null, []]);
-    await database.write((trx) => trx.updateTable("leases").set({ holder: null }).execute());
     await eventually(async () => ((await left()) === 0 ? true : undefined));
   });
 

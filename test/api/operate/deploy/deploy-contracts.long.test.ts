@@ -91,24 +91,22 @@ describe("deployContracts", () => {
 
   for (const chain of ["with a CREATE2 deployer", "without one"])
     for (const [index, step] of [...STEPS, "operator"].entries()) {
-      describe(`given a chain ${chain}, and a run that ended right after it sent the ${step}`, () => {
-        it("continues at the same addresses, and pays for nothing twice", async () => {
-          if (chain === "without one") await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
-          const wanted = { operators: [OPERATOR] };
-          const run = () => printedBy((say) => deployPlan(plan(wanted), deployer, say));
-          deployer.left = index + 1;
-          expect((await rejectionOf(run())).message).to.equal("interrupted");
-          deployer.left = Infinity;
-          expect(existsSync(fileOf())).to.equal(step === "operator");
-          const { result, output } = await run();
-          expect(result?.ready).to.equal(true);
-          expect(output.includes("This chain has no CREATE2 deployer")).to.equal(
-            chain === "without one" && step !== "operator",
-          );
-          await expectAllDeployedOnce();
-          expect((await run()).output).to.match(/^Already deployed/);
-          expect(await sent()).to.equal(STEPS.length + 1);
-        });
+      it(`given a chain ${chain}, and a run that ended right after it sent the ${step}: continues at the same addresses, and pays for nothing twice`, async () => {
+        if (chain === "without one") await node.provider.send("anvil_setCode", [CREATE2_DEPLOYER, "0x"]);
+        const wanted = { operators: [OPERATOR] };
+        const run = () => printedBy((say) => deployPlan(plan(wanted), deployer, say));
+        deployer.left = index + 1;
+        expect((await rejectionOf(run())).message).to.equal("interrupted");
+        deployer.left = Infinity;
+        expect(existsSync(fileOf())).to.equal(step === "operator");
+        const { result, output } = await run();
+        expect(result?.ready).to.equal(true);
+        expect(output.includes("This chain has no CREATE2 deployer")).to.equal(
+          chain === "without one" && step !== "operator",
+        );
+        await expectAllDeployedOnce();
+        expect((await run()).output).to.match(/^Already deployed/);
+        expect(await sent()).to.equal(STEPS.length + 1);
       });
     }
 
@@ -187,43 +185,37 @@ describe("deployContracts", () => {
     });
   });
 
-  describe("given an unfinished deployment with another storage", () => {
-    it("says how to finish it, and finishes it when none is named", async () => {
-      await interruptAfter(2, { storage: "standard" });
-      const refused = await rejectionOf(deploy({ storage: "compact" }));
-      expect(refused.message).to.match(/An unfinished deployment .* the storage standard\. .*--storage to finish it/);
-      expect((await deploy()).result?.factories.map(({ storage }) => storage)).to.deep.equal(["standard"]);
-      expect(await sent()).to.equal(STEPS.length);
-    });
+  it("given an unfinished deployment with another storage: says how to finish it, and finishes it when none is named", async () => {
+    await interruptAfter(2, { storage: "standard" });
+    const refused = await rejectionOf(deploy({ storage: "compact" }));
+    expect(refused.message).to.match(/An unfinished deployment .* the storage standard\. .*--storage to finish it/);
+    expect((await deploy()).result?.factories.map(({ storage }) => storage)).to.deep.equal(["standard"]);
+    expect(await sent()).to.equal(STEPS.length);
   });
 
-  describe("given a dry run", () => {
-    it("prints what the chain supports and what the deployment then uses, within 10 %, and sends nothing", async () => {
-      const { result, output } = await deploy({ dryRun: true });
-      expect(result).to.equal(null);
-      expect(await sent()).to.equal(0);
-      for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"])
-        expect(output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
-      const estimated = Number(/total\s+about (\d+) gas/.exec(output)?.[1]);
-      const done = await deploy();
-      const hashes = [...done.output.matchAll(/sent: (0x[0-9a-f]{64})/g)].map((match) => match[1] ?? "");
-      expect(hashes).to.have.length(STEPS.length);
-      let used = 0;
-      for (const hash of hashes) used += Number((await node.provider.getTransactionReceipt(hash))?.gasUsed);
-      expect(estimated).to.be.within(used, used * 1.1);
-    });
+  it("given a dry run: prints what the chain supports and what the deployment then uses, within 10 %, and sends nothing", async () => {
+    const { result, output } = await deploy({ dryRun: true });
+    expect(result).to.equal(null);
+    expect(await sent()).to.equal(0);
+    for (const feature of ["PUSH0", "MCOPY", "transient storage", "base fee", "delegation"])
+      expect(output).to.match(new RegExp(`chain\\s+${feature} \\(EIP-\\d+\\): yes\n`));
+    const estimated = Number(/total\s+about (\d+) gas/.exec(output)?.[1]);
+    const done = await deploy();
+    const hashes = [...done.output.matchAll(/sent: (0x[0-9a-f]{64})/g)].map((match) => match[1] ?? "");
+    expect(hashes).to.have.length(STEPS.length);
+    let used = 0;
+    for (const hash of hashes) used += Number((await node.provider.getTransactionReceipt(hash))?.gasUsed);
+    expect(estimated).to.be.within(used, used * 1.1);
   });
 
-  describe("given the deployer cannot pay", () => {
-    it("prints the missing amount and sends nothing", async () => {
-      const poor = Wallet.createRandom(node.provider);
-      const refused = await rejectionOf(deploy({}, new Wallet(poor.privateKey, node.provider)));
-      expect(refused).to.be.instanceOf(OperatorError);
-      expect(refused.message).to.match(
-        /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
-      );
-      expect(existsSync(fileOf())).to.equal(false);
-    });
+  it("given the deployer cannot pay: prints the missing amount and sends nothing", async () => {
+    const poor = Wallet.createRandom(node.provider);
+    const refused = await rejectionOf(deploy({}, new Wallet(poor.privateKey, node.provider)));
+    expect(refused).to.be.instanceOf(OperatorError);
+    expect(refused.message).to.match(
+      /The deployer lacks [\d.]+\. Send it funds, then run this again\. Nothing was sent\./,
+    );
+    expect(existsSync(fileOf())).to.equal(false);
   });
 });
 

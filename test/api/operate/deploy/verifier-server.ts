@@ -15,12 +15,8 @@ export interface Answer {
   body: unknown;
 }
 
-/** The id of each job. */
-const JOB = "72d12273-0723-448e-a9f6-f7957128efa5";
-
 /**
- * Answers as Sourcify (API v2) and Etherscan (API V2) answer about minimal proxies, by their documents and, for Sourcify, by its
- * source. A test may replace the answers.
+ * Answers as Sourcify (API v2) and Etherscan (API V2) answer about minimal proxies, by their documents. A test may replace the answers.
  */
 export class VerifierServer {
   asked: Asked[] = [];
@@ -28,7 +24,7 @@ export class VerifierServer {
   intercept: (asked: Asked) => Answer | "hang" | null = () => null;
   /** Contracts whose sources it has. */
   readonly sources = new Map<string, "match" | "exact_match">();
-  /** Looks for the result of a job that come too early. */
+  /** Looks for a result of Etherscan that come too early. */
   slow = 0;
   readonly #server: Server;
   #listening: Listening | null = null;
@@ -77,13 +73,7 @@ export class VerifierServer {
   #answer(asked: Asked): Answer {
     const { pathname, searchParams } = asked.url;
     if (pathname.endsWith("/api")) return this.#etherscan(searchParams.get("action") ?? "", asked);
-    const [, , kind, ...rest] = pathname.split("/");
-    if (kind === "contract") return this.#contract(rest[1] ?? "");
-    if (asked.method === "POST") {
-      this.#looks = 0;
-      return { status: 202, body: { verificationId: JOB } };
-    }
-    return this.#job();
+    return this.#contract(pathname.split("/").at(-1) ?? "");
   }
 
   /** `GET /v2/contract/{chainId}/{address}` */
@@ -91,16 +81,6 @@ export class VerifierServer {
     const match = this.sources.get(address) ?? null;
     const body = { match, creationMatch: match, runtimeMatch: match, chainId: "31337", address };
     return { status: match === null ? 404 : 200, body };
-  }
-
-  /** A minimal proxy is similar to nothing: no compiler makes its code. */
-  #job(): Answer {
-    const contract = { match: null, creationMatch: null, runtimeMatch: null, chainId: "31337", address: "0x" };
-    const job = { verificationId: JOB, jobStartTime: "2026-01-01T00:00:00Z", contract };
-    if (++this.#looks <= this.slow) return { body: { ...job, isJobCompleted: false } };
-    const message = "No similar verified contracts were found in the database.";
-    const error = { customCode: "no_similar_match_found", message, errorId: JOB };
-    return { body: { ...job, isJobCompleted: true, jobFinishTime: "2026-01-01T00:00:01Z", error } };
   }
 
   #etherscan(action: string, { body }: Asked): Answer {
