@@ -13,25 +13,34 @@ const USER = "service";
 
 /** A PostgreSQL server with a database for the service, and a proxy before it. The campaign itself uses no proxy. */
 export class DatabaseServer {
-  /** The database as the service reaches it: through the proxy. */
+  /** The database as the service reaches it. */
   readonly serviceUrl: string;
   readonly proxy: PostgresProxy;
   readonly #server: PostgresServer;
 
-  private constructor(server: PostgresServer, proxy: PostgresProxy, password: string) {
+  private constructor(server: PostgresServer, proxy: PostgresProxy, serviceUrl: string) {
     this.#server = server;
     this.proxy = proxy;
-    this.serviceUrl = `postgres://${USER}:${password}@127.0.0.1:${proxy.port.toString()}/${DATABASE}`;
+    this.serviceUrl = serviceUrl;
   }
 
-  static async start(random: Random): Promise<DatabaseServer> {
-    const server = await PostgresServer.start();
+  /** @param asInProduction PostgreSQL of the system, whose commits wait for the disk, without the proxy. */
+  static async start(random: Random, asInProduction: boolean): Promise<DatabaseServer> {
+    const server = await (asInProduction ? PostgresServer.start("system", true) : PostgresServer.start());
     const password = randomBytes(16).toString("hex");
     const url = new URL(await server.createDatabase(DATABASE));
-    const database = new DatabaseServer(server, await PostgresProxy.start(Number(url.port), random), password);
+    const proxy = await PostgresProxy.start(Number(url.port), random);
+    const proxied = `postgres://${USER}:${password}@127.0.0.1:${proxy.port.toString()}/${DATABASE}`;
+    const database = new DatabaseServer(server, proxy, asInProduction ? url.href : proxied);
     await database.#run(`create role ${USER} login password '${password}'`);
     await database.#run(`alter database ${DATABASE} owner to ${USER}`);
     return database;
+  }
+
+  /** An empty database takes the place of the old one. */
+  async recreate(): Promise<void> {
+    await this.#server.dropDatabase(DATABASE);
+    await this.#server.createDatabase(DATABASE);
   }
 
   records(): Promise<Records> {

@@ -1,14 +1,12 @@
 import { setTimeout as wait } from "node:timers/promises";
 
-import { Wallet } from "ethers";
-
 import { issueToken } from "../../api/commands/api-tokens.ts";
 import { revokeApiToken } from "../../api/store/apps/api-tokens.ts";
 import { callFrom, OpenCallers } from "../scene/callers.ts";
-import { poison } from "../scene/poison.ts";
 import { withDatabase } from "../scene/scene.ts";
 import { until } from "../scene/until.ts";
 import type { Fault } from "./faults.ts";
+import { attackByContract, floodWithMoves } from "./hostile-contract.ts";
 import type { World } from "./world.ts";
 
 /** Longest wait for what must happen soon. */
@@ -27,17 +25,15 @@ const SENDERS = 150;
 const REVOKED = 12;
 const UNKNOWN = 24;
 const MOST_UNKNOWN = 20_000;
-/** Longer than a parked row waits for its next try. */
-const BEYOND_PARKED = 11 * 60_000;
 
 /** What callers do: apps, and strangers without a token. */
 export const CALLER_FAULTS: Fault[] = [
   { name: "an app mints the largest metadata", inject: mintLargest },
   { name: "callers do not read or send on", inject: holdConnections },
   { name: "a token is revoked while its calls wait", inject: revokeWhileCallsWait },
-  { name: "the work on a row always fails", inject: failOnRow },
-  { name: "rpc refuses a transaction for good", inject: refuseForGood },
   { name: "strangers try unknown tokens", inject: tryUnknownTokens },
+  { name: "hostile contract", inject: attackByContract },
+  { name: "a flood of moves", inject: floodWithMoves },
 ];
 
 /** As many mints as fit into a transaction, each with the largest metadata. @returns how many were accepted. */
@@ -83,12 +79,17 @@ async function holdConnections(world: World, load: Promise<unknown>): Promise<nu
   }
 }
 
+/** Another token of the attacker. */
+export function tokenOf({ attacker, service }: World): Promise<{ id: string; token: string }> {
+  const order = { appId: attacker.appId, name: "more", scopes: null, expiresAt: null };
+  return withDatabase(service.databaseUrl, (database) => issueToken({ database }, order));
+}
+
 /** @returns how many calls were refused. @throws when a call is accepted that was made, or completed, after the revocation. */
 async function revokeWhileCallsWait(world: World, load: Promise<unknown>): Promise<number> {
   const { attacker, service, random } = world;
   const [url = ""] = service.apiUrls;
-  const order = { appId: attacker.appId, name: "revoked", scopes: null, expiresAt: null };
-  const { id, token } = await withDatabase(service.databaseUrl, (database) => issueToken({ database }, order));
+  const { id, token } = await tokenOf(world);
   const body = JSON.stringify({ collection_address: attacker.collection, to_address: attacker.wallet });
   const late = new OpenCallers(url);
   let revoked = false;
@@ -126,95 +127,6 @@ async function revokeWhileCallsWait(world: World, load: Promise<unknown>): Promi
     return refused + (late.answers.get("401") ?? 0);
   } finally {
     late.destroy();
-  }
-}
-
-/** A row that no worker can change is parked; all others are done; once it can be changed, it is done too. @returns 1. */
-async function failOnRow(world: World, load: Promise<unknown>): Promise<number> {
-  const { attacker, service } = world;
-  const to = Wallet.createRandom().address;
-  const records = await service.records();
-  const count = async (query: string, ...values: string[]) =>
-    (await records.one<{ n: number }>(`select count(*) n from ${query}`, ...values)).n;
-  try {
-    await withDatabase(service.databaseUrl, async (database) => {
-      const when = `new.command like '%${to}%'`;
-      const cure = await poison(database, { table: "requests", event: "update", when });
-      try {
-        const id = await attacker.client.accept("/v1/nfts", {
-          collection_address: attacker.collection,
-          to_address: to,
-        });
-        if (id === null) throw new Error("the mint was refused");
-        attacker.accepted.push({ id, kind: "mint-erc721" });
-        await until("the row is parked", async () => (await count("parked_rows where id = ?", id)) === 1, SOON);
-        await load;
-        await until(
-          "all other requests are final",
-          async () => {
-            await world.mine();
-            return (await count("requests where status in ('pending', 'processing')")) === 1;
-          },
-          SOON,
-        );
-      } finally {
-        await cure();
-      }
-      await setClocks(world, BEYOND_PARKED);
-      await until(
-        "the row is done",
-        async () => {
-          await world.mine();
-          return (
-            (await count("parked_rows")) + (await count("requests where status in ('pending', 'processing')")) === 0
-          );
-        },
-        SOON,
-      );
-    });
-    return 1;
-  } finally {
-    await setClocks(world, 0);
-    await records.close();
-  }
-}
-
-async function setClocks(world: World, clockOffset: number): Promise<void> {
-  await Promise.all(
-    world.service.members.map(async ({ process }) => {
-      await process?.control({ clockOffset });
-    }),
-  );
-}
-
-/**
- * The node, or the first of several, refuses each transaction that mints to one address. With one node that mint fails, and no
- * other; with several, another node takes it. @returns how often it refused.
- */
-async function refuseForGood(world: World, load: Promise<unknown>): Promise<number> {
-  const { attacker, proxy } = world;
-  const to = Wallet.createRandom().address;
-  const naming = to.slice(2).toLowerCase();
-  proxy.fault = { kind: "refuse-broadcast", probability: 1, methods: ["eth_sendRawTransaction"], naming };
-  try {
-    const id = await attacker.client.accept("/v1/nfts", { collection_address: attacker.collection, to_address: to });
-    await load;
-    let request: Record<string, unknown> = {};
-    await until(
-      "the refused mint is final",
-      async () => {
-        await world.mine();
-        request = await attacker.client.ok("GET", `/v1/requests/${String(id)}`);
-        return request["status"] === "completed" || request["status"] === "failed";
-      },
-      SOON,
-    );
-    const isTaken = world.nodes.length > 1;
-    if (request["error_code"] !== (isTaken ? null : "transaction_refused"))
-      throw new Error(`a mint that the node refuses ended otherwise: ${JSON.stringify(request)}`);
-    return proxy.injected;
-  } finally {
-    proxy.fault = null;
   }
 }
 

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
 
+import { Wallet } from "ethers";
+
 import { LimitedProvider, type ProviderLimits } from "../scene/limited-provider.ts";
 import type { Fault } from "./faults.ts";
-import { attackByContract, floodWithMoves } from "./hostile-contract.ts";
 import type { RpcFault } from "../scene/fault-proxy.ts";
 import { CONFIRMATIONS, type World } from "./world.ts";
 
@@ -31,6 +32,8 @@ const PROVIDER_LIMITS: ProviderLimits = { blocks: 10, addresses: 1, results: 100
 /** Blocks that are mined while the limits apply. */
 const BLOCKS_BEHIND_LIMITS = 40;
 
+/** Milliseconds within which the refused mint must be final. */
+const SOON = 90_000;
 /** Milliseconds that a fault of the node lasts at least. */
 const DURATION = 700;
 
@@ -87,14 +90,7 @@ export const CHAIN_FAULTS: Fault[] = [
       return provider.refusals;
     },
   },
-  {
-    name: "hostile contract",
-    inject: attackByContract,
-  },
-  {
-    name: "a flood of moves",
-    inject: floodWithMoves,
-  },
+  { name: "rpc refuses a transaction for good", inject: refuseForGood },
   {
     name: "base fee doubles",
     inject: async (world, load) => {
@@ -113,4 +109,26 @@ async function reorganize(world: World, depth: number): Promise<number> {
   if (head <= depth) return 0;
   await world.node.reorg(depth);
   return 1;
+}
+
+/**
+ * The node, or the first of several, refuses each transaction that mints to one address. With one node that mint fails, and no
+ * other; with several, another node takes it. @returns how often it refused.
+ */
+async function refuseForGood(world: World, load: Promise<unknown>): Promise<number> {
+  const { attacker, proxy } = world;
+  const to = Wallet.createRandom().address;
+  const naming = to.slice(2).toLowerCase();
+  proxy.fault = { kind: "refuse-broadcast", probability: 1, methods: ["eth_sendRawTransaction"], naming };
+  try {
+    const id = await attacker.client.accept("/v1/nfts", { collection_address: attacker.collection, to_address: to });
+    await load;
+    const request = await world.final(attacker, String(id), SOON);
+    const isTaken = world.nodes.length > 1;
+    if (request["error_code"] !== (isTaken ? null : "transaction_refused"))
+      throw new Error(`a mint that the node refuses ended otherwise: ${JSON.stringify(request)}`);
+    return proxy.injected;
+  } finally {
+    proxy.fault = null;
+  }
 }

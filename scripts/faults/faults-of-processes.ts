@@ -1,10 +1,14 @@
 import { createServer } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 
+import { Wallet } from "ethers";
+
 import { CRASH_POINTS, type CrashPoint } from "../../api/shared/crash-point.ts";
 import { listenOnLoopback } from "../scene/loopback.ts";
+import { poison } from "../scene/poison.ts";
 import type { ConnectionFault } from "../scene/postgres-proxy.ts";
 import { pause } from "../scene/program.ts";
+import { withDatabase } from "../scene/scene.ts";
 import { until } from "../scene/until.ts";
 import type { Fault } from "./faults.ts";
 import { reaching } from "./hostile-contract.ts";
@@ -27,6 +31,8 @@ const TAKEOVER_TIMEOUT = 30_000;
 const WRITE_REFUSED = /SQLITE_FULL|SQLITE_READONLY|disk is full|readonly database/g;
 /** More than the service lets a job kill it. */
 const MOST_DEATHS = 10;
+/** Longer than a parked row waits for its next try. */
+const BEYOND_PARKED = 11 * 60_000;
 /** Longest wait for what must happen soon. */
 const SOON = { within: 120_000 };
 
@@ -40,10 +46,13 @@ const ROLE_OF: Readonly<Record<string, ProcessRole>> = {
 };
 
 /** What happens to processes on both engines. */
-export const PROCESS_FAULTS: Fault[] = CRASH_POINTS.map((point) => ({
-  name: `kill -9 at ${point}`,
-  inject: (world: World, load: Promise<unknown>) => crashAt(world, load, point),
-}));
+export const PROCESS_FAULTS: Fault[] = [
+  ...CRASH_POINTS.map((point) => ({
+    name: `kill -9 at ${point}`,
+    inject: (world: World, load: Promise<unknown>) => crashAt(world, load, point),
+  })),
+  { name: "the work on a row always fails", inject: failOnRow },
+];
 
 /** What happens to the one process and its disk. */
 export const SQLITE_FAULTS: Fault[] = [
@@ -242,4 +251,62 @@ async function countRefusals(world: World, pattern: RegExp, work: () => Promise<
   const before = await world.service.countInLogs(pattern);
   await work();
   return (await world.service.countInLogs(pattern)) - before;
+}
+
+/** A row that no worker can change is parked; all others are done; once it can be changed, it is done too. @returns 1. */
+async function failOnRow(world: World, load: Promise<unknown>): Promise<number> {
+  const { attacker, service } = world;
+  const to = Wallet.createRandom().address;
+  const records = await service.records();
+  const count = async (query: string, ...values: string[]) =>
+    (await records.one<{ n: number }>(`select count(*) n from ${query}`, ...values)).n;
+  try {
+    await withDatabase(service.databaseUrl, async (database) => {
+      const when = `new.command like '%${to}%'`;
+      const cure = await poison(database, { table: "requests", event: "update", when });
+      try {
+        const id = await attacker.client.accept("/v1/nfts", {
+          collection_address: attacker.collection,
+          to_address: to,
+        });
+        if (id === null) throw new Error("the mint was refused");
+        attacker.accepted.push({ id, kind: "mint-erc721" });
+        await until("the row is parked", async () => (await count("parked_rows where id = ?", id)) === 1, SOON);
+        await load;
+        await until(
+          "all other requests are final",
+          async () => {
+            await world.mine();
+            return (await count("requests where status in ('pending', 'processing')")) === 1;
+          },
+          SOON,
+        );
+      } finally {
+        await cure();
+      }
+      await setClocks(world, BEYOND_PARKED);
+      await until(
+        "the row is done",
+        async () => {
+          await world.mine();
+          return (
+            (await count("parked_rows")) + (await count("requests where status in ('pending', 'processing')")) === 0
+          );
+        },
+        SOON,
+      );
+    });
+    return 1;
+  } finally {
+    await setClocks(world, 0);
+    await records.close();
+  }
+}
+
+async function setClocks(world: World, clockOffset: number): Promise<void> {
+  await Promise.all(
+    world.service.members.map(async ({ process }) => {
+      await process?.control({ clockOffset });
+    }),
+  );
 }

@@ -1,60 +1,33 @@
+import { CommanderError } from "commander";
+
 import { anvilBinary } from "../scene/anvil.ts";
 import type { NodeKind } from "../scene/node.ts";
 import { possibleFaults, runFaults, Totals } from "./campaign.ts";
 import { drill } from "./drill.ts";
-import { HELP, type Options, parseOptions } from "./options.ts";
-import { runAttacks } from "./watch-attacks.ts";
+import { type Options, parseOptions } from "./options.ts";
+import { runAttacks } from "./watch.ts";
 
 /** Where no Anvil package exists, everything runs on Hardhat's node, without the faults that need Anvil. */
 const NODES: NodeKind[] = anvilBinary() === null ? ["hardhat"] : ["anvil", "hardhat"];
 
-const RUN: Record<Options["what"], (options: Options) => Promise<boolean>> = {
-  faults: runCampaign,
-  attacks: async ({ engine, only, checkout }) => {
-    console.log(await runAttacks(engine, only, checkout));
-    return true;
-  },
-  drill: async ({ engine }) => {
-    const checks = await drill(engine, (line) => {
-      console.log(line);
-    });
-    const held = checks.filter(({ holds }) => holds).length;
-    console.log(`${held.toString()} of ${checks.length.toString()} promises hold`);
-    return held === checks.length;
-  },
-};
-
 /** `npm run campaign`: what goes wrong while the service is under load, and what is lost or doubled then. */
-async function main(): Promise<void> {
-  const options = readOptions();
-  if (options === null) return;
-  const passed = await RUN[options.what](options);
+async function main(options: Options): Promise<void> {
+  const { what, engine, only } = options;
+  if (what === "attacks") console.log(await runAttacks(engine, only));
+  if (what === "drill") await drill(engine, console.log);
+  const passed = what !== "faults" || (await runCampaign(options));
   console.log(passed ? "1 passed, 0 failed" : "0 passed, 1 failed");
   process.exitCode = passed ? 0 : 1;
 }
 
-/** @returns null when there is nothing to run: the user asked for help, or an option is wrong. */
-function readOptions(): Options | null {
-  try {
-    const options = parseOptions(process.argv.slice(2));
-    if (options === null) console.log(HELP);
-    return options;
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    console.error("See `npm run campaign -- --help`.");
-    process.exitCode = 2;
-    return null;
-  }
-}
-
 /** Injects faults while the service is under load, and counts what is lost or duplicated. */
 async function runCampaign(options: Options): Promise<boolean> {
-  const { engine, seed, faults, only, hardfork, chain, minutes } = options;
+  const { engine, seed, faults, only, hardfork, minutes } = options;
   const started = performance.now();
   const time = minutes * 60_000;
   const totals = new Totals();
   // Anvil does not know the rules of Amsterdam.
-  const known = NODES.filter((kind) => (hardfork !== "amsterdam" || kind === "hardhat") && kind === (chain ?? kind));
+  const known = NODES.filter((kind) => hardfork !== "amsterdam" || kind === "hardhat");
   const nodes = known.filter((kind) => possibleFaults(kind, engine, only, options.nodes).length > 0);
   if (nodes.length === 0) throw new Error("no fault fits to the options; see scripts/faults/faults.ts");
   for (const [index, kind] of nodes.entries()) {
@@ -71,4 +44,10 @@ async function runCampaign(options: Options): Promise<boolean> {
   return idle.length === 0 && totals.isClean && enough;
 }
 
-await main();
+try {
+  await main(parseOptions(process.argv.slice(2)));
+} catch (error) {
+  // Commander has printed its help, or what is wrong.
+  if (!(error instanceof CommanderError)) throw error;
+  process.exitCode = error.exitCode;
+}

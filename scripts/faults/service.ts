@@ -1,15 +1,18 @@
+import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { mkdir, readFile } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
+import { promisify } from "node:util";
 
 import BetterSqlite3 from "better-sqlite3";
 
 import { createKeyring } from "../../api/keys/keyring.ts";
 import { newSeedPhrase, writeSeedFile } from "../../api/keys/seed-file.ts";
 import type { CrashPoint } from "../../api/shared/crash-point.ts";
+import { findPostgres } from "../postgres/programs.ts";
 import { freePort } from "../scene/loopback.ts";
-import { pause } from "../scene/program.ts";
+import { pause, ROOT } from "../scene/program.ts";
 import type { Random } from "../scene/random.ts";
 import { openRecords, type Records, withRecords } from "../scene/records.ts";
 import { sqliteUrl } from "../scene/scene.ts";
@@ -91,24 +94,25 @@ export class Service {
     this.#random = random;
     this.#database = database;
     this.members = members;
-    this.databaseUrl = database?.serviceUrl ?? sqliteUrl(folder);
+    this.databaseUrl = database?.serviceUrl ?? sqliteUrl(diskOf(folder));
   }
 
+  /** @param isOne whether it is one process also on PostgreSQL, on a server as production has it. */
   static async create(
-    engine: Engine,
+    { engine, isOne }: { engine: Engine; isOne: boolean },
     folder: string,
     settings: Record<string, string>,
     random: Random,
   ): Promise<Service> {
-    if (engine === "sqlite") {
-      const env = { ...settings, PORT: (await freePort()).toString(), DATA_DIR: folder };
-      return new Service(folder, random, null, [{ role: null, name: "service", env, process: null }]);
-    }
-    const database = await DatabaseServer.start(random);
+    const database = engine === "sqlite" ? null : await DatabaseServer.start(random, isOne);
     try {
-      return new Service(folder, random, database, await membersOf(folder, settings, database.serviceUrl));
+      const members =
+        database === null || isOne
+          ? [await oneMember(folder, settings, database)]
+          : await membersOf(folder, settings, database.serviceUrl);
+      return new Service(folder, random, database, members);
     } catch (error) {
-      await database.stop();
+      await database?.stop();
       throw error;
     }
   }
@@ -124,11 +128,31 @@ export class Service {
     return this.of("api").map(({ env }) => `http://127.0.0.1:${String(env["PORT"])}`);
   }
 
-  /** Starts the processes that do not run. The very first one creates the tables and deploys the contracts. */
-  async start(): Promise<void> {
+  /** Of a service of one process. */
+  get only(): ControlledService {
+    return running(this.members[0]);
+  }
+
+  /**
+   * Starts the processes that do not run. The very first one creates the tables and deploys the contracts.
+   * @param more settings for this start.
+   */
+  async start(more: Record<string, string> = {}): Promise<void> {
     const [first] = this.members;
-    if (first?.process === null) await this.#start(first);
-    await Promise.all(this.members.map((member) => this.#start(member)));
+    if (first?.process === null) await this.#start(first, more);
+    await Promise.all(this.members.map((member) => this.#start(member, more)));
+  }
+
+  /** Runs a command of the command line with the settings of the first process. @returns its output. @throws when it fails. */
+  async cli(...words: string[]): Promise<string> {
+    const options = { cwd: ROOT, env: { PATH: process.env["PATH"], ...this.members[0]?.env } };
+    return (await promisify(execFile)(process.execPath, ["api/cli/main.ts", ...words], options)).stdout;
+  }
+
+  /** Deletes everything of the one process but its keys and back-ups. On PostgreSQL, an empty database takes the place of the old one. */
+  async loseDisk(): Promise<void> {
+    await rm(diskOf(this.#folder), { recursive: true });
+    await this.#database?.recreate();
   }
 
   /** Kills the processes that ask the chain for nonces, and starts them again. */
@@ -212,10 +236,10 @@ export class Service {
     return query === undefined ? [] : withRecords(this.records(), (records) => records.all<Lease>(query));
   }
 
-  async #start(member: Member): Promise<void> {
+  async #start(member: Member, more: Record<string, string>): Promise<void> {
     if (member.process?.exited === false) return;
     this.#noteEnd(member);
-    member.process = await ControlledService.open(member.env, this.#logOf(member.name));
+    member.process = await ControlledService.open({ ...member.env, ...more }, this.#logOf(member.name));
   }
 
   #noteEnd({ name, process }: Member): void {
@@ -254,6 +278,34 @@ function canWrite(file: string): boolean {
   }
 }
 
+/** What a service of one process loses with its disk. */
+function diskOf(folder: string): string {
+  return join(folder, "disk");
+}
+
+/** All roles. Its keys are not on its disk. */
+async function oneMember(
+  folder: string,
+  settings: Record<string, string>,
+  database: DatabaseServer | null,
+): Promise<Member> {
+  const disk = diskOf(folder);
+  const env = {
+    PORT: (await freePort()).toString(),
+    DATA_DIR: disk,
+    DEPLOYMENTS_DIR: join(disk, "deployments"),
+    MEDIA_STORE: "files",
+    PUBLIC_URL: "http://localhost:3000",
+    SEED_FILE: join(folder, "seed.jwe"),
+    SEED_PASSPHRASE: randomBytes(16).toString("hex"),
+    SECRET_KEYS: randomBytes(32).toString("base64"),
+    // The back-up needs the programs of the system.
+    ...(database === null ? {} : { DATABASE_URL: database.serviceUrl, PG_BIN: findPostgres("system").folder }),
+    ...settings,
+  };
+  return { role: null, name: "service", env, process: null };
+}
+
 async function membersOf(folder: string, settings: Record<string, string>, databaseUrl: string): Promise<Member[]> {
   const phrase = newSeedPhrase();
   const seed = { SEED_FILE: join(folder, "seed.jwe"), SEED_PASSPHRASE: randomBytes(16).toString("hex") };
@@ -270,6 +322,7 @@ async function membersOf(folder: string, settings: Record<string, string>, datab
   };
   const shared = {
     ...settings,
+    DEPLOYMENTS_DIR: join(folder, "deployments"),
     DATABASE_URL: databaseUrl,
     LEASE_SECONDS: LEASE_SECONDS.toString(),
     PUBLIC_URL: "http://campaign.example",

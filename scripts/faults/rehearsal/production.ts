@@ -6,14 +6,22 @@ import { Agent, request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-import { Installation } from "../installation.ts";
 import { Pooler } from "../../postgres/pooler.ts";
 import { freePort } from "../../scene/loopback.ts";
 import { Program } from "../../scene/program.ts";
 import { output, programAt, replaced } from "../../scene/system.ts";
 import { until, waitFor } from "../../scene/until.ts";
-import { type Finding, notInstalled, PATIENCE, require } from "./tools.ts";
+import { World } from "../world.ts";
 
+/** A step of the rehearsal, and what it showed. */
+export interface Finding {
+  what: string;
+  /** What was seen; null: it could not be tried here. */
+  result: string | null;
+}
+
+/** How long a rehearsal waits for a program, and how often it looks, in milliseconds. */
+const PATIENCE = { within: 300_000, every: 100 };
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
 const FILE_BYTES = 20 * 1024 * 1024;
@@ -31,10 +39,13 @@ const NEEDED = [
   ["openssl", "openssl"],
 ] as const;
 
-/** The programs that are not installed here. */
-export function missingForProduction(): Finding[] {
-  const missing = NEEDED.filter(([program]) => programAt(program) === null);
-  return missing.map(([program, name]) => notInstalled("A start as in production", program, name));
+export function notInstalled(what: string, program: string, debianPackage: string): Finding {
+  return { what: `${what} (needs ${program}: Debian's package ${debianPackage})`, result: null };
+}
+
+/** @throws when what was seen is not what the documents say. */
+export function require(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new Error(otherwise);
 }
 
 /**
@@ -43,30 +54,35 @@ export function missingForProduction(): Finding[] {
  */
 export async function rehearseProduction(): Promise<Finding[]> {
   const [nginx, pgbouncer, openssl] = NEEDED.map(([program]) => programAt(program));
-  if (nginx == null || pgbouncer == null || openssl == null) return missingForProduction();
-  const world = await Installation.create({ engine: "postgres" });
+  if (nginx == null || pgbouncer == null || openssl == null) {
+    const missing = NEEDED.filter(([program]) => programAt(program) === null);
+    return missing.map(([program, name]) => notInstalled("A start as in production", program, name));
+  }
+  const world = await World.alone({ engine: "postgres" });
   const folder = mkdtempSync(join(tmpdir(), "moneta-rehearsal-"));
-  const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.databaseUrl));
+  const pooler = await Pooler.start(pgbouncer, join(folder, "pgbouncer"), new URL(world.service.databaseUrl));
   let front: Program | null = null;
   try {
-    await world.start({ DATABASE_URL: pooler.url("moneta"), TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
-    const { token } = await world.app("rehearsal");
+    await world.service.kill();
+    await world.service.start({ DATABASE_URL: pooler.url, TRUST_PROXY: "127.0.0.1", LOG_LEVEL: "info" });
+    const { token } = world.app;
+    const [serviceUrl = ""] = world.service.apiUrls;
     const port = await freePort();
     await makeCertificate(openssl, folder);
-    writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(world.url).port));
+    writeFileSync(join(folder, "nginx.conf"), configuration(folder, port, new URL(serviceUrl).port));
     const options = ["-c", join(folder, "nginx.conf"), "-p", folder, "-e", join(folder, "errors.log")];
     await output(nginx, ["-t", ...options]);
     front = new Program(["-g", "daemon off;", ...options], { command: nginx });
     const api = new Front(port, token, readFileSync(join(folder, "cert.pem"), "utf8"));
     await api.untilOpen();
-    const collection = await api.collection();
+    const collection = world.erc721;
     const nginxVersion = /nginx\/(\S+)/.exec(await output(nginx, ["-v"]))?.[1] ?? "";
     const seen = await behindProxy(`nginx ${nginxVersion}`, api, collection, world);
     seen.push(...(await behindCaddy(folder, { collection, token }, world)));
     return [...seen, await behindPooler(api, collection, pooler, world)];
   } finally {
     await front?.end("SIGTERM");
-    await world.stop();
+    await world.stop(false);
     await pooler.stop();
     rmSync(folder, { recursive: true, force: true });
   }
@@ -76,7 +92,7 @@ export async function rehearseProduction(): Promise<Finding[]> {
 async function behindCaddy(
   folder: string,
   { collection, token }: { collection: string; token: string },
-  world: Installation,
+  world: World,
 ): Promise<Finding[]> {
   const caddy = programAt("caddy");
   if (caddy === null) return [notInstalled("Caddy", "caddy", "caddy")];
@@ -86,7 +102,7 @@ async function behindCaddy(
       `${HOST} {`,
       `https://${HOST}:${port.toString()} {\nbind 127.0.0.1\ntls ${join(folder, "cert.pem")} ${join(folder, "key.pem")}`,
     ],
-    ["127.0.0.1:3000", `127.0.0.1:${new URL(world.url).port}`],
+    ["127.0.0.1:3000", `127.0.0.1:${new URL(world.service.apiUrls[0] ?? "").port}`],
   ]);
   const file = join(folder, "Caddyfile");
   writeFileSync(file, `{\nadmin off\nauto_https disable_redirects\n}\n${site}`);
@@ -101,7 +117,7 @@ async function behindCaddy(
   }
 }
 
-async function behindProxy(proxy: string, api: Front, collection: string, world: Installation): Promise<Finding[]> {
+async function behindProxy(proxy: string, api: Front, collection: string, world: World): Promise<Finding[]> {
   const stream = await api.stream();
   const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
   const event = await stream.event(String(mint["request_id"]));
@@ -120,11 +136,11 @@ async function behindProxy(proxy: string, api: Front, collection: string, world:
   ];
 }
 
-async function behindPooler(api: Front, collection: string, pooler: Pooler, world: Installation): Promise<Finding> {
+async function behindPooler(api: Front, collection: string, pooler: Pooler, world: World): Promise<Finding> {
   const ids = await api.mint(collection, MINTS);
   await pooler.restart();
   await api.completed(ids);
-  await world.cli("doctor");
+  await world.service.cli("doctor");
   return {
     what: `PgBouncer ${await pooler.version()}, transaction pooling`,
     result: `${MINTS.toString()} mints completed, although PgBouncer restarted meanwhile; doctor finds nothing wrong`,
@@ -186,13 +202,6 @@ class Front {
 
   async upload(bytes: Buffer): Promise<Record<string, unknown>> {
     return this.#json(await this.#send("POST", "/v1/media", bytes, { "content-type": "application/octet-stream" }));
-  }
-
-  async collection(): Promise<string> {
-    const body = { type: "ERC721", name: "Rehearsal", symbol: "RHS" };
-    const { request_id: id } = await this.call("POST", "/v1/collections", body);
-    const [done] = await this.completed([String(id)]);
-    return String(done?.["nft_collection"]);
   }
 
   /** @returns the ids of the requests. */
