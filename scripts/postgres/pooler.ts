@@ -1,8 +1,6 @@
 import { chownSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-import { Client } from "pg";
-
 import { freePort } from "../scene/loopback.ts";
 import { Program, ROOT } from "../scene/program.ts";
 import { output, replaced } from "../scene/system.ts";
@@ -25,8 +23,7 @@ export class Pooler {
 
   /**
    * @param command path of the program. @param folder its own, which does not exist yet; root gives it and the one above to the
-   * user that PgBouncer runs as. @param server URL of a database. With a path, `moneta` is this database; without one, each
-   * database has its name.
+   * user that PgBouncer runs as. @param server URL of the database that has the name `moneta` in PgBouncer.
    */
   static async start(command: string, folder: string, server: URL): Promise<Pooler> {
     const pooler = new Pooler(command, folder, server, await freePort());
@@ -35,8 +32,8 @@ export class Pooler {
     return pooler;
   }
 
-  url(database: string): string {
-    return Object.assign(new URL(this.#server), { port: this.#port, pathname: `/${database}` }).href;
+  get url(): string {
+    return Object.assign(new URL(this.#server), { port: this.#port, pathname: "/moneta" }).href;
   }
 
   async version(): Promise<string> {
@@ -52,18 +49,6 @@ export class Pooler {
     await this.#running?.end("SIGINT");
   }
 
-  /** How many clients are connected to the database, as PgBouncer's own console says. */
-  async connections(database: string): Promise<number> {
-    const client = new Client({ connectionString: this.url("pgbouncer") });
-    await client.connect();
-    try {
-      const { rows } = await client.query<{ database: string }>("show clients");
-      return rows.filter((row) => row.database === database).length;
-    } finally {
-      await client.end();
-    }
-  }
-
   async #launch(): Promise<void> {
     // It refuses to run as root, and takes a user for that.
     const user = process.getuid?.() === 0 ? ["--user", "nobody"] : [];
@@ -74,17 +59,16 @@ export class Pooler {
   #configure(): void {
     const { hostname, port, pathname, username, password } = this.#server;
     const users = join(this.#folder, "userlist.txt");
-    const at = `host=${hostname} port=${port}`;
     const text = replaced(readFileSync(join(ROOT, "ops/pgbouncer.ini"), "utf8"), [
       [
         "moneta = host=127.0.0.1 port=5432 dbname=moneta",
-        pathname.length > 1 ? `moneta = ${at} dbname=${pathname.slice(1)}` : `* = ${at}`,
+        `moneta = host=${hostname} port=${port} dbname=${pathname.slice(1)}`,
       ],
       ["listen_port = 6432", `listen_port = ${this.#port}`],
       ["/etc/pgbouncer/userlist.txt", users],
     ]);
     mkdirSync(this.#folder);
-    writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\nadmin_users = ${username}\n`);
+    writeFileSync(join(this.#folder, "pgbouncer.ini"), `${text}unix_socket_dir =\n`);
     writeFileSync(users, `"${username}" "${password}"\n`);
     if (process.getuid?.() !== 0) return;
     const { uid, gid } = nobody();

@@ -82,11 +82,6 @@ export class PostgresServer {
     return rows[0]?.count ?? 0;
   }
 
-  /** Ends the connections to the database. A pooler keeps them open without clients. */
-  async disconnect(name: string): Promise<void> {
-    await this.#admin.query("select pg_terminate_backend(pid) from pg_stat_activity where datname = $1", [name]);
-  }
-
   async stop(): Promise<void> {
     await this.#admin.end();
     const gone = this.#guard.exitCode === null ? once(this.#guard, "exit") : null;

@@ -5,15 +5,13 @@ import { availableParallelism, freemem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { programAt } from "../scene/system.ts";
-import { CONTRACTS, type Job, jobsOf, named, NOT_POOLED, pooledJobs, type Tier } from "./plan.ts";
+import { CONTRACTS, type Job, jobsOf, named, type Tier } from "./plan.ts";
 import { runJobs } from "./pool.ts";
 import { countsOf, fileLines, type Result, summary } from "./report.ts";
 
 /**
  * `npm test [-- NAME ...]` runs all tests of the short tier, or those of the named folders and files below `test`.
- * `npm run test:long [-- NAME ...]` runs the long tier. `npm test -- --pgbouncer [NAME ...]` runs what is on PostgreSQL through
- * PgBouncer. The last line is `N passed, N failed[, N skipped]`.
+ * `npm run test:long [-- NAME ...]` runs the long tier. The last line is `N passed, N failed[, N skipped]`.
  */
 
 /**
@@ -28,11 +26,11 @@ const FREE = 8 * 2 ** 30;
 const LEFT = /^moneta-tests-(\d+)-/;
 
 const { values, positionals } = parseArgs({
-  options: { long: { type: "boolean" }, pgbouncer: { type: "boolean" } },
+  options: { long: { type: "boolean" } },
   allowPositionals: true,
 });
 const tier: Tier = values.long === true ? "long" : "short";
-const jobs = named(values.pgbouncer === true ? throughPooler() : jobsOf(tier), positionals);
+const jobs = named(jobsOf(tier), positionals);
 const left = named(jobsOf(tier === "long" ? "short" : "long"), positionals);
 if (jobs.length === 0) {
   const other =
@@ -66,18 +64,6 @@ const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 console.log(summary(results, counts, `This took ${minutes} minutes.${notRun()}`));
 process.exitCode = counts.failed === 0 ? 0 : 1;
 
-/** The workers find PgBouncer by a variable: see test/support/shared-postgres.ts. */
-function throughPooler(): Job[] {
-  const program = programAt("pgbouncer");
-  if (program === null) {
-    console.error("PgBouncer is not installed: Debian's package pgbouncer.");
-    process.exit(2);
-  }
-  process.env["TEST_POOLER"] = program;
-  for (const [path, reason] of Object.entries(NOT_POOLED)) console.log(`Not through PgBouncer: ${path} (${reason})`);
-  return pooledJobs();
-}
-
 function rank({ slow, compiled }: Job): number {
   if (slow) return 0;
   return compiled ? 2 : 1;
@@ -93,7 +79,7 @@ async function compile(): Promise<void> {
 }
 
 function notRun(): string {
-  if (values.pgbouncer === true || tier === "long" || left.length === 0) return "";
+  if (tier === "long" || left.length === 0) return "";
   const again = left.filter(({ place }) => place !== "sqlite").length;
   const files = left.length - again;
   return ` Not run: ${files.toString()} files of the long tier (what kills, pauses or restarts processes, or waits long), and ${again.toString()} files on PostgreSQL. Run them: ${command("long")}`;

@@ -79,16 +79,6 @@ const SAME_ON_BOTH = [
 /** What can differ between two versions of PostgreSQL: plans, migrations, dumps, connections. */
 const DIFFERS_BY_VERSION = /^test\/api\/store\/(?:db|move)\//;
 
-/** Files on PostgreSQL that cannot run through PgBouncer, and why. */
-export const NOT_POOLED: Record<string, string> = {
-  "test/api/store/db/named-statements.test.ts": "statements are prepared by name on connections to the server only",
-  "test/api/store/move/move-database.test.ts": "a move refuses a pooler",
-  "test/api/pipeline/database-roles.long.test.ts": "signs in as users that PgBouncer's list does not have",
-  "test/api/store/db/released-schema.test.ts": "loads a dump, which changes settings of its session",
-  "test/api/pipeline/upgrade.long.test.ts": "loads a dump, which changes settings of its session",
-  "test/api/pipeline/database-restarts.long.test.ts": "starts and stops a server of its own",
-};
-
 /**
  * All jobs of a tier. The two tiers together have each test file on SQLite, and on PostgreSQL each to which the engine can
  * matter, except where a file has tests for the other engine only.
@@ -132,12 +122,6 @@ export function jobsOf(tier: Tier): Job[] {
       byEngine.filter((path) => DIFFERS_BY_VERSION.test(path)),
     ),
   ];
-}
-
-/** All jobs on PostgreSQL of both tiers that can run through PgBouncer. */
-export function pooledJobs(): Job[] {
-  const all = [...jobsOf("short"), ...jobsOf("long")];
-  return all.filter(({ path, place }) => place === "postgres" && NOT_POOLED[path] === undefined);
 }
 
 function isSameOnBoth(path: string): boolean {

@@ -44,7 +44,7 @@ export function summary(results: readonly Result[], counts: Counts, notRun: stri
 }
 
 /** The last line of `npm test`. */
-export function summaryLine({ passed, failed, skipped }: Counts): string {
+function summaryLine({ passed, failed, skipped }: Counts): string {
   const line = `${passed.toString()} passed, ${failed.toString()} failed`;
   return skipped === 0 ? line : `${line}, ${skipped.toString()} skipped`;
 }

@@ -276,8 +276,9 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
   report.step("Check the webhooks");
   for (const requestId of requests) {
     if ((await webhooks.outcome(requestId, DELIVERY_MS, signal)) !== null) continue;
-    const log = await deliveriesOf(api, requestId);
-    throw new Problem(`The tour failed: no webhook reported the outcome of request ${requestId}. ${log}.`);
+    throw new Problem(
+      `The tour failed: no webhook reported the outcome of request ${requestId}. GET /v1/webhook/deliveries says why.`,
+    );
   }
   const completed = webhooks.events.filter(({ type }) => type === "completed");
   check(completed.length === requests.length, `${completed.length} webhooks reported ${requests.length} requests`);
@@ -286,26 +287,4 @@ export async function checkWebhooks({ api, webhooks, requests, report, signal }:
   report.line(`${completed.length} of them are "completed" events: one for each request of this tour`);
   // The receiver stops with the tour.
   await answerOf(api.DELETE("/v1/webhook"));
-}
-
-/** What the service's log says of the deliveries of a request, newest first. */
-export async function deliveriesOf(api: Client, requestId: string): Promise<string> {
-  const found: string[] = [];
-  for (let query: { cursor?: string } | null = {}; query !== null;) {
-    const page: Shape<"DeliveriesPage"> = await answerOf(api.GET("/v1/webhook/deliveries", { params: { query } }));
-    for (const {
-      request_id: id,
-      event_type: type,
-      status,
-      attempts,
-      error,
-      next_attempt_at: next,
-    } of page.deliveries) {
-      if (id !== requestId) continue;
-      const reason = error === null ? "" : `, last error "${error}"`;
-      found.push(`"${type}" ${status}, tries ${attempts}${reason}${next === null ? "" : `, next try at ${next}`}`);
-    }
-    query = page.next === null ? null : { cursor: page.next };
-  }
-  return found.length === 0 ? "The service has no delivery of it" : `Its deliveries: ${found.join("; ")}`;
 }

@@ -5,8 +5,7 @@ import { expect } from "chai";
 import { Rpc } from "../../../api/chain/rpc.ts";
 import { anvilBinary } from "../../../scripts/scene/anvil.ts";
 import { freePort } from "../../../scripts/scene/loopback.ts";
-import { NodeProcess } from "../../../scripts/scene/node.ts";
-import { type LocalChain, startAnvil, startHardhat } from "../../../scripts/start/chain.ts";
+import { startAnvil, startHardhat } from "../../../scripts/start/chain.ts";
 import { StateKeeper, unpackState } from "../../../scripts/start/kept-state.ts";
 import { useFolder } from "../../support/use-folder.ts";
 
@@ -31,22 +30,14 @@ describe("the blocks of a local chain", () => {
   const place = async () => ({ port: await freePort(), logFile: join(folder.path, "chain.log") });
   const withAnvil = anvilBinary() === null ? it.skip : it;
 
-  async function expectTimesOfTheClock(chain: Pick<LocalChain, "rpcUrl" | "stop">): Promise<void> {
+  it("are not later than the clock with `npm run chain`", async () => {
+    const chain = await startHardhat(await place(), signal);
     try {
       const { timestamp } = await mineMany(chain.rpcUrl);
       expect(Number(timestamp)).to.be.at.most(Date.now() / 1000);
     } finally {
       await chain.stop();
     }
-  }
-
-  it("are not later than the clock with `npm run chain`", async () => {
-    await expectTimesOfTheClock(await startHardhat(await place(), signal));
-  });
-
-  it("are not later than the clock with `npx hardhat node`", async () => {
-    const node = await NodeProcess.hardhat();
-    await expectTimesOfTheClock({ rpcUrl: node.url, stop: () => node.stop() });
   });
 
   withAnvil(

@@ -61,15 +61,6 @@ describe("the plan of the tests", () => {
     expect(onPostgres).not.to.include("test/api/pipeline/pinning.long.test.ts");
   });
 
-  it("leaves no test out that exists on PostgreSQL only", () => {
-    const somewhere = [...paths(short, "postgres"), ...paths(long, "postgres")];
-    const needed = globSync("test/api/**/*.test.ts").filter((path) =>
-      readFileSync(path, "utf8").includes('describeOn("postgres"'),
-    );
-    expect(needed.filter((path) => !somewhere.includes(path))).to.deep.equal([]);
-    expect(needed).not.to.deep.equal([]);
-  });
-
   it("runs no file on an engine for which it has no test", () => {
     const elsewhere = [...short, ...long].filter(({ path, place }) => {
       if (path === CONTRACTS) return false;
@@ -98,20 +89,16 @@ describe("the plan of the tests", () => {
       ["api/relayer contracts", [contracts, lane]],
       ["api/store postgres", [storeOnPostgres]],
       ["api/relayer postgres", []],
-      ["contracts", [contracts]],
-      ["api/relayer", [lane]],
       ["api/relayer/", [lane]],
       ["test/api/relayer/lane.test.ts", [lane]],
       ["api/relayer/lane", [lane]],
       ["api/relayer-x", [laneX]],
       ["api/store", [storeOnPostgres, store]],
-      ["postgres", [storeOnPostgres]],
       ["api/nothing", []],
     ];
-    for (const [name, expected] of cases) {
-      it(`finds what "${name}" means`, () => {
-        expect(named(jobs, name.split(" ").filter(Boolean))).to.deep.equal(expected);
-      });
-    }
+    it("finds what names mean", () => {
+      for (const [name, expected] of cases)
+        expect(named(jobs, name.split(" ").filter(Boolean)), name).to.deep.equal(expected);
+    });
   });
 });
