@@ -11,7 +11,7 @@ import {
 } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
-import { Room } from "./quota-room.ts";
+import { roomIn } from "./quota-room.ts";
 
 /*
  * What a console session may do with the tokens of its app. Nobody gains or takes away more than the session itself may do:
@@ -52,7 +52,7 @@ export async function createApiToken(
   const { name, ratePerMinute } = wish;
   return database.write(async (trx) => {
     const count = async () => (await countLiveTokens(trx, [appId], now())).get(appId) ?? 0;
-    (await Room.read(trx, appId, "api_tokens", count)).require(1);
+    (await roomIn(trx, appId, "api_tokens", count))(1);
     return issueTokenIn(trx, { appId, name, scopes, expiresAt, ratePerMinute });
   });
 }

@@ -15,31 +15,23 @@ export function overQuota(quota: UsedQuota): ApiError {
   return new ApiError("quota_exceeded", null, { retryAfter, message: quotaMessage(quota) });
 }
 
-/** The room that an app has left in one of its quotas, for a change that is not a request. */
-export class Room {
-  readonly #name: QuotaName;
-  /** null: unlimited. */
-  readonly #quota: { limit: number; used: number } | null;
-
-  private constructor(name: QuotaName, quota: { limit: number; used: number } | null) {
-    this.#name = name;
-    this.#quota = quota;
-  }
-
-  /**
-   * Locks the app if it has this quota. Call it before any other row is locked: see `sql.ts`.
-   * @param count how much is used. It is called after the app is locked.
-   */
-  static async read(trx: Trx, appId: string, name: QuotaName, count: () => Promise<number>): Promise<Room> {
-    const held = (await holdApps(trx, [appId])).get(appId);
-    if (held === undefined || held[name] === null) return new Room(name, null);
-    const limit = (await lockQuotas(trx, [appId])).get(appId)?.[name] ?? null;
-    return new Room(name, limit === null ? null : { limit, used: await count() });
-  }
-
-  /** @throws ApiError `quota_exceeded` when `more` does not fit. A change that needs no more room always fits. */
-  require(more: number): void {
-    if (this.#quota === null || more <= 0 || this.#quota.used + more <= this.#quota.limit) return;
-    throw overQuota({ name: this.#name, limit: this.#quota.limit });
-  }
+/**
+ * The room that an app has left in one of its quotas, for a change that is not a request. Locks the app if it has this quota. Call
+ * it before any other row is locked: see `sql.ts`.
+ * @param count how much is used. It is called after the app is locked.
+ * @returns throws `quota_exceeded` when `more` does not fit. A change that needs no more room always fits.
+ */
+export async function roomIn(
+  trx: Trx,
+  appId: string,
+  name: QuotaName,
+  count: () => Promise<number>,
+): Promise<(more: number) => void> {
+  const held = (await holdApps(trx, [appId])).get(appId);
+  const limit = held?.[name] == null ? null : ((await lockQuotas(trx, [appId])).get(appId)?.[name] ?? null);
+  if (limit === null) return () => undefined;
+  const used = await count();
+  return (more) => {
+    if (more > 0 && used + more > limit) throw overQuota({ name, limit });
+  };
 }

@@ -36,7 +36,7 @@ const LOST = ["ECONNRESET", "EPIPE", "ECONNABORTED", ...UNREACHABLE];
 const UNAVAILABLE = /^(08|53|57P|57014|25P03|25006)/;
 /** What `pg` says when a connection ends. These errors have no code. */
 const ENDED =
-  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
+  /^(Connection terminated|Query read timeout|timeout exceeded when trying to connect|Client has encountered a connection error|Client was closed)/;
 
 /** Whether PostgreSQL answered with this error. Told by its fields: with SQLite, `pg` is not loaded. */
 export function isOfServer(error: unknown): error is ServerError {

@@ -15,7 +15,15 @@ import {
 import type pg from "pg";
 
 import { BoundedMap } from "../../../shared/bounded-map.ts";
-import { codeOf, connectionProblem, explainedAtCommit, explainedAtRun, isOfServer, StatementLost } from "../errors.ts";
+import {
+  codeOf,
+  connectionProblem,
+  DatabaseUnavailable,
+  explainedAtCommit,
+  explainedAtRun,
+  isOfServer,
+  StatementLost,
+} from "../errors.ts";
 import { storableText } from "../sql.ts";
 import type { Db } from "../sql.ts";
 
@@ -57,8 +65,6 @@ export class NamedStatements {
   readonly #names = new Map<string, string>();
   readonly #uses = new BoundedMap<string, number>(COUNTED);
   #usable = true;
-  /** Connections of an earlier generation have prepared statements that cannot be used any more. */
-  generation = 0;
   /** Milliseconds of a clock that never goes back. */
   readonly now: () => number;
 
@@ -84,40 +90,32 @@ export class NamedStatements {
     return name;
   }
 
-  /** The connections that are open now are to be closed after their use. */
-  lose(error: unknown): void {
-    this.generation += 1;
-    // There is a pooler that looks like a server. Without names it cannot do any harm.
-    if (OF_ANOTHER_CONNECTION.includes(codeOf(error))) this.#usable = false;
+  /** A connection does not have its statements, or not with their columns: without names it cannot do any harm. */
+  lose(): void {
+    this.#usable = false;
   }
 }
 
 /** What a connection knows of its prepared statements. */
 export class Session {
   readonly #statements: NamedStatements;
-  readonly #generation: number;
   #plannedAt: number | null = null;
   /** Whether the connection leads to the server itself, not to a pooler. */
   isDirect = false;
 
   constructor(statements: NamedStatements) {
     this.#statements = statements;
-    this.#generation = statements.generation;
-  }
-
-  get isCurrent(): boolean {
-    return this.#generation === this.#statements.generation;
   }
 
   nameOf(text: string): string | undefined {
-    if (!this.isDirect || !this.isCurrent) return undefined;
+    if (!this.isDirect) return undefined;
     const name = this.#statements.nameOf(text);
     if (name !== undefined) this.#plannedAt ??= this.#statements.now();
     return name;
   }
 
-  lose(error: unknown): void {
-    this.#statements.lose(error);
+  lose(): void {
+    this.#statements.lose();
   }
 
   /** Whether the server should forget the plans now. The caller tells it so. */
@@ -131,7 +129,7 @@ export class Session {
 /** Longest time of one statement, in milliseconds. The server ends it then. */
 const STATEMENT_TIMEOUT = 60_000;
 /** A statement that is not answered by then has lost its connection, in milliseconds. */
-const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
+export const ANSWER_TIMEOUT = STATEMENT_TIMEOUT + 10_000;
 
 /** One connection of the pool, for as long as Kysely uses it. */
 class PostgresConnection implements DatabaseConnection {
@@ -159,7 +157,7 @@ class PostgresConnection implements DatabaseConnection {
       return await this.#answered(this.client.query<R>({ name, text, values }));
     } catch (error) {
       if (name === undefined || !isStatementLost(error)) throw error;
-      this.#session.lose(error);
+      this.#session.lose();
       this.broken = true;
       // The server has ended the transaction.
       if (this.inTransaction) throw new StatementLost(error);
@@ -184,17 +182,13 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   async #answered<T>(answer: Promise<T>): Promise<T> {
-    const { promise, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      this.broken = true;
-      reject(connectionProblem("it did not answer in time"));
-    }, ANSWER_TIMEOUT);
     try {
-      return await Promise.race([answer, promise]);
+      return await answer;
     } catch (error) {
-      throw explainedAtRun(error);
-    } finally {
-      clearTimeout(timer);
+      const explained = explainedAtRun(error);
+      // An answer may still come.
+      this.broken ||= explained instanceof DatabaseUnavailable;
+      throw explained;
     }
   }
 }
@@ -251,15 +245,8 @@ class PostgresDriver implements Driver {
   }
 
   async acquireConnection(): Promise<PostgresConnection> {
-    for (;;) {
-      const client = await this.#connect();
-      const known = this.#sessions.get(client);
-      if (known === undefined || known.isCurrent) return this.#ready(client, known);
-      client.release(true);
-    }
-  }
-
-  async #ready(client: pg.PoolClient, known: Session | undefined): Promise<PostgresConnection> {
+    const client = await this.#connect();
+    const known = this.#sessions.get(client);
     const session = known ?? new Session(this.#statements);
     const connection = new PostgresConnection(client, session);
     try {

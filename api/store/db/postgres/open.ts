@@ -3,7 +3,7 @@ import pg from "pg";
 
 import type { Metrics } from "../../../shared/metrics.ts";
 import { DatabaseError, DatabaseMissing, databaseName, explainedAtOpen } from "../errors.ts";
-import { PooledPostgresDialect, processOf } from "./driver.ts";
+import { ANSWER_TIMEOUT, PooledPostgresDialect, processOf } from "./driver.ts";
 import { ANSWER_TYPES } from "./types.ts";
 import type { Tables } from "../schema.ts";
 import type { OpenMode } from "../sqlite/sqlite.ts";
@@ -55,6 +55,7 @@ function createPool(url: string, { connections, onConnectionLost }: PostgresOpti
     max: connections,
     types: ANSWER_TYPES,
     connectionTimeoutMillis: CONNECT_TIMEOUT,
+    query_timeout: ANSWER_TIMEOUT,
     idleTimeoutMillis: IDLE_CONNECTION,
     keepAlive: true,
   });

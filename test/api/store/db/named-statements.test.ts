@@ -102,7 +102,7 @@ describeOn("postgres", "prepared statements", () => {
     });
   });
 
-  it("are used again after the server forgot one", async () => {
+  it("are given up, and nothing fails, after the server forgot one", async () => {
     await times(OFTEN, () => database.write((trx) => select(trx)));
     await database.write((trx) => sql`deallocate all`.execute(trx));
     await times(OFTEN, () => database.write((trx) => select(trx)));
