@@ -8,18 +8,11 @@ export interface SlotLimits {
   most: number;
 }
 
-/** Where work may begin. `FairSlots` says what its parts mean. */
-export interface Slots {
-  readonly free: number;
-  readonly full: string[];
-  take(app: string): boolean;
-}
-
 /**
  * Divides slots between the apps. An app may use no more shared slots than it leaves free, so a few apps cannot use up all
  * of them. Each app may have one slot whatever the others do.
  */
-export class FairSlots implements Slots {
+export class FairSlots {
   readonly #limits: SlotLimits;
   readonly #slow: ReadonlySet<string>;
   readonly #used = new Map<string, number>();
@@ -63,14 +56,6 @@ export class FairSlots implements Slots {
     if (left > 0) this.#used.set(app, left);
     else this.#used.delete(app);
     this.#total -= 1;
-  }
-
-  /** A copy in which the same slots are taken. */
-  copy(): FairSlots {
-    const copied = new FairSlots(this.#limits, [], this.#slow);
-    for (const [app, used] of this.#used) copied.#used.set(app, used);
-    copied.#total = this.#total;
-    return copied;
   }
 
   #hasRoom(app: string): boolean {

@@ -1,10 +1,10 @@
 import type { Logger } from "pino";
 import type { Dispatcher as Agent } from "undici";
 
-import type { Sealer } from "../keys/sealer.ts";
-import type { SigningKey } from "../keys/webhook-secrets.ts";
+import { type Sealer, SealError } from "../keys/sealer.ts";
 import { isRedirect } from "../shared/answer-text.ts";
 import { crashPoint } from "../shared/crash-point.ts";
+import { FairSlots } from "../shared/fair-slots.ts";
 import { isolate, logParked } from "../shared/isolate.ts";
 import { newLeaseHolder } from "../shared/lease-holder.ts";
 import type { LeaseTimes } from "../shared/lease.ts";
@@ -13,21 +13,22 @@ import { Signal } from "../shared/signal.ts";
 import { type StepResult, WorkLoop } from "../shared/work-loop.ts";
 import type { Database } from "../store/db/database.ts";
 import { acceptsUnboundValues } from "../store/db/meta.ts";
-import { isOutage, parkRows } from "../store/db/parked-rows.ts";
+import { isOutage, type ParkedRow, parkRows } from "../store/db/parked-rows.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { LoneRuns } from "../store/db/under-way.ts";
+import { closeAbandoned } from "../store/outbox/abandoned-deliveries.ts";
 import { recordTries, type TryResult } from "../store/outbox/deliveries.ts";
 import {
   dueDeliveries,
   type DueDelivery,
+  type FoundDelivery,
+  leaseDeliveries,
+  MOST_FOUND,
   parkDeliveries,
-  renewDeliveries,
-  returnDeliveries,
-  takeDueDeliveries,
+  putOffDeliveries,
 } from "../store/outbox/due-deliveries.ts";
 import { disableWebhook } from "../store/outbox/webhooks.ts";
-import { DeliveryLines, type ReceiverAnswer } from "./delivery-lines.ts";
-import { WebhookSender, type Sent } from "./sender.ts";
+import { type Sent, WebhookSender } from "./sender.ts";
 
 interface DispatcherDeps {
   database: Database;
@@ -43,20 +44,18 @@ interface DispatcherDeps {
   lone?: LoneRuns;
 }
 
+/** Deliveries that are sent at the same time: receivers that hang do not delay other apps. */
+const SENDING = { shared: 64, ofApp: 16, most: 256 };
 /** All times in milliseconds. How often to look for retries that became due. */
 const POLL = 1_000;
-/** A receiver that takes longer than this to answer is slow: its app gets one slot. */
+/** A receiver that takes longer than this to answer is slow: its app gets one slot until an answer is fast. */
 const SLOW = 5_000;
-/**
- * Results are stored together: when there are this many, when half of the taken deliveries are sent, or when the first result has
- * waited this long.
- */
-const MOST_RESULTS = 512;
+/** Results are stored together: when half of the taken deliveries are sent, or when the first result has waited this long. */
 const LONGEST_UNRECORDED = 50;
 
 /**
- * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step is one
- * transaction: it stores the results of what was sent, and takes what is sent next.
+ * Delivers the events of the outbox: signed, at least once, in order for each request, with retries. Each step stores the
+ * results of what was sent, and takes what is sent next.
  */
 export class Dispatcher {
   readonly #deps: DispatcherDeps;
@@ -66,23 +65,16 @@ export class Dispatcher {
   readonly #wake = new Signal();
   readonly #holder = newLeaseHolder();
   readonly #lone: LoneRuns;
-  /** Whether a delivery is being sent that must be alone. */
-  #alone = false;
-  readonly #lines = new DeliveryLines(() => performance.now());
-  /** Calls that have not ended. */
-  readonly #calls = new Set<Promise<void>>();
-  /** What is leased to this process. */
+  readonly #slow = new Set<string>();
+  /** The deliveries that are being sent, with their calls. */
+  readonly #calls = new Map<DueDelivery, Promise<void>>();
+  /** What is leased to this process: deliveries that are being sent, and those whose results are not stored. */
   readonly #taken = new Set<DueDelivery>();
   /** Results that are not stored. */
   #results: Tried[] = [];
   #resultsTimer: NodeJS.Timeout | undefined;
-  /** Taken and not sent. They are given back. */
-  #unsent: DueDelivery[] = [];
-  /** Taken, and to be tried again when a lease would have expired. */
-  #later: DueDelivery[] = [];
   /** When the leases were renewed last (monotonic clock). */
   #renewedAt = performance.now();
-  #stopping = false;
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
@@ -107,232 +99,145 @@ export class Dispatcher {
   }
 
   async run(abort: AbortSignal): Promise<void> {
-    abort.addEventListener("abort", () => (this.#stopping = true), { once: true });
     await this.#loop.run(() => this.#step(), abort);
-    // Other processes may go on at once, also while a receiver hangs. If this fails, they do when the leases expire.
-    this.#giveBack(this.#lines.removeUnsent());
-    await this.#storeLast();
-    await Promise.all(this.#calls);
-    await this.#storeLast();
-  }
-
-  async #storeLast(): Promise<void> {
-    if (this.#results.length + this.#unsent.length + this.#later.length === 0) return;
-    await this.#exchange(false).catch((error: unknown) => {
+    await Promise.all(this.#calls.values());
+    // What cannot be stored is sent again by another process when its lease expires.
+    await this.#storeResults().catch((error: unknown) => {
       this.#loop.report(error);
     });
   }
 
   async #step(): Promise<StepResult> {
-    this.#giveBack(this.#lines.removeOverdue());
-    return (await this.#exchange(true)) ? "again" : "idle";
+    const { database, now } = this.#deps;
+    await this.#renew();
+    await this.#storeResults();
+    const ended = await database.writeGroup((trx) => closeAbandoned(trx, now()));
+    return (await this.#take()) || ended ? "again" : "idle";
   }
 
-  /**
-   * Stores what happened, and takes what is next, in one transaction.
-   * @returns whether the queue was not read to its end.
-   */
-  async #exchange(takes: boolean): Promise<boolean> {
-    const { database, logger, now, lease } = this.#deps;
-    const [results, unsent, later] = [this.#results.splice(0), this.#unsent.splice(0), this.#later.splice(0)];
+  /** A receiver may take longer to answer than a lease lasts. */
+  async #renew(): Promise<void> {
+    const { database, now, lease } = this.#deps;
+    if (performance.now() - this.#renewedAt < lease.renewEvery) return;
+    this.#renewedAt = performance.now();
+    const taken = [...this.#taken];
+    await database.writeGroup((trx) => putOffDeliveries(trx, taken, now() + lease.lasts, this.#holder));
+  }
+
+  async #storeResults(): Promise<void> {
+    const { database, now } = this.#deps;
     clearTimeout(this.#resultsTimer);
     this.#resultsTimer = undefined;
-    const renewedAt = this.#renewedAt;
-    const renewed = this.#toRenew();
-    try {
-      const { recorded, taken, parked, more } = await database.writeGroup(async (trx) => {
-        const [at, leaseUntil] = [now(), now() + lease.lasts];
-        await renewDeliveries(trx, renewed, leaseUntil);
-        const stored = await record(trx, results, at);
-        await returnDeliveries(trx, unsent);
-        await returnDeliveries(trx, later, leaseUntil);
-        const options = { ...this.#room(results.length), now: at, leaseUntil };
-        if (!takes || this.#alone || options.slots.free === 0)
-          return { recorded: stored, taken: [], parked: [], more: false };
-        return { recorded: stored, ...(await takeDueDeliveries(trx, options)) };
-      });
-      this.#recorded(results, recorded);
-      logParked(logger, "delivery", parked);
-      this.#begin(taken);
-      return more;
-    } catch (error) {
-      // Nothing was stored. It is stored with the next results.
-      this.#results.unshift(...results);
-      this.#later.unshift(...later);
-      if (isOutage(error)) {
-        this.#unsent.unshift(...unsent);
-        this.#renewedAt = renewedAt;
-        throw error;
-      }
-      // A row is the cause. What was to be given back or renewed is due again when its lease expires.
-      if (results.length > 0) {
-        await this.#isolate();
-        return true;
-      }
-      const hasTaken = takes && (await this.#takeOthers());
-      if (!hasTaken && unsent.length + renewed.length === 0) throw error;
-      return true;
-    }
-  }
-
-  /** What may be taken now. @param stored results that the same transaction stores. */
-  #room(stored: number) {
-    const slots = this.#lines.room(this.#results.length);
-    return { slots, holder: this.#holder, lone: this.#lone, running: this.#taken.size - stored };
-  }
-
-  #begin(taken: readonly DueDelivery[]): void {
-    if (taken.length > 0) crashPoint("webhooks:taken");
-    for (const delivery of taken) this.#taken.add(delivery);
-    this.#lines.add(taken);
-    this.#sendNext();
-  }
-
-  /**
-   * Takes what is next without the deliveries that the database refuses to change. For these, only `parked_rows` is written.
-   * @returns whether there were any.
-   */
-  async #takeOthers(): Promise<boolean> {
-    const { database, logger, now, lease } = this.#deps;
-    const take = async (part: readonly string[]) => {
-      const options = { now: now(), leaseUntil: now() + lease.lasts, only: new Set(part) };
-      const { taken, parked } = await database.writeGroup((trx) =>
-        takeDueDeliveries(trx, { ...options, ...this.#room(0) }),
-      );
-      logParked(logger, "delivery", parked);
-      this.#begin(taken);
-    };
-    const failed = await isolate(await dueDeliveries(database.read, now()), take, isOutage);
-    const rows = failed.map(({ row: id, error }) => ({ id, error }));
-    logParked(logger, "delivery", await database.writeGroup((trx) => parkRows(trx, "delivery", rows, now())));
-    return rows.length > 0;
-  }
-
-  /** Stores the results of which at least one cannot be stored, and parks the deliveries of those. */
-  async #isolate(): Promise<void> {
-    const { database, now } = this.#deps;
     const left = new Set(this.#results.splice(0));
+    if (left.size === 0) return;
     const store = async (part: readonly Tried[]) => {
       this.#recorded(part, await database.writeGroup((trx) => record(trx, part, now())));
       for (const one of part) left.delete(one);
     };
     try {
-      const failed = await isolate([...left], store, isOutage);
-      await this.#park(failed.map(({ row, error }) => ({ delivery: row.delivery, error })));
-      for (const { row } of failed) left.delete(row);
+      const refused = await withoutRefused([...left], store);
+      await this.#park(refused.map(({ row, error }) => ({ delivery: row.delivery, error })));
+      for (const { row } of refused) left.delete(row);
     } finally {
       this.#results.unshift(...left);
     }
   }
 
-  /** They are sent again later: at least once, with the same id. */
-  async #park(failed: readonly { delivery: DueDelivery; error: unknown }[]): Promise<void> {
-    const { database, logger, now } = this.#deps;
-    const rows = failed.map(({ delivery: { id, fence }, error }) => ({ id, fence, error }));
-    const parked = await database.writeGroup((trx) => parkDeliveries(trx, rows, now()));
-    logParked(logger, "delivery", parked);
-    for (const { delivery } of failed) this.#taken.delete(delivery);
-  }
-
-  /** A receiver may take longer to answer than a lease lasts. */
-  #toRenew(): DueDelivery[] {
-    if (performance.now() - this.#renewedAt < this.#deps.lease.renewEvery) return [];
-    this.#renewedAt = performance.now();
-    return [...this.#taken];
-  }
-
-  /** They are no longer renewed: if they cannot be given back, their leases expire. */
-  #giveBack(deliveries: readonly DueDelivery[]): void {
-    for (const delivery of deliveries) this.#taken.delete(delivery);
-    this.#unsent.push(...deliveries);
-  }
-
-  /** Sends what has a slot. */
-  #sendNext(): void {
-    if (this.#stopping) return;
-    for (let next = this.#lines.next(); next !== null; next = this.#lines.next()) this.#send(next);
-  }
-
-  /** Sends what may use the slot that an app has given back: the app's next, or else one of another app. */
-  #sendAfter(app: string): void {
-    if (this.#stopping) return;
-    let next = this.#lines.next(app);
-    // With the slot in use again, no other app has more room than before.
-    if (next === null) this.#sendNext();
-    for (; next !== null; next = this.#lines.next(app)) this.#send(next);
+  /** Takes what has a slot, and sends it. @returns whether the queue was not read to its end. */
+  async #take(): Promise<boolean> {
+    const { database, now, lease } = this.#deps;
+    const slots = () =>
+      new FairSlots(
+        SENDING,
+        [...this.#calls.keys()].map(({ appId }) => appId),
+        this.#slow,
+      );
+    if (slots().free === 0 || [...this.#calls.keys()].some(({ crashes }) => crashes > 0)) return false;
+    const found = await dueDeliveries(database.read, now(), slots().full);
+    let more = found.length === MOST_FOUND;
+    const take = async (part: readonly FoundDelivery[]) => {
+      const by = { holder: this.#holder, lone: this.#lone, running: this.#taken.size, slots: slots() };
+      const options = { ...by, now: now(), leaseUntil: now() + lease.lasts };
+      const { taken, parked, waits } = await database.writeGroup((trx) => leaseDeliveries(trx, part, options));
+      this.#logParked(parked);
+      more &&= !waits;
+      if (taken.length > 0) crashPoint("webhooks:taken");
+      for (const delivery of taken) this.#send(delivery);
+    };
+    const refused = await withoutRefused(found, take);
+    if (refused.length === 0) return more;
+    // The database refuses to change them, so only `parked_rows` is written.
+    const rows = refused.map(({ row: { id }, error }) => ({ id, error }));
+    this.#logParked(await database.writeGroup((trx) => parkRows(trx, "delivery", rows, now())));
+    return true;
   }
 
   #send(delivery: DueDelivery): void {
-    this.#alone = delivery.crashes > 0;
+    this.#taken.add(delivery);
     const call = this.#lone
       .run(delivery, delivery.appId, () => this.#deliver(delivery))
-      .then((answer) => {
-        this.#alone = false;
-        this.#calls.delete(call);
-        this.#lines.sent(delivery, answer);
-        this.#sendAfter(delivery.appId);
-        this.#announceResults();
+      .then(() => {
+        this.#calls.delete(delivery);
+        this.#announce();
       });
-    this.#calls.add(call);
+    this.#calls.set(delivery, call);
   }
 
-  async #deliver(delivery: DueDelivery): Promise<ReceiverAnswer> {
+  /** A commit for each result would take longer than the calls, so results are collected. */
+  #announce(): void {
+    if (this.#results.length >= this.#taken.size / 2) this.#wake.raise();
+    else this.#resultsTimer ??= setTimeout(() => this.#wake.raise(), LONGEST_UNRECORDED);
+  }
+
+  /** Sends a delivery once. If nothing comes of it, it is sent again later: at least once, with the same id. */
+  async #deliver(delivery: DueDelivery): Promise<void> {
     const { now, metrics } = this.#deps;
     try {
-      const keys = this.#sender.keysOf(delivery) ?? (await this.#keysOf(delivery));
-      if (keys === null) return "none";
       const started = performance.now();
-      const sent = await this.#sender.send(delivery, keys, now());
+      const sent = await this.#sender.send(delivery, now());
       const took = performance.now() - started;
       crashPoint("webhooks:posted");
       const tried = triedAs(delivery, sent, now());
       metrics.webhook(tried.outcome, took / 1_000, delivery.payload);
+      if (took > SLOW) this.#slow.add(delivery.appId);
+      else this.#slow.delete(delivery.appId);
       this.#results.push(tried);
-      // The webhook is about to be disabled.
-      if (tried.outcome === "gone") this.#giveBack(this.#lines.removeApp(delivery.appId));
-      if (took > SLOW) return "slow";
-      return sent.status === null ? "none" : "fast";
     } catch (error) {
-      // If that fails, the delivery is sent again later.
-      await this.#park([{ delivery, error }]).catch((failed: unknown) => {
-        this.#tryLater(delivery);
+      const ended = error instanceof SealError ? this.#tryLater(delivery, error) : this.#park([{ delivery, error }]);
+      // If this fails, its lease expires.
+      await ended.catch((failed: unknown) => {
+        this.#taken.delete(delivery);
         this.#loop.report(failed);
       });
-      return "none";
     }
   }
 
-  /** @returns null when the secret cannot be decrypted. That is not the receiver's fault, so it does not count as a try. */
-  async #keysOf(delivery: DueDelivery): Promise<readonly SigningKey[] | null> {
-    try {
-      return await this.#sender.open(delivery);
-    } catch (error) {
-      this.#tryLater(delivery);
-      this.#deps.logger.error(
-        { err: error, delivery: delivery.id },
-        "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
-      );
-      return null;
-    }
-  }
-
-  /** Given back as if its lease had expired. Its row must not name this process: if it ended, that would count as a crash. */
-  #tryLater(delivery: DueDelivery): void {
+  /** That a secret cannot be decrypted is not the receiver's fault, so it does not count as a try. */
+  async #tryLater(delivery: DueDelivery, error: SealError): Promise<void> {
+    const { database, logger, now, lease } = this.#deps;
+    logger.error(
+      { err: error, delivery: delivery.id },
+      "a webhook's signing secret cannot be decrypted: check SECRET_KEYS; the delivery is retried",
+    );
+    await database.writeGroup((trx) => putOffDeliveries(trx, [delivery], now() + lease.lasts, null));
     this.#taken.delete(delivery);
-    this.#later.push(delivery);
   }
 
-  /** A commit for each result would take longer than the calls, so results are collected. */
-  #announceResults(): void {
-    const results = this.#results.length;
-    if (results === 0) return;
-    if (results >= Math.min(MOST_RESULTS, this.#taken.size / 2)) this.#wake.raise();
-    else this.#resultsTimer ??= setTimeout(() => this.#wake.raise(), LONGEST_UNRECORDED);
+  async #park(failed: readonly { delivery: DueDelivery; error: unknown }[]): Promise<void> {
+    if (failed.length === 0) return;
+    const { database, now } = this.#deps;
+    const rows = failed.map(({ delivery: { id, fence }, error }) => ({ id, fence, error }));
+    this.#logParked(await database.writeGroup((trx) => parkDeliveries(trx, rows, now())));
+    for (const { delivery } of failed) this.#taken.delete(delivery);
+  }
+
+  #logParked(parked: readonly ParkedRow[]): void {
+    logParked(this.#deps.logger, "delivery", parked);
   }
 
   #recorded(results: readonly Tried[], recorded: ReadonlySet<string>): void {
     const { logger } = this.#deps;
-    if (results.length > 0) crashPoint("webhooks:recorded");
+    crashPoint("webhooks:recorded");
     for (const { delivery, outcome, result } of results) {
       this.#taken.delete(delivery);
       const status = result.responseStatus;
@@ -344,6 +249,17 @@ export class Dispatcher {
       else if (outcome !== "delivered")
         logger.warn({ delivery: delivery.id, status, reason: result.error }, "a webhook was not delivered");
     }
+  }
+}
+
+/** Does work on rows, once more on those that the database refuses. @returns the rows that it refuses again. */
+async function withoutRefused<Row>(rows: readonly Row[], work: (rows: readonly Row[]) => Promise<void>) {
+  try {
+    if (rows.length > 0) await work(rows);
+    return [];
+  } catch (error) {
+    if (isOutage(error)) throw error;
+    return isolate(rows, work, isOutage);
   }
 }
 

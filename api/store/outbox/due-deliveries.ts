@@ -1,12 +1,10 @@
 import { type RawBuilder, sql, type SqlBool } from "kysely";
 
-import type { Slots } from "../../shared/fair-slots.ts";
-import { AT_ONCE } from "../db/due.ts";
+import type { FairSlots } from "../../shared/fair-slots.ts";
 import { type Db, integerSet, rowSet, textSet, type Trx } from "../db/sql.ts";
 import { type FailedRow, mayBeTried, type ParkedRow, parkRows } from "../db/parked-rows.ts";
 import { type Queue, roundRobin } from "../db/round-robin.ts";
 import { CRASHES_ALONE, failedAlone, type LoneRuns, type UnderWay } from "../db/under-way.ts";
-import { closeAbandoned } from "./abandoned-deliveries.ts";
 import { LONGEST_DELIVERY_WAIT } from "./deliveries.ts";
 
 /** A delivery that is due, with everything that sending it takes. */
@@ -26,75 +24,60 @@ export interface DueDelivery {
   crashes: number;
 }
 
-/** What one read of the queue found. */
-interface DueDeliveries {
-  taken: DueDelivery[];
-  /** Those at which processes died, again while they ran alone. They were parked. */
-  parked: ParkedRow[];
-  /** It ended before the end of the queue, so that other writes get their turn: read again at once. */
-  more: boolean;
-}
-
 const DUE: Queue = { table: "deliveries", at: "next_at" };
-/** Rows that one read of the queue returns. */
-const ROWS_PER_READ = 200;
-/** Statements of one read of the queue. */
-const READS = 5;
+/** Most rows that `dueDeliveries` returns. */
+export const MOST_FOUND = 200;
 
-type QueueRow = DueDelivery & UnderWay & { seq: number; nextAt: number; waits: number };
+/** A due delivery. `waits` is not 0 if it waits for an earlier event of its request. */
+export type FoundDelivery = DueDelivery & UnderWay & { seq: number; nextAt: number; waits: number };
 
-/**
- * Takes due deliveries for one try, the apps in turns. Of each request only the oldest pending delivery is taken, so that
- * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
- * if this process dies, the delivery is due again then. However long the queue of one app is, the work is bounded.
- * @param options.only ids of the deliveries that may be taken; default: all.
- */
-export async function takeDueDeliveries(trx: Trx, options: TakeOptions): Promise<DueDeliveries> {
-  const { slots, now, lone, only } = options;
-  const abandoned = await closeAbandoned(trx, now);
-  const taken: QueueRow[] = [];
-  const parked: ParkedRow[] = [];
-  let more = slots.free > 0;
-  for (let reads = 0; more && reads < READS; reads++) {
-    const found = await readQueue(trx, now, slots.full);
-    const rows = only === undefined ? found : found.filter(({ id }) => only.has(id));
-    const due = rows.filter((row) => row.waits === 0);
-    const { run, aside, waits } = lone.sort(due, options.running + taken.length, ({ appId }) => appId);
-    const next = run.filter((row) => slots.take(row.appId));
-    taken.push(...(await lease(trx, next, options)));
-    parked.push(...(await putAside(trx, aside, now)));
-    const waiting = rows.filter((row) => row.waits !== 0);
-    await putBehindEarlier(trx, waiting);
-    more = slots.free > 0 && rows.length === ROWS_PER_READ && !waits;
-  }
-  taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
-  return { taken, parked, more: more || abandoned };
-}
-
-interface TakeOptions {
+interface LeaseOptions {
   now: number;
   leaseUntil: number;
   holder: string;
-  slots: Slots;
+  /** Those of each app. The deliveries that are taken take them. */
+  slots: FairSlots;
   lone: LoneRuns;
   /** Deliveries that this process has taken, and whose results are not stored. */
   running: number;
-  only?: ReadonlySet<string>;
 }
 
-/** Ids of the first deliveries that `takeDueDeliveries` takes, or moves behind an earlier one. */
-export async function dueDeliveries(db: Db, now: number): Promise<string[]> {
-  return (await readQueue(db, now, [])).map(({ id }) => id);
+/**
+ * Takes due deliveries for one try, if they have slots. Of each request only the oldest pending delivery is taken, so that
+ * its events arrive in order; the others wait as long as it does. The lease keeps other processes away until `leaseUntil`;
+ * if this process dies, the delivery is due again then.
+ * @returns the deliveries that no other process has taken meanwhile; those at which processes died, again while they ran alone,
+ * which are parked; and whether some wait to run alone.
+ */
+export async function leaseDeliveries(
+  trx: Trx,
+  found: readonly FoundDelivery[],
+  options: LeaseOptions,
+): Promise<{ taken: DueDelivery[]; parked: ParkedRow[]; waits: boolean }> {
+  const due = found.filter((row) => row.waits === 0);
+  const { run, aside, waits } = options.lone.sort(due, options.running, ({ appId }) => appId);
+  const next = run.filter((row) => options.slots.take(row.appId));
+  const taken = await lease(trx, next, options);
+  const parked = await putAside(trx, aside, options.now);
+  await putBehindEarlier(
+    trx,
+    found.filter((row) => row.waits !== 0),
+  );
+  taken.sort((a, b) => a.nextAt - b.nextAt || a.seq - b.seq);
+  return { taken, parked, waits };
 }
 
-/** The first due deliveries, with whether each waits for an earlier event of its request. */
-async function readQueue(trx: Db, now: number, without: string[]): Promise<QueueRow[]> {
+/**
+ * The deliveries that are due, the apps in turns. However long the queue of one app is, the work is bounded.
+ * @param full apps that have no free slot.
+ */
+export async function dueDeliveries(db: Db, now: number, full: readonly string[]): Promise<FoundDelivery[]> {
   const apps = (appId: RawBuilder<string>) => sql<SqlBool>`
-    ${appId} not in ${textSet(trx, without)}
+    ${appId} not in ${textSet(db, full)}
     and exists (select 1 from webhooks where webhooks.app_id = ${appId} and webhooks.disabled_at is null)
     and not exists (select 1 from abandoned_deliveries as abandoned where abandoned.app_id = ${appId})`;
-  const { rows } = await sql<QueueRow>`
-    ${roundRobin(trx, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: ROWS_PER_READ, apps })}
+  const { rows } = await sql<FoundDelivery>`
+    ${roundRobin(db, DUE, { now, longestWait: LONGEST_DELIVERY_WAIT, limit: MOST_FOUND, apps })}
     select delivery.seq as "seq", delivery.id as "id", delivery.app_id as "appId", delivery.next_at as "nextAt",
            delivery.tries as "tries", delivery.fence as "fence", events.id as "eventId", events.body as "payload",
            webhooks.url as "url", webhooks.secrets as "secrets",
@@ -107,16 +90,16 @@ async function readQueue(trx: Db, now: number, without: string[]): Promise<Queue
       join events on events.seq = delivery.event_seq
       join webhooks on webhooks.app_id = delivery.app_id
      where ${mayBeTried("delivery", sql`delivery.id`, now)}
-     order by line.place, line.at, line.seq limit ${ROWS_PER_READ}`.execute(trx);
+     order by line.place, line.at, line.seq limit ${MOST_FOUND}`.execute(db);
   return rows;
 }
 
 /** @returns the deliveries that no other process has taken meanwhile, with their new fencing token. */
 async function lease(
   trx: Trx,
-  rows: readonly QueueRow[],
-  { leaseUntil, holder }: Pick<TakeOptions, "leaseUntil" | "holder">,
-): Promise<QueueRow[]> {
+  rows: readonly FoundDelivery[],
+  { leaseUntil, holder }: Pick<LeaseOptions, "leaseUntil" | "holder">,
+): Promise<FoundDelivery[]> {
   if (rows.length === 0) return [];
   const { rows: leased } = await sql<{ seq: number; fence: number }>`
     update deliveries set next_at = ${leaseUntil}, fence = deliveries.fence + 1, holder = ${holder}, crashes = input.crashes
@@ -131,7 +114,7 @@ async function lease(
 }
 
 /** They are found again at the times that are returned, and put aside again. */
-async function putAside(trx: Trx, rows: readonly QueueRow[], now: number): Promise<ParkedRow[]> {
+async function putAside(trx: Trx, rows: readonly FoundDelivery[], now: number): Promise<ParkedRow[]> {
   if (rows.length === 0) return [];
   const parked = await parkRows(
     trx,
@@ -150,14 +133,17 @@ async function putAside(trx: Trx, rows: readonly QueueRow[], now: number): Promi
 /** A delivery with its fencing token: proof that this process has taken it. */
 type TakenDelivery = Pick<DueDelivery, "id" | "fence">;
 
-/** Extends the leases of deliveries that were taken. Those that another process has taken meanwhile stay as they are. */
-export async function renewDeliveries(trx: Trx, taken: readonly TakenDelivery[], until: number): Promise<void> {
-  await setTimes(trx, taken, () => until, sql`next_at = input.next_at`);
-}
-
-/** Gives deliveries back that were taken and not sent: they are due at `dueAt`. */
-export async function returnDeliveries(trx: Trx, taken: readonly TakenDelivery[], dueAt = AT_ONCE): Promise<void> {
-  await setTimes(trx, taken, () => dueAt, sql`next_at = input.next_at, holder = null`);
+/**
+ * Puts off deliveries that were taken until they are due again. Those that another process has taken meanwhile stay as they are.
+ * @param holder the process that still works on them; null: none does.
+ */
+export async function putOffDeliveries(
+  trx: Trx,
+  taken: readonly TakenDelivery[],
+  until: number,
+  holder: string | null,
+): Promise<void> {
+  await setTimes(trx, taken, () => until, sql`next_at = input.next_at, holder = ${holder}`);
 }
 
 /** Parks deliveries that were taken: they are due at the times that are returned. */
@@ -188,7 +174,7 @@ async function setTimes(
 }
 
 /** Moves deliveries that wait for an earlier one of their request behind it, so that no later read passes over them. */
-async function putBehindEarlier(trx: Trx, rows: readonly QueueRow[]): Promise<void> {
+async function putBehindEarlier(trx: Trx, rows: readonly FoundDelivery[]): Promise<void> {
   if (rows.length === 0) return;
   const seqs = rows.map(({ seq }) => seq);
   await sql`

@@ -6,14 +6,13 @@ import { Webhook } from "standardwebhooks";
 import { createSealer } from "../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT } from "../../../api/store/outbox/deliveries.ts";
-import { takeDueDeliveries } from "../../../api/store/outbox/due-deliveries.ts";
 import { nextTry } from "../../../api/webhooks/dispatcher.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
 import { eventually } from "../../support/eventually.ts";
 import { parkedIds } from "../../support/poison.ts";
 import { APP } from "../support/rows.ts";
 import { useDispatcher } from "./support/use-dispatcher.ts";
-import { taker } from "../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../support/taker.ts";
 
 const HOUR = 3_600_000;
 
@@ -135,37 +134,6 @@ describe("Dispatcher", () => {
     const typesOf = Map.groupBy(fixture.receiver.calls, ({ body }) => body["request_id"]);
     for (const calls of typesOf.values())
       expect(calls.map(({ body }) => body["type"])).to.deep.equal(["sent", "completed"]);
-  });
-
-  it("gives back what it has taken and not sent when it stops", async () => {
-    // The first answers let it take more than it may send; then the receiver hangs.
-    fixture.receiver.respond = (_call, response) => {
-      if (fixture.receiver.calls.length <= 4) response.end();
-    };
-    for (let count = 0; count < 20; count++) await fixture.emit(["completed"]);
-    fixture.start();
-    await fixture.receiver.count(8);
-    await fixture.stop();
-    const pending = (await fixture.deliveries()).filter(({ status }) => status === "pending");
-    const returned = pending.filter(({ tries }) => tries === 0);
-    expect(returned.length).to.be.above(0);
-    expect(returned.map(({ next_at: at }) => at)).to.deep.equal(returned.map(() => 0));
-  });
-
-  it("gives back what it has not sent as soon as it is told to stop, also while a receiver hangs", async () => {
-    fixture.receiver.respond = (_call, response) => {
-      if (fixture.receiver.calls.length <= 16) response.end();
-    };
-    for (let count = 0; count < 40; count++) await fixture.emit(["completed"]);
-    const pending = async (fits: (nextAt: number) => boolean) =>
-      (await fixture.deliveries()).filter(({ status, next_at: at }) => status === "pending" && fits(at ?? 0)).length;
-    fixture.start();
-    await fixture.receiver.count(20);
-    // Four calls hang, and more is taken ahead.
-    await eventually(async () => ((await pending((at) => at > fixture.clock)) > 4 ? true : undefined));
-    fixture.beginToStop();
-    // The calls hang until the test ends.
-    await eventually(async () => ((await pending((at) => at === 0)) === 20 ? true : undefined));
   });
 
   it("stores results late that could not be stored, and sends nothing twice", async () => {

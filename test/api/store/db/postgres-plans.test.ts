@@ -9,7 +9,7 @@ import type { Database } from "../../../../api/store/db/database.ts";
 import { HoldingSet } from "../../../../api/store/ledger/holding-set.ts";
 import { heldAmong } from "../../../../api/store/listings/holdings.ts";
 import { listDeliveries, recordTries } from "../../../../api/store/outbox/deliveries.ts";
-import { renewDeliveries, returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { eventsAfter, feedPages, newestPositions } from "../../../../api/store/outbox/feed.ts";
 import { listNfts, listSomeNfts, searchNfts } from "../../../../api/store/listings/nfts.ts";
 import { findRequests, listRequests, requestsByNumber } from "../../../../api/store/requests/requests.ts";
@@ -25,7 +25,7 @@ import { openTestDatabase, type TestDatabase } from "../../../support/database.t
 import { describeOn } from "../../../support/engine.ts";
 import { addApp } from "../../support/rows.ts";
 import { SLOTS } from "../plans/tour.ts";
-import { taker } from "../../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 /** Rows of each large table, and the apps that they belong to. */
 const ROWS = 40_000;
@@ -150,12 +150,12 @@ describeOn("postgres", "query plans on PostgreSQL", () => {
         takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 1_000, slots: new FairSlots(SLOTS) }),
       );
       expect(taken.length).to.be.above(0);
-      await write((trx) => renewDeliveries(trx, taken, NOW + 2_000));
+      await write((trx) => putOffDeliveries(trx, taken, NOW + 2_000, "holder"));
       const [first, ...others] = taken;
       if (first === undefined) throw new Error("a delivery is due");
       const result = { responseStatus: 200, responseBody: null, error: null, nextAt: null };
       await write((trx) => recordTries(trx, [{ ...first, result }], NOW));
-      await write((trx) => returnDeliveries(trx, others));
+      await write((trx) => putOffDeliveries(trx, others, 0, null));
     });
   });
 

@@ -8,7 +8,8 @@ import { LoneRuns, retryParked } from "../../../../api/store/db/under-way.ts";
 import { takeReads, returnRead } from "../../../../api/store/ledger/contract-reads.ts";
 import { inspectAt, takeContracts } from "../../../../api/store/ledger/contract-states.ts";
 import { recordTries } from "../../../../api/store/outbox/deliveries.ts";
-import { returnDeliveries, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import { takeDueDeliveries } from "../../../support/taker.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
@@ -59,7 +60,7 @@ const KINDS: Kind[] = [
       return {
         jobs: taken.map(({ id, crashes }) => ({ id, crashes })),
         end: () => database.write((trx) => recordTries(trx, [{ ...taken[0]!, result }], now)),
-        giveBack: () => database.write((trx) => returnDeliveries(trx, taken)),
+        giveBack: () => database.write((trx) => putOffDeliveries(trx, taken, 0, null)),
       };
     },
   },

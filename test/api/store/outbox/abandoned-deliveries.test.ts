@@ -3,12 +3,11 @@ import { expect } from "chai";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { abandonDeliveries, closeAbandoned } from "../../../../api/store/outbox/abandoned-deliveries.ts";
 import { findDelivery, recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
-import { takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, updateWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { addApp, addRequest, addTestEvents, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
-import { taker } from "../../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 /** Deliveries that one transaction ends. */

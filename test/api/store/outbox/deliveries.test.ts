@@ -2,17 +2,12 @@ import { expect } from "chai";
 
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import { LONGEST_DELIVERY_WAIT, redeliverFailed } from "../../../../api/store/outbox/deliveries.ts";
-import {
-  parkDeliveries,
-  renewDeliveries,
-  returnDeliveries,
-  takeDueDeliveries,
-} from "../../../../api/store/outbox/due-deliveries.ts";
+import { parkDeliveries, putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { enqueueTestEvent } from "../../../../api/store/outbox/events.ts";
 import { addApp, addTestEvents, addWebhook, APP } from "../../support/rows.ts";
 import { useTestDatabase } from "../../../support/use-database.ts";
-import { taker } from "../../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 
@@ -54,15 +49,14 @@ describe("takeDueDeliveries", () => {
   });
 
   describe("given a delivery that another process has taken after the lease had ended", () => {
-    it("lets the earlier process neither return, park nor renew it", async () => {
+    it("lets the earlier process neither park nor put it off", async () => {
       await addDelivery(NOW);
       const earlier = await lease();
       const later = await lease(NOW + LEASE);
       expect(later.map(({ id }) => id)).to.deep.equal(earlier.map(({ id }) => id));
       const untouched = await database.read.selectFrom("deliveries").select("next_at").executeTakeFirstOrThrow();
       const changes: ((trx: Trx) => Promise<unknown>)[] = [
-        (trx: Trx) => returnDeliveries(trx, earlier),
-        (trx: Trx) => renewDeliveries(trx, earlier, NOW + 10 * LEASE),
+        (trx: Trx) => putOffDeliveries(trx, earlier, NOW + 10 * LEASE, "earlier"),
         (trx: Trx) =>
           parkDeliveries(
             trx,

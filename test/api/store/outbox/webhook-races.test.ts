@@ -5,7 +5,7 @@ import { createSealer } from "../../../../api/keys/sealer.ts";
 import { FairSlots } from "../../../../api/shared/fair-slots.ts";
 import type { Database } from "../../../../api/store/db/database.ts";
 import { recordTries, redeliver, type TryResult } from "../../../../api/store/outbox/deliveries.ts";
-import { type DueDelivery, takeDueDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
+import type { DueDelivery } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueEvents, holdEvent } from "../../../../api/store/outbox/events.ts";
 import { deleteWebhook, disableWebhook, findWebhook, holdWebhook } from "../../../../api/store/outbox/webhooks.ts";
 import { pruneSome } from "../../../../api/store/retention/prune.ts";
@@ -13,7 +13,7 @@ import { describeOn } from "../../../support/engine.ts";
 import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
 import { addApp, addRequest, addWebhook, APP, creation, WEBHOOK_URL } from "../../support/rows.ts";
-import { taker } from "../../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const NOW = 1_700_000_000_000;
 const HOUR = 3_600_000;

@@ -10,13 +10,7 @@ import {
   redeliver,
   redeliverFailed,
 } from "../../../../api/store/outbox/deliveries.ts";
-import {
-  dueDeliveries,
-  parkDeliveries,
-  renewDeliveries,
-  returnDeliveries,
-  takeDueDeliveries,
-} from "../../../../api/store/outbox/due-deliveries.ts";
+import { dueDeliveries, parkDeliveries, putOffDeliveries } from "../../../../api/store/outbox/due-deliveries.ts";
 import { enqueueTestEvent, holdEvent } from "../../../../api/store/outbox/events.ts";
 import {
   deleteWebhook,
@@ -29,7 +23,7 @@ import {
 } from "../../../../api/store/outbox/webhooks.ts";
 import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, SLOTS, type Tour } from "./tour.ts";
-import { taker } from "../../../support/taker.ts";
+import { takeDueDeliveries, taker } from "../../../support/taker.ts";
 
 const { app } = BUSY;
 const url = "https://busy.example/";
@@ -55,12 +49,17 @@ async function deliver({ read, write }: Tour): Promise<void> {
     takeDueDeliveries(trx, { ...taker(), now: NOW, leaseUntil: NOW + 60_000, slots: new FairSlots(SLOTS, [app]) });
   const look = () => write(takeMore);
   // One that is put aside.
-  const [first = ""] = await dueDeliveries(read, NOW);
+  const [first] = await dueDeliveries(read, NOW, []);
   const crashed = { holder: null, crashes: 4 };
-  await write((trx) => trx.updateTable("deliveries").set(crashed).where("id", "=", first).execute());
+  await write((trx) =>
+    trx
+      .updateTable("deliveries")
+      .set(crashed)
+      .where("id", "=", first?.id ?? "")
+      .execute(),
+  );
   const { taken } = await look();
-  await dueDeliveries(read, NOW);
-  await write((trx) => renewDeliveries(trx, taken, NOW + 60_000));
+  await write((trx) => putOffDeliveries(trx, taken, NOW + 60_000, "holder"));
   const broken = taken.slice(0, 1).map(({ id, fence }) => ({ id, fence, error: "it always fails" }));
   await write((trx) => parkDeliveries(trx, broken, NOW));
   const results = [
@@ -73,7 +72,7 @@ async function deliver({ read, write }: Tour): Promise<void> {
     return result === undefined ? [] : [{ ...delivery, result }];
   });
   await write((trx) => recordTries(trx, tried, AT_ONCE + NOW));
-  await write(async (trx) => returnDeliveries(trx, (await takeMore(trx)).taken));
+  await write(async (trx) => putOffDeliveries(trx, (await takeMore(trx)).taken, 0, null));
   for (const id of ["delivery-1", `delivery-${LARGE.toString()}`]) {
     const delivery = await findDelivery(read, app, id);
     if (delivery === undefined) throw new Error("the delivery is there");
