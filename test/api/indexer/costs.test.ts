@@ -54,18 +54,6 @@ describe("recordMissingCosts", () => {
     ...fields,
   });
 
-  it("asks again until the node shows the receipt, then never again", async () => {
-    await record();
-    expect(await requestRow(database, id)).to.include({ gas_used: null, fee_wei: null });
-    node.answer = () => receipt();
-    await record();
-    expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
-    const asked = node.calls.length;
-    await record();
-    expect(node.calls).to.have.length(asked);
-    expect(await requestRow(database, id)).to.include({ gas_used: 21_000, fee_wei: "42000" });
-  });
-
   describe("given several nodes", () => {
     const faulty: FaultyNode[] = [];
     let nodes: Nodes;

@@ -97,25 +97,6 @@ describe("a lane that cannot send", () => {
     expect((await moneta.api.settled(waiting)).status).to.equal("completed");
   });
 
-  it("does not read fees more often when many requests arrive", async () => {
-    let asked = 0;
-    onBroadcast(moneta, lost);
-    const { intercept } = moneta;
-    moneta.intercept = (call) =>
-      call.method === "eth_maxPriorityFeePerGas" ? ((asked += 1), tip(45n)) : intercept?.(call);
-    // The lane has its maximum of unmined batches. None can be replaced, because 12.5 % more is above the ceiling.
-    await eventually(async () => {
-      await mint();
-      return (await openBatches(moneta.service.database.read)).length === 4 ? true : undefined;
-    });
-    await wait(2_000);
-    asked = 0;
-    const started = performance.now();
-    for (let count = 0; count < 150; count++) await mint();
-    const seconds = (performance.now() - started) / 1_000;
-    expect(asked, `${asked.toString()} times in ${seconds.toFixed(1)} s`).to.be.below(3 * (seconds + 1));
-  });
-
   it("recovers with the node while it only finishes its open batches", async () => {
     await moneta.stop();
     await moneta.start({ LANES: "2" });

@@ -3,12 +3,9 @@ import { sql } from "kysely";
 
 import { type Database, openDatabase } from "../../../../api/store/db/database.ts";
 import { DatabaseUnavailable } from "../../../../api/store/db/errors.ts";
-import { advanceSequences, readCounter } from "../../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../../api/store/db/meta.ts";
-import type { Trx } from "../../../../api/store/db/sql.ts";
 import { startCommitProxy } from "../../../../scripts/scene/postgres-proxy.ts";
 import { describeOn } from "../../../support/engine.ts";
-import { overlap, valueOf } from "../../../support/overlap.ts";
 import { useTwoProcesses } from "../../../support/two-processes.ts";
 
 describeOn("postgres", "writes of several processes", () => {
@@ -63,21 +60,5 @@ describeOn("postgres", "writes of several processes", () => {
       await behind.close();
       await proxy.stop();
     }
-  });
-
-  it("gives the numbers of a sequence in the order of the commits", async () => {
-    const next = async (trx: Trx) => (await advanceSequences(trx, new Map([["events:app", 1]]))).get("events:app");
-    const { first, second, waited } = await overlap(
-      two.one,
-      async (trx, meet) => {
-        const number = await next(trx);
-        await meet();
-        expect(await readCounter(two.one.read, "events:app")).to.equal(0);
-        return number;
-      },
-      () => two.other.write(next),
-    );
-    // Nobody sees the number of the second before that of the first.
-    expect([waited, valueOf(first), valueOf(second)]).to.deep.equal([true, 1, 2]);
   });
 });

@@ -32,7 +32,7 @@ describe("changes of an owner", () => {
     const { read } = database;
     const collection = await read
       .selectFrom("collections")
-      .select(["owner", "service_may_mint", "base_uri", "metadata_frozen", "royalty_frozen"])
+      .select(["owner", "max_supply", "service_may_mint", "base_uri", "metadata_frozen", "royalty_frozen"])
       .where("address", "=", contract)
       .executeTakeFirstOrThrow();
     const tokens = read.selectFrom("nfts").select("token_uri").where("contract", "=", contract);
@@ -56,6 +56,7 @@ describe("changes of an owner", () => {
 
   const edit = fc.oneof(
     fc.record({ column: fc.constant("owner" as const), value: fc.constantFrom("0xa", "0xb") }),
+    fc.record({ column: fc.constant("max_supply" as const), value: fc.constantFrom(40, 50, null) }),
     fc.record({ column: fc.constant("service_may_mint" as const), value: fc.nat({ max: 1 }) }),
     fc.record({ column: fc.constant("base_uri" as const), value: fc.constantFrom(...BASES) }),
     fc.record({ column: fc.constant("metadata_frozen" as const), value: fc.constant(2) }),

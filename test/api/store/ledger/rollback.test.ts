@@ -168,35 +168,6 @@ describe("rollback", () => {
     });
   });
 
-  describe("given what an owner changed in a dropped block", () => {
-    it("restores the previous values, after any number of changes", async () => {
-      const contract = await addCollection(database, { maxSupply: 100, baseUri: "ipfs://a/", hosting: "self-hosted" });
-      const before = await contents(database);
-      const edit = { contract, tokenId: null, blockNumber: 1 };
-      await apply(database, {
-        block: 1,
-        changes: [
-          { ...edit, column: "max_supply", value: 50 },
-          { ...edit, column: "max_supply", value: 40 },
-          { ...edit, column: "owner", value: randomAddress() },
-          { ...edit, column: "service_may_mint", value: 0 },
-          { ...edit, column: "base_uri", value: "ipfs://b/" },
-          { ...edit, column: "metadata_frozen", value: 2 },
-          { ...edit, column: "royalty_frozen", value: 1 },
-        ],
-      });
-      const changed = await database.read
-        .selectFrom("collections")
-        .selectAll()
-        .where("address", "=", contract)
-        .executeTakeFirstOrThrow();
-      expect(changed).to.include({ max_supply: 40, service_may_mint: 0, base_uri: "ipfs://b/" });
-      expect(changed).to.include({ metadata_frozen: 2, royalty_frozen: 1 });
-      await database.write((trx) => rollback(trx, 0));
-      expect(await contents(database)).to.deep.equal(before);
-    });
-  });
-
   describe("given a dropped block with many requests", () => {
     it("takes as many statements as for one of each kind, as storing them does", async () => {
       const erc721 = await addCollection(database);

@@ -128,25 +128,6 @@ describe("abandoned deliveries", () => {
       for (let look = 0; look < 3; look++) taken.push(...(await takenIds()));
       expect(taken).to.deep.equal([again.id]);
     });
-
-    it("makes a pending delivery due at once, without a new one", async () => {
-      const id = await emit();
-      await database.write((trx) =>
-        recordTries(trx, [{ id, fence: 0, result: { ...OK, error: "500", nextAt: NOW + 50_000 } }], NOW),
-      );
-      expect(await take()).to.deep.equal([]);
-      const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
-      expect(again.id).to.equal(id);
-      expect(await takenIds()).to.deep.equal([id]);
-    });
-
-    it("makes a new delivery of an event whose delivery has ended", async () => {
-      const id = await emit();
-      await database.write((trx) => recordTries(trx, [{ id, fence: 0, result: OK }], NOW));
-      const again = await database.write(async (trx) => redeliver(trx, await find(id), NOW));
-      expect(again.id).to.not.equal(id);
-      expect((await find(id)).status).to.equal("delivered");
-    });
   });
 
   describe("the delivery that waits for an earlier event of its request", () => {
@@ -174,12 +155,6 @@ describe("abandoned deliveries", () => {
       const [[first, second]] = (await twoRequests()) as [[string, string]];
       await record(first, { ...retry, nextAt: null });
       expect(await takenIds()).to.deep.equal([second]);
-    });
-
-    it("waits on while the earlier one is retried", async () => {
-      const [[first]] = (await twoRequests()) as [[string, string]];
-      await record(first, retry);
-      expect(await takenIds()).to.deep.equal([]);
     });
 
     it("stays as it is when a process that was replaced records its try late", async () => {
