@@ -38,7 +38,7 @@ export const LIMITS = {
     schema: quotas,
     fallback: "stored_bytes=1000000000,collections=200,api_tokens=100",
     description:
-      "Quotas of a new app, as `name=number` or `name=none`, separated by commas. A quota that is not named has its default; those without a default are unlimited. Names: `media_bytes`, `media_requests`, `wallets`, `stored_bytes` (metadata and unlockable content), `collections`, `mints`, `api_tokens`. `app quota` changes the quotas of an app later. Above `LOG_TOPICS_ABOVE` contracts, all apps together, log queries read the whole chain.",
+      "Quotas of a new app, as `name=number` or `name=none`, separated by commas. A quota that is not named has its default; those without a default are unlimited. Names: `media_bytes`, `media_requests`, `wallets`, `stored_bytes` (metadata and unlockable content), `collections`, `mints`, `api_tokens`. `app quota` changes the quotas of an app later. Above 2,000 contracts, all apps together, log queries read the whole chain.",
   },
   APP_GAS_PER_DAY: {
     schema: wholeNumber(1, Number.MAX_SAFE_INTEGER),

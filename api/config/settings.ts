@@ -83,7 +83,8 @@ function settingsOf(reader: Reader) {
     /** Numbers of the lanes to use, ascending. */
     lanes: reader.lanes(),
     leaseSeconds: reader.read("LEASE_SECONDS"),
-    rebroadcastSeconds: reader.read("REBROADCAST_SECONDS"),
+    /** Seconds before an unmined transaction is sent to the node again. Only tests change it. */
+    rebroadcastSeconds: 5,
     replaceSeconds: reader.read("REPLACE_SECONDS"),
     maxFeeGwei: reader.read("MAX_FEE_GWEI"),
     /** null: the default depends on the chain (`api/context/chain-defaults.ts`). */
@@ -101,7 +102,6 @@ function settingsOf(reader: Reader) {
     ipfsPinRpc: reader.optional("IPFS_PIN_RPC"),
     ipfsNode: reader.ipfsNode(),
     retain: reader.retention(),
-    collectMediaHours: reader.read("COLLECT_MEDIA_HOURS"),
     roles: reader.read("ROLES"),
     logLevel: reader.read("LOG_LEVEL"),
     limits: reader.limits(),
@@ -206,8 +206,8 @@ class Reader {
       rpcAgreement,
       /** Whether the logs of a block must be proven by its receipts. */
       verifyReceipts: this.read("VERIFY_RECEIPTS"),
-      /** First and largest sizes of log queries. They adapt to the provider. */
-      logQueries: { blocks: 500, addresses: 500, topicsAbove: this.read("LOG_TOPICS_ABOVE") },
+      /** First and largest sizes of log queries. They adapt to the provider. Only tests change them. */
+      logQueries: { blocks: 500, addresses: 500, topicsAbove: 2_000 },
     };
   }
 

@@ -200,12 +200,6 @@ const CHAIN = {
     fallback: "`1` (`0.1` on chain id 31337)",
     description: "Seconds between two polls for new blocks. A poll that finds nothing makes three RPC calls.",
   },
-  LOG_TOPICS_ABOVE: {
-    schema: wholeNumber(1, 100_000_000),
-    fallback: "2000",
-    description:
-      "Number of followed contracts above which log queries name no addresses. The service then reads all NFT transfers of the chain and drops those of other contracts.",
-  },
   DEPLOYMENTS_DIR: {
     schema: z.string(),
     fallback: "deployments",
@@ -257,11 +251,6 @@ const SENDING = {
     schema: wholeNumber(1, 1_000_000_000),
     fallback: "1000",
     description: "Highest fee per unit of gas, in gwei. While the chain asks for more, requests wait.",
-  },
-  REBROADCAST_SECONDS: {
-    schema: wholeNumber(1, 3_600),
-    fallback: "5",
-    description: "Seconds before an unmined transaction is sent to the node again.",
   },
   REPLACE_SECONDS: {
     schema: wholeNumber(1, 86_400),

@@ -34,7 +34,6 @@ const SETTINGS = {
   ...RATES,
   CONFIRMATIONS: CONFIRMATIONS.toString(),
   LANES: "2",
-  REBROADCAST_SECONDS: "1",
   // A quota too high to reach. It makes the indexer ask for the receipt of every batch.
   APP_GAS_PER_DAY: "1000000000000",
   LOG_LEVEL: "info",

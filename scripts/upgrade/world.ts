@@ -27,7 +27,6 @@ export const SETTINGS = {
   LANES: "3",
   APP_GAS_PER_DAY: "1000000000000",
   MEDIA_STORE: "database",
-  REBROADCAST_SECONDS: "1",
 };
 
 export type Body = Record<string, unknown>;

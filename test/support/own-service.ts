@@ -11,7 +11,7 @@ import { createTestDatabase } from "./database.ts";
 import { temporaryFolder } from "./folder.ts";
 import { startNode } from "./node.ts";
 import { TestProcess } from "./process.ts";
-import { ServiceFixture, type Settings, startTestService } from "./service.ts";
+import { ServiceFixture, type Settings, startTestService, type Tuned } from "./service.ts";
 import { borrowNode, deployInto } from "./shared-node.ts";
 import { putTestKeys } from "./test-keys.ts";
 
@@ -20,6 +20,8 @@ export interface ServiceOptions {
   settings?: Settings;
   /** Limits that no setting changes, for each start in this process. */
   limits?: Partial<Limits>;
+  /** The same for what is not a limit. */
+  tuned?: Tuned;
   /** "file": all tests of the `describe` block use one service. "test": each gets a new one, and its chain. Default "file". */
   per?: "file" | "test";
   /**
@@ -62,8 +64,8 @@ export class OwnService extends ServiceFixture {
     return { ...super.env, ...this.#options.settings };
   }
 
-  /** Starts the service on the data of the folder. @param settings in addition to those of the options. */
-  async start(settings: Settings = {}): Promise<void> {
+  /** Starts the service on the data of the folder. @param settings in addition to those of the options, and so `tuned`. */
+  async start(settings: Settings = {}, tuned: Tuned = {}): Promise<void> {
     if (this.parts.service !== undefined) throw new Error("The service runs already.");
     const { RPC_URL: rpcUrl = "", DATA_DIR: dataDir = "", ...env } = this.env;
     const { logger, limits = {} } = this.#options;
@@ -71,6 +73,7 @@ export class OwnService extends ServiceFixture {
       rpcUrl,
       dataDir,
       limits,
+      tuned: { ...this.#options.tuned, ...tuned },
       env: { ...env, ...settings },
       ...(logger === undefined ? {} : { logger }),
     });

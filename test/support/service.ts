@@ -2,7 +2,7 @@ import { type JsonRpcProvider, JsonRpcSigner } from "ethers";
 import { type Logger, pino } from "pino";
 
 import type { Limits } from "../../api/config/limits.ts";
-import { parseSettings } from "../../api/config/settings.ts";
+import { parseSettings, type Settings as Parsed } from "../../api/config/settings.ts";
 import { type Service, startService } from "../../api/context/service.ts";
 import { createApp } from "../../api/operate/apps.ts";
 import { readMeta } from "../../api/store/db/meta.ts";
@@ -15,6 +15,9 @@ import type { TestNode } from "./node.ts";
 import { FOR_TESTS } from "./process.ts";
 
 export type Settings = Record<string, string>;
+
+/** What no setting changes, and tests do. */
+export type Tuned = Partial<Pick<Parsed, "rebroadcastSeconds" | "logQueries">>;
 
 type RunningService = Service & { baseUrl: string };
 
@@ -41,6 +44,7 @@ export async function startTestService(options: {
   env?: Settings;
   logger?: Logger;
   limits?: Partial<Limits>;
+  tuned?: Tuned;
 }): Promise<RunningService> {
   const parsed = parseSettings({
     PORT: "0",
@@ -52,7 +56,7 @@ export async function startTestService(options: {
     ...FOR_TESTS,
     ...options.env,
   });
-  const settings = { ...parsed, limits: { ...parsed.limits, ...options.limits } };
+  const settings = { ...parsed, ...options.tuned, limits: { ...parsed.limits, ...options.limits } };
   const service = await startService(settings, options.logger ?? pino({ level: process.env["TEST_LOG"] ?? "silent" }));
   return { ...service, baseUrl: `http://127.0.0.1:${String(service.port)}` };
 }

@@ -45,18 +45,9 @@ import { readSettingsFile, type SettingsFile, writeSettings } from "./settings-f
 const DEFAULT_FILE = ".env";
 /** What the file keeps, so that the service and the next run use the same. */
 const KEPT = [
-  ...([
-    "RPC_URL",
-    "RPC_URLS",
-    "PUBLIC_URL",
-    "EXPLORER_URL",
-    "LANES",
-    "PORT",
-    "HOST",
-    "DATA_DIR",
-    "DEPLOYMENTS_DIR",
-  ] as const),
-  ...(["DATABASE_URL", "SEED_FILE", "CONFIRMATIONS", "SEED_PASSPHRASE_FILE", "SECRET_KEYS"] as const),
+  ...(["RPC_URL", "RPC_URLS", "PUBLIC_URL", "EXPLORER_URL", "LANES", "PORT", "HOST"] as const),
+  ...(["DATA_DIR", "DEPLOYMENTS_DIR", "DATABASE_URL", "SEED_FILE", "CONFIRMATIONS"] as const),
+  ...(["SEED_PASSPHRASE_FILE", "SECRET_KEYS"] as const),
 ];
 
 const NAMES = NETWORKS.map(({ name }) => name).join(", ");
@@ -367,11 +358,7 @@ async function keepSettings(
     ...chosen,
   };
   const settings = parseSettings(env);
-  const wanted = KEPT.flatMap((variable) => {
-    const value = env[variable];
-    return value === undefined ? [] : [[variable, value] as const];
-  });
-  const added = await writeSettings(file, wanted);
+  const added = await writeSettings(file, new Map(KEPT.map((variable) => [variable, env[variable]])));
   terminal.write(`settings    ${file.path}${added.length === 0 ? "" : ` written: ${added.join(", ")}`}\n`);
   return { env, settings };
 }

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 
 import { settingsLine } from "../../config/settings-file.ts";
 import type { Environment } from "../../config/settings.ts";
-import { type Variable, VARIABLES } from "../../config/variables.ts";
+import { GROUPS, type Variable } from "../../config/variables.ts";
 import { OperatorError } from "../../operate/operator-error.ts";
 import { replaceFile } from "../../shared/write-new-file.ts";
 
@@ -35,25 +35,31 @@ export function readSettingsFile(path: string): SettingsFile {
 }
 
 /**
- * Adds the settings that the file does not have, each with its meaning. What it has stays as it is. Nobody else can read the file.
+ * Adds the settings that the file does not have, in the groups of the documentation, each with its meaning. What it has stays as it is. Nobody else can read the file.
  * @throws OperatorError when the file has another value.
  */
 export async function writeSettings(
   file: SettingsFile,
-  wanted: readonly (readonly [Variable, string])[],
+  wanted: ReadonlyMap<Variable, string | undefined>,
 ): Promise<Variable[]> {
   const added: Variable[] = [];
   let text = file.text === "" ? HEAD : `${file.text.trimEnd()}\n`;
-  for (const [variable, value] of wanted) {
-    const present = file.values[variable] ?? "";
-    if (present === value) continue;
-    // The values are not printed: some of them are secret.
-    if (present !== "")
-      throw new OperatorError(
-        `${file.path} has another ${variable} than the one to use now. Change it there, or remove that line, and run this again.`,
-      );
-    text += `\n${comment(VARIABLES[variable].description)}\n${lineOf(variable, value)}\n`;
-    added.push(variable);
+  const groups: [string, Record<string, { description: string }>][] = Object.entries(GROUPS);
+  for (const [group, variables] of groups) {
+    let heading = `\n# ${group}\n# ${"-".repeat(group.length)}\n`;
+    for (const [name, { description }] of Object.entries(variables)) {
+      const variable = name as Variable;
+      const [value, present = ""] = [wanted.get(variable), file.values[variable]];
+      if (value === undefined || present === value) continue;
+      // The values are not printed: some of them are secret.
+      if (present !== "")
+        throw new OperatorError(
+          `${file.path} has another ${variable} than the one to use now. Change it there, or remove that line, and run this again.`,
+        );
+      text += `${heading}\n${comment(description)}\n${lineOf(variable, value)}\n`;
+      heading = "";
+      added.push(variable);
+    }
   }
   if (added.length > 0) await replaceFile(file.path, text, 0o600);
   else if ((statSync(file.path).mode & 0o077) !== 0) chmodSync(file.path, 0o600);

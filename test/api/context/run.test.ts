@@ -12,17 +12,6 @@ describe("byTurn", () => {
     out = byTurn({ write: (text) => written.push(text) });
   });
 
-  it("writes the texts of one turn together, in their order, before the next turn ends", async () => {
-    out.write("a\n");
-    out.write("b\n");
-    expect(written).to.deep.equal([]);
-    await turn();
-    expect(written).to.deep.equal(["a\nb\n"]);
-    out.write("c\n");
-    await turn();
-    expect(written).to.deep.equal(["a\nb\n", "c\n"]);
-  });
-
   it("writes no control characters, so a log that is shown on a terminal gives it no orders", async () => {
     const line = { msg: "\u009b2J\u007f\u202e" };
     out.write(`${JSON.stringify(line)}\n`);

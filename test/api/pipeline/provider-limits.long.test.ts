@@ -3,6 +3,7 @@ import { expect } from "chai";
 import { LimitedProvider, type ProviderLimits } from "../../../scripts/scene/limited-provider.ts";
 import { type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
+import type { Tuned } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Blocks of the outage. */
@@ -75,9 +76,9 @@ describe("a provider that limits log queries", () => {
     expect((await api.ok<{ total: number }>("GET", `/v1/accounts/${wallet}`)).total).to.equal(ids.length);
   }
 
-  async function catchUp(limits: ProviderLimits, settings: Record<string, string> = {}): Promise<void> {
+  async function catchUp(limits: ProviderLimits, tuned: Tuned = {}): Promise<void> {
     const missed = await missBlocks(limits);
-    await moneta.start({ RPC_URL: provider.url, ...settings });
+    await moneta.start({ RPC_URL: provider.url }, tuned);
     await expectAllMints(missed);
   }
 
@@ -99,8 +100,8 @@ describe("a provider that limits log queries", () => {
     expect(provider.refused.batch).to.be.greaterThan(0);
   });
 
-  it("reads by topics alone above LOG_TOPICS_ABOVE contracts, in the provider's ranges", async () => {
-    await catchUp({ blocks: 10, addresses: 2 }, { LOG_TOPICS_ABOVE: "1" });
+  it("reads by topics alone above so many contracts, in the provider's ranges", async () => {
+    await catchUp({ blocks: 10, addresses: 2 }, { logQueries: { blocks: 500, addresses: 500, topicsAbove: 1 } });
     expect(provider.refused.addresses).to.equal(0);
     expect(provider.refused.blocks).to.be.greaterThan(0);
   });

@@ -18,7 +18,7 @@ const NOT_SENDING = { ROLES: "api,indexer" };
 /** The tests are steps of one restore, in order. */
 describe("an old copy of the database, whose later transactions are mined after the start", () => {
   // The service must not send its transaction again after the test has removed it from the pool.
-  const moneta = useService({ start: false, settings: { REBROADCAST_SECONDS: "3600" } });
+  const moneta = useService({ start: false, tuned: { rebroadcastSeconds: 3_600 } });
   const { api } = moneta;
 
   const mine = () => moneta.provider.send("evm_mine", []);

@@ -18,7 +18,7 @@ import { useService } from "../../support/use-service.ts";
 import { lost, onBroadcast } from "../relayer/support/broadcasts.ts";
 
 const GWEI = 10n ** 9n;
-const FEES = { MAX_FEE_GWEI: "1000", REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1" };
+const FEES = { MAX_FEE_GWEI: "1000", REPLACE_SECONDS: "1" };
 
 function hex(value: bigint): string {
   return `0x${value.toString(16)}`;
@@ -46,7 +46,7 @@ function looks(moneta: OwnService) {
 
 describe("what requests wait for", () => {
   // Each test stops the service in another way.
-  const moneta = useService({ per: "test", proxy: true, settings: FEES });
+  const moneta = useService({ per: "test", proxy: true, settings: FEES, tuned: { rebroadcastSeconds: 1 } });
   const { api } = moneta;
   const { waits, sending, ends } = looks(moneta);
   let collection: string;

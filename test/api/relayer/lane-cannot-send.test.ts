@@ -11,7 +11,7 @@ import type { Interception } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 import { lost, onBroadcast, tip } from "./support/broadcasts.ts";
 
-const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
+const SETTINGS = { REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
 interface FundsLine extends LogLine {
   address?: string;
@@ -21,7 +21,7 @@ interface FundsLine extends LogLine {
 describe("a lane that cannot send", () => {
   const { logger, lines } = logLines("warn");
   // Each test leaves a lane that cannot send.
-  const moneta = useService({ per: "test", proxy: true, settings: SETTINGS, logger });
+  const moneta = useService({ per: "test", proxy: true, settings: SETTINGS, tuned: { rebroadcastSeconds: 1 }, logger });
   let collection: string;
   let wallet: string;
 

@@ -17,7 +17,7 @@ const REFUSALS = ["gas-too-low", "gas-too-high", "refused"];
 function useRefusingNode(settings: Record<string, string>) {
   const log = logLines("warn");
   // Its settings say when transactions are replaced, and the tests read its log.
-  const moneta = useService({ proxy: true, logger: log.logger, settings: { REBROADCAST_SECONDS: "1", ...settings } });
+  const moneta = useService({ proxy: true, logger: log.logger, tuned: { rebroadcastSeconds: 1 }, settings });
   let collection: string;
   before(async () => {
     collection = await moneta.api.collection({ type: "ERC721" });

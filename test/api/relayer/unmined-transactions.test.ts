@@ -10,11 +10,11 @@ import { useService } from "../../support/use-service.ts";
 import { lost, nothingOpen, onBroadcast, tip } from "./support/broadcasts.ts";
 
 const GWEI = 10n ** 9n;
-const SETTINGS = { REBROADCAST_SECONDS: "1", REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
+const SETTINGS = { REPLACE_SECONDS: "1", MAX_FEE_GWEI: "50" };
 
 describe("unmined transactions", () => {
   // Transactions are replaced soon, and the service starts again with other lanes.
-  const moneta = useService({ proxy: true, settings: SETTINGS });
+  const moneta = useService({ proxy: true, settings: SETTINGS, tuned: { rebroadcastSeconds: 1 } });
   let collection: string;
   let wallet: string;
 

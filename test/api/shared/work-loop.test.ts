@@ -49,15 +49,6 @@ describe("WorkLoop", () => {
 
   const reached = (count: number) => eventually(() => Promise.resolve(steps >= count ? true : undefined));
 
-  describe("given a step that finds work", () => {
-    it("calls it again at once, and waits when it finds nothing", async () => {
-      start(() => Promise.resolve(steps < 3 ? "again" : "idle"));
-      await reached(3);
-      await turn();
-      expect(steps).to.equal(3);
-    });
-  });
-
   for (const result of ["idle", "full"] as const) {
     describe(`given a step that returns "${result}"`, () => {
       it("looks again at once after a signal", async () => {
@@ -95,21 +86,6 @@ describe("WorkLoop", () => {
       );
       await reached(results.length);
       expect(waits).to.deep.equal([100, 200, 400, 800, 1_000, 1_000, 100, 200]);
-    });
-
-    it("ignores signals while it backs off", async () => {
-      start(() => Promise.reject(new Error("down")), { backoff: { first: NEVER, longest: NEVER } });
-      await reached(1);
-      wake.notify();
-      await turn();
-      expect(steps).to.equal(1);
-    });
-
-    it("stops at once on abort while it backs off", async () => {
-      start(() => Promise.reject(new Error("down")), { backoff: { first: NEVER, longest: NEVER } });
-      await reached(1);
-      stop.abort();
-      await running;
     });
 
     it("logs an error once per change, and logs once when the work succeeds again", async () => {
