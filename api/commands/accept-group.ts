@@ -20,7 +20,7 @@ import { insertRequests, type NewRequest } from "../store/requests/requests.ts";
 import { type ReservationRefusal, ReservationSet, type ReservingCommand } from "../store/requests/reservation-set.ts";
 import { type NewWallet, storeWallets } from "./create-wallet.ts";
 import { type Credential, validCredentials } from "./credential.ts";
-import { Backlog, type BacklogLimits, type BacklogRefusal, RequestQuotas } from "./request-quotas.ts";
+import { Backlog, type BacklogLimits, type BacklogRefusal, claimsOfRequest, RequestQuotas } from "./request-quotas.ts";
 
 /** An item of a call that has passed every check that does not depend on other items and calls. */
 export interface Candidate {
@@ -135,7 +135,7 @@ class Group {
       calls.flatMap(({ credential }) => credential ?? []),
       now,
     );
-    group.#quotas = await RequestQuotas.read(trx, items, group.#apps);
+    group.#quotas = await RequestQuotas.read(trx, items, group.#apps, claimsOfRequest);
     if (prepare !== undefined) group.#failed = await prepare(trx, new Set(items.map(({ id }) => id)));
     group.#backlog = await Backlog.read(trx, apps, limits);
     group.#reservations = await ReservationSet.read(

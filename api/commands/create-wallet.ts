@@ -1,5 +1,5 @@
 import { ApiError, fieldError } from "../domain/error-codes.ts";
-import type { Quotas, UsedQuota } from "../domain/quota.ts";
+import type { UsedQuota } from "../domain/quota.ts";
 import type { WalletDeriver } from "../keys/wallet-deriver.ts";
 import { Gather } from "../shared/gather.ts";
 import { mapInSlices } from "../shared/in-slices.ts";
@@ -12,15 +12,14 @@ import {
   type NewAnswer,
   type StoredAnswer,
 } from "../store/apps/idempotency.ts";
-import { lockQuotas } from "../store/apps/quotas.ts";
-import { findWallets, insertWallets } from "../store/apps/wallets.ts";
-import { counterKeys, readCounters } from "../store/db/counters.ts";
+import { insertWallets } from "../store/apps/wallets.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
 import { type Credential, validCredentials } from "./credential.ts";
 import { answerOfEarlierCall, type Caller, type IdempotencyDeps, newAnswerOf, replay } from "./idempotency.ts";
 import { gatherCalls } from "./look-ups.ts";
 import { overQuota } from "./quota-room.ts";
+import { RequestQuotas, WALLET_CLAIMS } from "./request-quotas.ts";
 
 interface CreateWalletDeps extends IdempotencyDeps {
   creatingWallets: WalletQueue;
@@ -84,7 +83,7 @@ export class WalletQueue {
  * Calls with the same idempotency key are decided after the first of them that creates a wallet: they get its answer.
  */
 async function createGroup(trx: Trx, group: readonly Candidate[], now: number): Promise<Decision[]> {
-  const { mayCreate, quotas, answers } = await readGroup(trx, group, now);
+  const { mayCreate, quotas, quotaItems, answers } = await readGroup(trx, group, now);
   const keys = new Set<string>();
   const later: Candidate[] = [];
   const fresh: Candidate[] = [];
@@ -102,8 +101,14 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
     if (key !== null) keys.add(key);
   }
   const first = [...new Map(fresh.toReversed().map((candidate) => [candidate.wallet.address, candidate])).values()];
-  const overQuotas = await findOverQuota(trx, first.toReversed(), quotas);
-  const unique = first.toReversed().filter(({ wallet }) => !overQuotas.has(wallet.address));
+  const overQuotas = new Map<string, UsedQuota>();
+  const unique = first.toReversed().filter((candidate) => {
+    const item = quotaItems.get(candidate) ?? { appId: candidate.wallet.appId };
+    const used = quotas.refusalOf(item);
+    if (used === null) quotas.add(item);
+    else overQuotas.set(candidate.wallet.address, used);
+    return used === null;
+  });
   const inserted = await storeWallets(
     trx,
     unique.map(({ wallet }) => wallet),
@@ -133,35 +138,6 @@ async function createGroup(trx: Trx, group: readonly Candidate[], now: number): 
   return group.map((candidate) => decisions.get(candidate) ?? { kind: "taken" });
 }
 
-/**
- * The new wallets for which their apps' quotas have no room, by address. A wallet that exists needs no room.
- * @param candidates at most one for each address, in the order of the calls.
- * @param quotas those of the apps that are locked (`lockQuotas`). Without any, nothing is read.
- */
-async function findOverQuota(
-  trx: Trx,
-  candidates: readonly Pick<Candidate, "wallet">[],
-  quotas: ReadonlyMap<string, Quotas>,
-): Promise<Map<string, UsedQuota>> {
-  const over = new Map<string, UsedQuota>();
-  const wallets = candidates.flatMap(({ wallet }) => (quotas.has(wallet.appId) ? [wallet] : []));
-  if (wallets.length === 0) return over;
-  const stored = await findWallets(trx, wallets);
-  const counters = await readCounters(
-    trx,
-    [...quotas.keys()].map((app) => counterKeys.wallets(app)),
-  );
-  const used = new Map([...quotas.keys()].map((app) => [app, counters.get(counterKeys.wallets(app)) ?? 0]));
-  for (const [index, { appId, address }] of wallets.entries()) {
-    const limit = quotas.get(appId)?.wallets ?? null;
-    if (limit === null || stored[index] !== undefined) continue;
-    const count = used.get(appId) ?? 0;
-    if (count >= limit) over.set(address, { name: "wallets", limit });
-    else used.set(appId, count + 1);
-  }
-  return over;
-}
-
 /** What the decisions about a group depend on. Apps and quotas cannot change until the end of the transaction. */
 async function readGroup(trx: Trx, group: readonly Candidate[], now: number) {
   const apps = await holdApps(
@@ -173,17 +149,15 @@ async function readGroup(trx: Trx, group: readonly Candidate[], now: number) {
     group.flatMap(({ credential }) => credential ?? []),
     now,
   );
-  const quotas = await lockQuotas(
-    trx,
-    [...apps].flatMap(([id, { wallets }]) => (wallets === null ? [] : [id])),
-  );
+  const quotaItems = new Map(group.map((one) => [one, { appId: one.wallet.appId, newWallet: one.wallet }]));
+  const quotas = await RequestQuotas.read(trx, [...quotaItems.values()], apps, () => WALLET_CLAIMS);
   const answers = await findStoredAnswers(
     trx,
     group.flatMap(({ answer }) => answer ?? []),
   );
   const mayCreate = ({ wallet, credential }: Candidate) =>
     apps.has(wallet.appId) && (credential === null || valid.has(credential.hash));
-  return { mayCreate, quotas, answers };
+  return { mayCreate, quotas, quotaItems, answers };
 }
 
 /** @returns the addresses of those that were inserted: the others exist. */

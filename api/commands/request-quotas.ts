@@ -5,6 +5,7 @@ import { findWallets } from "../store/apps/wallets.ts";
 import { counterKeys, readCounters } from "../store/db/counters.ts";
 import type { Trx } from "../store/db/sql.ts";
 import type { Candidate } from "./accept-group.ts";
+import type { NewWallet } from "./create-wallet.ts";
 
 export interface BacklogLimits {
   /** Most requests of all apps that are not final, without those that wait for content. */
@@ -60,7 +61,13 @@ export class Backlog {
   }
 }
 
-/** What a request takes of a quota. */
+/** What is compared with the quotas of its app. */
+interface QuotaItem {
+  appId: string;
+  newWallet?: NewWallet | undefined;
+}
+
+/** What an item takes of a quota. */
 interface Claim {
   name: CountedQuota;
   /** The room that it needs now. */
@@ -69,7 +76,7 @@ interface Claim {
   counts: number;
 }
 
-function claimsOf({ type, waitsForMedia, command, unlockable, newWallet }: Candidate): Claim[] {
+export function claimsOfRequest({ type, waitsForMedia, command, unlockable, newWallet }: Candidate): Claim[] {
   const claims: Claim[] = [];
   const claim = (name: CountedQuota, needs: number, counts = needs) => claims.push({ name, needs, counts });
   if (waitsForMedia) claim("media_requests", 1);
@@ -79,9 +86,10 @@ function claimsOf({ type, waitsForMedia, command, unlockable, newWallet }: Candi
   if (type === "mint") claim("mints", 1);
   const bytes = storedBytesOf(command, unlockable);
   if (bytes > 0) claim("stored_bytes", bytes);
-  if (newWallet !== undefined) claim("wallets", 1);
-  return claims;
+  return newWallet === undefined ? claims : [...claims, ...WALLET_CLAIMS];
 }
+
+export const WALLET_CLAIMS: readonly Claim[] = [{ name: "wallets", needs: 1, counts: 1 }];
 
 interface LimitedApp {
   limits: Quotas;
@@ -89,16 +97,16 @@ interface LimitedApp {
   used: Record<CountedQuota, number>;
 }
 
-/** The quotas for requests, for a group of calls. Apps without such quotas cost no statement and no lock. */
+/** The quotas for requests and wallets, for a group of calls. Apps without such quotas cost no statement and no lock. */
 export class RequestQuotas {
   readonly #apps: ReadonlyMap<string, LimitedApp>;
-  readonly #claims: ReadonlyMap<Candidate, readonly Claim[]>;
+  readonly #claims: ReadonlyMap<QuotaItem, readonly Claim[]>;
   /** Addresses of wallets that are stored, or were accepted with an earlier item of the group. They need no room. */
   readonly #wallets: Set<string>;
 
   private constructor(
     apps: ReadonlyMap<string, LimitedApp>,
-    claims: ReadonlyMap<Candidate, readonly Claim[]>,
+    claims: ReadonlyMap<QuotaItem, readonly Claim[]>,
     wallets = new Set<string>(),
   ) {
     this.#apps = apps;
@@ -107,8 +115,13 @@ export class RequestQuotas {
   }
 
   /** @param held the apps that exist. Call it before any other row is locked: see `sql.ts`. */
-  static async read(trx: Trx, items: readonly Candidate[], held: ReadonlyMap<string, Quotas>): Promise<RequestQuotas> {
-    const claims = new Map<Candidate, readonly Claim[]>();
+  static async read<Item extends QuotaItem>(
+    trx: Trx,
+    items: readonly Item[],
+    held: ReadonlyMap<string, Quotas>,
+    claimsOf: (item: Item) => readonly Claim[],
+  ): Promise<RequestQuotas> {
+    const claims = new Map<QuotaItem, readonly Claim[]>();
     const limited = new Set<string>();
     for (const item of items) {
       const quotas = held.get(item.appId);
@@ -133,7 +146,7 @@ export class RequestQuotas {
   }
 
   /** @returns null when the item has room. */
-  refusalOf(item: Candidate): UsedQuota | null {
+  refusalOf(item: QuotaItem): UsedQuota | null {
     const app = this.#apps.get(item.appId);
     for (const { name, needs } of this.#claimsOf(item)) {
       const limit = app?.limits[name] ?? null;
@@ -142,15 +155,15 @@ export class RequestQuotas {
     return null;
   }
 
-  /** Counts an accepted request. */
-  add(item: Candidate): void {
+  /** Counts an item that was accepted. */
+  add(item: QuotaItem): void {
     const app = this.#apps.get(item.appId);
     if (app === undefined) return;
     for (const { name, counts } of this.#claimsOf(item)) app.used[name] += counts;
     if (item.newWallet !== undefined) this.#wallets.add(item.newWallet.address);
   }
 
-  #claimsOf(item: Candidate): readonly Claim[] {
+  #claimsOf(item: QuotaItem): readonly Claim[] {
     const claims = this.#claims.get(item) ?? [];
     const exists = item.newWallet !== undefined && this.#wallets.has(item.newWallet.address);
     return exists ? claims.filter(({ name }) => name !== "wallets") : claims;
