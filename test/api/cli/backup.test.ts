@@ -45,11 +45,6 @@ describeWithBackups("backup and restore", () => {
       expect(backup.database.rows).to.include({ apps: 1, wallets: 1, nfts: 1 });
     });
 
-    it("says what it does not contain, and how to save that", async () => {
-      const { output } = await runCli(backups.env, "backup", backups.newFolder());
-      expect(output).to.match(/Not in the backup:\n +The seed: SEED_FILE.*\n +SECRET_KEYS/);
-    });
-
     it("is refused in a folder that is not empty", async () => {
       const error = await rejectionOf(backups.backUp(backups.first.folder));
       expect(error.message).to.match(/is not empty: it has .*Use a new folder for each backup/);
@@ -80,6 +75,7 @@ describeWithBackups("backup and restore", () => {
         const folder = backups.newFolder();
         const { failed, output } = await runCli(backups.env, "backup", folder);
         expect(failed).to.equal(true);
+        expect(output).to.match(/Not in the backup:\n +The seed: SEED_FILE.*\n +SECRET_KEYS/);
         expect(output).to.match(/INCOMPLETE: the service itself does not have 1 block .*:\n {2}bafk/);
         const place = await backups.place();
         expect((await runCli(place.env, "restore", folder)).output).to.match(/lacks blocks of hosted media: bafk/);
@@ -210,9 +206,7 @@ describeWithBackups("backup and restore", () => {
         /damaged: blocks.txt has \d+ bytes/,
       ],
       ["a changed deployment file", part("31337.json", flipByte), /damaged: 31337.json has another SHA-256/],
-      ["a manifest that was cut", part("manifest.json", (file) => truncate(file, 100)), /manifest.json is damaged/],
       ["a changed byte in the manifest", part("manifest.json", flipByte), /manifest.json is damaged/],
-      ["no manifest", part("manifest.json", unlink), /is not a backup: it has no manifest.json/],
       [
         "a manifest that names a file outside of the folder",
         manifest((backup) => Object.assign(backup["deployment"] as object, { file: "../../../etc/passwd" })),

@@ -52,8 +52,8 @@ describe("command line: deploy", () => {
     return ["deploy", "--unsigned", file, "--from", MULTISIG, "--operators", LANES.join(",")];
   };
 
-  /** Sends what the file asks for, as the multisig would. */
-  async function sign(): Promise<number> {
+  /** Sends what the file asks for, or its first transactions, as the multisig would. @returns how many it asks for */
+  async function sign(most?: number): Promise<number> {
     const file: unknown = JSON.parse(await readFile(join(folder.path, "unsigned.json"), "utf8"));
     const { version, chainId, transactions } = file as {
       version: string;
@@ -63,7 +63,7 @@ describe("command line: deploy", () => {
     expect({ version, chainId }).to.deep.equal({ version: "1.0", chainId: CHAIN.toString() });
     await node.provider.send("anvil_impersonateAccount", [MULTISIG]);
     await node.provider.send("anvil_setBalance", [MULTISIG, "0x56bc75e2d63100000"]);
-    for (const { to, value, data } of transactions) {
+    for (const { to, value, data } of transactions.slice(0, most)) {
       expect(value).to.equal("0");
       const hash = (await node.provider.send("eth_sendTransaction", [{ from: MULTISIG, to, data }])) as string;
       // Waiting for its block by an event could wait for ever: no block may come after the one that has it.
@@ -88,7 +88,10 @@ describe("command line: deploy", () => {
     // Other options would mean another relay.
     const other = runCli(env({ PUBLIC_URL: "https://other.example" }), ...unsignedWords());
     expect((await rejectionOf(other)).message).to.match(/An unfinished deployment to this chain/);
-    expect(await sign()).to.equal(5);
+    expect(await sign(2)).to.equal(5);
+    const left = (await run()).unsigned;
+    expect(left.map(({ name }) => name)).to.deep.equal(["erc1155Implementation", "factory", "delegate"]);
+    expect(await sign()).to.equal(3);
 
     const second = await run();
     expect(second.unsigned.map(({ name }) => name)).to.deep.equal(LANES.map((lane) => `setOperator(${lane}, true)`));
@@ -102,16 +105,6 @@ describe("command line: deploy", () => {
     expect(await relay.owner()).to.equal(MULTISIG);
     expect(await relay.hostedBaseURI()).to.equal("https://nft.example/metadata/");
     for (const lane of LANES) expect(await relay.isOperator(lane)).to.equal(true);
-  });
-
-  it("continues after some of the transactions were sent", async () => {
-    await runCli(env(), ...unsignedWords());
-    const file = join(folder.path, "unsigned.json");
-    const all = JSON.parse(await readFile(file, "utf8")) as { transactions: unknown[] };
-    await writeFile(file, JSON.stringify({ ...all, transactions: all.transactions.slice(0, 2) }));
-    await sign();
-    const { unsigned } = await jsonOfCli<Printed>(env(), ...unsignedWords());
-    expect(unsigned.map(({ name }) => name)).to.deep.equal(["erc1155Implementation", "factory", "delegate"]);
   });
 
   it("deploys with the key that a command prints, and finds everything the second time", async () => {
