@@ -89,8 +89,8 @@ export async function recover(
     lost_wallets: await lostWallets(deps, lost.batches),
   };
   if (options.dryRun) return recovery;
-  run.restart();
   await run.write(async (trx) => {
+    await run.restart(trx);
     await lockLedger(trx);
     [recovery.recognised, recovery.added] = [0, 0];
     const checkpoint = Number(await readMeta(trx, "checkpoint"));

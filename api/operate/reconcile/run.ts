@@ -1,99 +1,107 @@
 import { randomUUID } from "node:crypto";
 
 import type { Logger } from "pino";
+import { z } from "zod";
 
 import type { ChainClient } from "../../chain/client.ts";
 import type { ContractAddresses } from "../../chain/contracts.ts";
-import { holderIsGone, newLeaseHolder } from "../../shared/lease-holder.ts";
-import { LeaseLost, whileLeased } from "../../shared/lease.ts";
+import { LeaseLost, leaseTimes } from "../../shared/lease.ts";
 import type { Database } from "../../store/db/database.ts";
-import { AT_ONCE } from "../../store/db/due.ts";
+import { deleteMeta, readMeta, writeMeta } from "../../store/db/meta.ts";
 import type { Trx } from "../../store/db/sql.ts";
-import { endRun, holdRun, type Run, takeRun } from "../../store/reconcile/run.ts";
+import { WorkLease } from "../../store/db/work-lease.ts";
 import { OperatorError } from "../operator-error.ts";
 
-/** Milliseconds after which another process may go on with the run of a process that died on another machine. */
-const LEASE = 60_000;
+/** Seconds after which another process may go on with the run of a process that died on another machine. */
+const LEASE = 60;
 const NEVER = new AbortController().signal;
+
+/** Of a run that has not ended. 0.3.0 kept those that have, without a holder. */
+const unfinished = z.object({ id: z.string(), searchedTo: z.number(), holder: z.string().nullish() });
 
 /** This process's lease of a run. Two processes never work on the same run, and an interrupted run goes on where it was. */
 export class RunLease {
-  readonly #deps: ReconcileDeps;
-  readonly #run: Run;
+  readonly #database: Database;
+  #id: string;
+  #searchedTo: number;
 
-  private constructor(deps: ReconcileDeps, run: Run) {
-    this.#deps = deps;
-    this.#run = run;
+  private constructor(database: Database, { id, searchedTo }: { id: string; searchedTo: number }) {
+    this.#database = database;
+    this.#id = id;
+    this.#searchedTo = searchedTo;
   }
 
   /** @param anew gives up what an interrupted run has read. @throws OperatorError when another process runs `reconcile`. */
-  static async hold<T>(deps: ReconcileDeps, anew: boolean, work: (lease: RunLease) => Promise<T>): Promise<T> {
-    const holder = newLeaseHolder();
-    const time = { now: deps.now(), lasts: LEASE };
-    const run = await deps.database.write((trx) =>
-      takeRun(trx, { id: randomUUID(), anew }, { holder, ...time, isGone: holderIsGone }),
+  static async hold<T>(deps: ReconcileDeps, anew: boolean, work: (run: RunLease) => Promise<T>): Promise<T> {
+    const lease = new WorkLease("reconcile", { ...deps, times: leaseTimes(LEASE) });
+    const seen = { begun: false };
+    const ended = await lease.step(NEVER, async () => {
+      seen.begun = true;
+      const { fenced } = lease;
+      try {
+        const run = await RunLease.#begin(fenced, anew);
+        const result = await work(run);
+        await fenced.write((trx) => deleteMeta(trx, "reconcile"));
+        return { result };
+      } catch (error) {
+        // A process that was paused and replaced may see another error first: its call of the node took too long.
+        await fenced
+          .write(() => Promise.resolve())
+          .catch((later: unknown) => {
+            if (later instanceof LeaseLost) throw later;
+          });
+        throw error;
+      }
+    });
+    await lease.release();
+    if (ended !== null) return ended.result;
+    throw new OperatorError(
+      seen.begun
+        ? "Another process has taken over this run of reconcile. Wait until it ends."
+        : "Another process runs reconcile with this database. Wait until it ends. If it was killed on another machine, run this again in a minute.",
     );
-    if (run === null) {
-      throw new OperatorError(
-        "Another process runs reconcile with this database. Wait until it ends. If it was killed on another machine, run this again in a minute.",
-      );
-    }
-    const lease = new RunLease(deps, run);
-    try {
-      return await whileLeased({ renew: () => lease.#renew(), every: LEASE / 4 }, NEVER, async () => {
-        const result = await work(lease);
-        await deps.database.write((trx) => endRun(trx, run));
-        return result;
-      });
-    } catch (error) {
-      // A process that was paused may see another error first: its call of the node took too long.
-      if (!(error instanceof LeaseLost) && !(await lease.#release())) throw error;
-      throw new OperatorError("Another process has taken over this run of reconcile. Wait until it ends.", {
-        cause: error,
-      });
-    }
   }
 
-  /** After a failure the run can go on at once. @returns whether another process has taken it over. */
-  async #release(): Promise<boolean> {
-    try {
-      await this.#deps.database.write((trx) => holdRun(trx, this.#run, AT_ONCE));
-      return false;
-    } catch (error) {
-      // Otherwise the lease runs out by itself. The caller throws the first error, which is the cause.
-      return error instanceof LeaseLost;
-    }
+  /** Goes on with the unfinished run, or begins one. */
+  static async #begin(database: Database, anew: boolean): Promise<RunLease> {
+    const text = await readMeta(database.read, "reconcile");
+    const before = text === null || anew ? null : unfinished.parse(JSON.parse(text));
+    const run = new RunLease(
+      database,
+      before === null || before.holder === null ? { id: randomUUID(), searchedTo: -1 } : before,
+    );
+    await run.write((trx) => run.#store(trx));
+    return run;
   }
 
   get id(): string {
-    return this.#run.id;
+    return this.#id;
   }
 
+  /** Last block in which all transactions of the service's lanes are known to the database; -1: none. */
   get searchedTo(): number {
-    return this.#run.searchedTo;
+    return this.#searchedTo;
   }
 
   /** Notes up to which block the search for unknown transactions has found none. */
   async searched(block: number): Promise<void> {
-    this.#run.searchedTo = Math.max(this.#run.searchedTo, block);
-    await this.#renew();
+    this.#searchedTo = Math.max(this.#searchedTo, block);
+    await this.write((trx) => this.#store(trx));
   }
 
   /** What was read belongs to a state of the database that is gone. The next `id` is another one. */
-  restart(): void {
-    this.#run.id = randomUUID();
+  async restart(trx: Trx): Promise<void> {
+    this.#id = randomUUID();
+    await this.#store(trx);
   }
 
   /** A write of this run. @throws LeaseLost when another process has taken the run over; then nothing is written. */
   write<T>(work: (trx: Trx) => Promise<T>): Promise<T> {
-    return this.#deps.database.write(async (trx) => {
-      await holdRun(trx, this.#run, this.#deps.now() + LEASE);
-      return work(trx);
-    });
+    return this.#database.write(work);
   }
 
-  #renew(): Promise<void> {
-    return this.write(() => Promise.resolve());
+  #store(trx: Trx): Promise<void> {
+    return writeMeta(trx, "reconcile", JSON.stringify({ id: this.#id, searchedTo: this.#searchedTo }));
   }
 }
 

@@ -54,7 +54,7 @@ export type MetaKey =
   | "receipts_unproven"
   /** What keeps the indexer from following the chain, a `StoredReason`. Absent: nothing. */
   | "indexer_waits_for"
-  /** The run of `reconcile`, as JSON. */
+  /** The run of `reconcile` that has not ended, as JSON. */
   | "reconcile"
   /** In the temporary database of a run of `reconcile`: the run's id. */
   | "scratch_of"

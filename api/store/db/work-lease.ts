@@ -139,12 +139,13 @@ export class WorkLease {
 }
 
 /** Work that exactly one process does at a time. */
-type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector";
+type LeaseName = "indexer" | "announcer" | "pruner" | "media_collector" | "reconcile";
 
 /** The roles of PostgreSQL that copy and serve media may write only their own table. All have the same columns. */
 const TABLES = {
   indexer: "leases",
   pruner: "leases",
+  reconcile: "leases",
   media_collector: "media_leases",
   announcer: "ipfs_leases",
 } as const satisfies Record<LeaseName, string>;

@@ -140,10 +140,8 @@ describe("reconcile behind a provider with limits, interrupted", () => {
     moneta.intercept = limited(nothing());
     const refusal = await rejectionOf(runCli(moneta.env, "reconcile"));
     expect(refusal.message).to.match(/^Another process runs reconcile with this database\. Wait until it ends\./);
-    const text = (await readMeta(database.read, "reconcile")) ?? "";
-    const expired = JSON.stringify({ ...(JSON.parse(text) as object), until: 1 });
     await database.write((trx) =>
-      trx.updateTable("meta").set({ value: expired }).where("key", "=", "reconcile").execute(),
+      trx.updateTable("leases").set({ until: 1 }).where("name", "=", "reconcile").execute(),
     );
     await database.close();
     expect((await run()).comparison.differences).to.be.greaterThan(0);

@@ -27,7 +27,6 @@ import {
   setForeignHolding,
 } from "../../../../api/store/reconcile/compare.ts";
 import { giveCollections, recoveredCollections, skipFeeds } from "../../../../api/store/reconcile/recovered-app.ts";
-import { endRun, holdRun, takeRun } from "../../../../api/store/reconcile/run.ts";
 import { openScratch } from "../../../../api/store/reconcile/scratch.ts";
 import { rangeOf } from "../../support/ranges.ts";
 import { addApp, addCollection, mintOf } from "../../support/rows.ts";
@@ -35,20 +34,9 @@ import { BUSY, LARGE } from "../support/large-database.ts";
 import { NOW, type Tour } from "./tour.ts";
 
 export async function runReconcile(tour: Tour): Promise<void> {
-  await lease(tour);
   await compare(tour);
   await adopt(tour);
   await replay();
-}
-
-/** Two runs: the first one begins, the second one goes on. */
-async function lease({ write }: Tour): Promise<void> {
-  const time = { holder: "process", now: NOW, lasts: 60_000, isGone: () => true };
-  await write((trx) => takeRun(trx, { id: "first", anew: false }, time));
-  const run = await write((trx) => takeRun(trx, { id: "second", anew: false }, time));
-  if (run === null) throw new Error("the run is free");
-  await write((trx) => holdRun(trx, run, NOW + 60_000));
-  await write((trx) => endRun(trx, run));
 }
 
 /** Damages a few rows and compares them with the rows as another connection still sees them. */
