@@ -208,7 +208,7 @@ export default {
     packageOf("sql-in-store", ["better-sqlite3", "kysely", "pg"], ["store"], "All SQL is in api/store."),
     packageOf("document-in-v1", ["zod-openapi", "swagger-ui-dist"], ["v1"], "api/v1 generates the OpenAPI document."),
     packageOf("prometheus-in-metrics", ["prom-client"], ["metrics"], "Inject `Metrics` of api/shared/metrics.ts."),
-    packageOf("http-in-v1", ["express", "helmet", "pino-http"], ["v1"], "Only api/v1 answers HTTP."),
+    packageOf("http-in-v1", ["express", "pino-http"], ["v1"], "Only api/v1 answers HTTP."),
     packageOf(
       "content-in-its-folder",
       ["@ipld", "ipfs-unixfs-.*", "interface-blockstore", "file-type"],

@@ -1,7 +1,8 @@
 import type { Command } from "commander";
 
 import { type Scope, SCOPES } from "../commands/api-tokens.ts";
-import { createConsoleLink, isLive, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
+import { createConsoleLink, LINK_MINUTES, SESSION_DAYS } from "../commands/console-session.ts";
+import { isValid } from "../commands/credential.ts";
 import { parseLinkSettings } from "../config/settings.ts";
 import { OperatorError } from "../operate/operator-error.ts";
 import { plural } from "../shared/text.ts";
@@ -128,5 +129,5 @@ async function revokeOne(trx: Trx, id: string): Promise<number> {
     throw new OperatorError(`There is no session with the id ${id}. \`console list\` shows the ids.`);
   }
   await revokeConsoleSession(trx, id, now);
-  return isLive(session, now) ? 1 : 0;
+  return isValid(session, now) ? 1 : 0;
 }

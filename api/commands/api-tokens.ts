@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 import { ApiError, forbidden } from "../domain/error-codes.ts";
 import {
@@ -11,6 +11,7 @@ import {
 } from "../store/apps/api-tokens.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Trx } from "../store/db/sql.ts";
+import { hashOf, looksLikeSecret, newSecret } from "./credential.ts";
 import { roomIn } from "./quota-room.ts";
 
 /*
@@ -116,14 +117,14 @@ export function issueToken(deps: { database: Database }, order: TokenOrder): Pro
 
 export async function issueTokenIn(trx: Trx, order: TokenOrder): Promise<IssuedToken> {
   const id = randomUUID();
-  const token = newAccessToken();
+  const token = PREFIX + newSecret();
   const scopes = order.scopes ?? SCOPES;
   const createdAt = Date.now();
   await insertApiToken(trx, {
     id,
     app_id: order.appId,
     name: order.name,
-    hash: hashOfToken(token),
+    hash: hashOf(token),
     scopes: [...scopes],
     expires_at: order.expiresAt,
     revoked_at: null,
@@ -148,21 +149,10 @@ export type Scope = (typeof SCOPES)[number];
 
 /** A fixed prefix, so that secret scanners find leaked tokens. */
 const PREFIX = "moneta_";
-const SHAPE = /^moneta_[A-Za-z0-9_-]{43}$/;
-
-/** A new access token: the prefix and 32 random bytes. */
-function newAccessToken(): string {
-  return PREFIX + randomBytes(32).toString("base64url");
-}
-
-/** Stored instead of the token. The token has 256 random bits, so it needs neither a salt nor a slow hash. */
-export function hashOfToken(token: string): string {
-  return createHash("sha256").update(token, "utf8").digest("hex");
-}
 
 /** Whether the text has the format of an access token. Saves a database look-up if it has not. */
 export function looksLikeToken(text: string): boolean {
-  return SHAPE.test(text);
+  return text.startsWith(PREFIX) && looksLikeSecret(text.slice(PREFIX.length));
 }
 
 export function isScope(text: string): text is Scope {

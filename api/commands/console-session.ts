@@ -1,4 +1,4 @@
-import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { randomUUID } from "node:crypto";
 
 import {
   beginConsoleSession,
@@ -10,33 +10,12 @@ import {
 } from "../store/apps/console-sessions.ts";
 import type { Database } from "../store/db/database.ts";
 import { type Scope, SCOPES } from "./api-tokens.ts";
+import { hashOf, looksLikeSecret, newSecret } from "./credential.ts";
 
 /** How long a link can be used. */
 export const LINK_MINUTES = 10;
 /** How long a session lasts. */
 export const SESSION_DAYS = 7;
-
-/** 32 random bytes in base64url, as links' codes and sessions' secrets have it. */
-const SHAPE = /^[A-Za-z0-9_-]{43}$/;
-
-function newSecret(): string {
-  return randomBytes(32).toString("base64url");
-}
-
-/** Stored instead of a code or a secret. Both have 256 random bits, so they need neither a salt nor a slow hash. */
-export function hashOfSecret(secret: string): string {
-  return createHash("sha256").update(secret, "utf8").digest("hex");
-}
-
-/** Whether a text has the format of a code or a secret. Saves a database look-up if it has not. */
-export function looksLikeSecret(text: string): boolean {
-  return SHAPE.test(text);
-}
-
-/** Whether a session is neither revoked nor expired. */
-export function isLive(session: Pick<StoredConsoleSession, "revoked_at" | "expires_at">, now: number): boolean {
-  return session.revoked_at === null && session.expires_at > now;
-}
 
 export interface ConsoleLink {
   sessionId: string;
@@ -62,7 +41,7 @@ export async function createConsoleLink(
       id,
       app_id: appId,
       scopes: [...given],
-      code_hash: hashOfSecret(code),
+      code_hash: hashOf(code),
       created_at: now,
       expires_at: expiresAt,
     }),
@@ -83,7 +62,7 @@ export async function signIn(
   replaced: string | null,
 ): Promise<{ secret: string; session: StoredConsoleSession } | CodeRefusal> {
   if (!looksLikeSecret(code)) return "unknown";
-  const codeHash = hashOfSecret(code);
+  const codeHash = hashOf(code);
   // A wrong code must not cost a write.
   const link = await findConsoleLink(database.read, codeHash);
   if (link === undefined) return "unknown";
@@ -91,12 +70,12 @@ export async function signIn(
   const session = await database.write(async (trx) => {
     const now = Date.now();
     const begun = await beginConsoleSession(trx, codeHash, {
-      hash: hashOfSecret(secret),
+      hash: hashOf(secret),
       now,
       expiresAt: now + SESSION_DAYS * 86_400_000,
     });
     if (begun !== undefined && replaced !== null) {
-      const [old] = await findConsoleSessionsByHash(trx, [hashOfSecret(replaced)]);
+      const [old] = await findConsoleSessionsByHash(trx, [hashOf(replaced)]);
       if (old !== undefined) await revokeConsoleSession(trx, old.id, now);
     }
     return begun;

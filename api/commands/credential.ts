@@ -1,9 +1,10 @@
+import { createHash, randomBytes } from "node:crypto";
+
 import { ApiError } from "../domain/error-codes.ts";
 import { findApiTokensByHash, type StoredToken } from "../store/apps/api-tokens.ts";
 import { findConsoleSessionsByHash } from "../store/apps/console-sessions.ts";
 import type { Database } from "../store/db/database.ts";
 import type { Db, Trx } from "../store/db/sql.ts";
-import { isLive } from "./console-session.ts";
 
 /** What proves who calls: a token or the secret of a session, by its SHA-256, hex. */
 export interface Credential {
@@ -11,9 +12,24 @@ export interface Credential {
   hash: string;
 }
 
-/** Whether a token is neither revoked nor expired. */
-export function isValid(token: Pick<StoredToken, "revoked_at" | "expires_at">, now: number): boolean {
-  return token.revoked_at === null && (token.expires_at ?? Infinity) > now;
+/** 32 random bytes: a token after its prefix, the secret of a session, or the code of a link. */
+export function newSecret(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Whether a text has the format of a secret. Saves a database look-up if it has not. */
+export function looksLikeSecret(text: string): boolean {
+  return /^[A-Za-z0-9_-]{43}$/.test(text);
+}
+
+/** Stored instead of a token, secret or code. These have 256 random bits, so they need neither a salt nor a slow hash. */
+export function hashOf(secret: string): string {
+  return createHash("sha256").update(secret, "utf8").digest("hex");
+}
+
+/** Whether a token, session or link is neither revoked nor expired. */
+export function isValid(row: Pick<StoredToken, "revoked_at" | "expires_at">, now: number): boolean {
+  return row.revoked_at === null && (row.expires_at ?? Infinity) > now;
 }
 
 /** @returns the hashes of those that are valid. One statement for all tokens, and one for all sessions if there are any. */
@@ -29,10 +45,7 @@ export async function validCredentials(
   const tokens = ofTokens.length === 0 ? [] : await findApiTokensByHash(db, ofTokens);
   const sessions = ofSessions.length === 0 ? [] : await findConsoleSessionsByHash(db, ofSessions);
   const valid = new Set<string>();
-  for (const token of tokens) if (token !== undefined && isValid(token, now)) valid.add(token.hash);
-  for (const session of sessions) {
-    if (session !== undefined && session.hash !== null && isLive(session, now)) valid.add(session.hash);
-  }
+  for (const row of [...tokens, ...sessions]) if (row?.hash != null && isValid(row, now)) valid.add(row.hash);
   return valid;
 }
 

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-import { hashOfToken, issueToken } from "../commands/api-tokens.ts";
-import { isValid } from "../commands/credential.ts";
+import { issueToken } from "../commands/api-tokens.ts";
+import { hashOf, isValid } from "../commands/credential.ts";
 import type { Quotas } from "../domain/quota.ts";
 import { createApp } from "./apps.ts";
 import { replaceFile } from "../shared/write-new-file.ts";
@@ -49,6 +49,6 @@ async function readKept(file: string): Promise<string | null> {
 }
 
 async function works(database: Database, token: string, appId: string): Promise<boolean> {
-  const [stored] = await findApiTokensByHash(database.read, [hashOfToken(token)]);
+  const [stored] = await findApiTokensByHash(database.read, [hashOf(token)]);
   return stored?.app_id === appId && isValid(stored, Date.now());
 }

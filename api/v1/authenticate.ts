@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from "express";
 
-import { hashOfToken, isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
-import { type Credential, isValid } from "../commands/credential.ts";
+import { isScope, looksLikeToken, type Scope } from "../commands/api-tokens.ts";
+import { type Credential, hashOf, isValid } from "../commands/credential.ts";
 import { ApiError, forbidden } from "../domain/error-codes.ts";
 import { CallValue } from "./call-value.ts";
 import type { HttpDeps } from "./deps.ts";
@@ -54,7 +54,7 @@ async function identityByToken(
 ): Promise<Identity | null> {
   const token = tokenOf(authorization);
   if (token === null) return null;
-  const hash = hashOfToken(token);
+  const hash = hashOf(token);
   await rates.refuseStranger(hash, request, response);
   const row = await lookUps.token(hash);
   if (row === undefined || !isValid(row, Date.now())) return null;

@@ -1,7 +1,7 @@
 import type { CookieOptions, Request, Response } from "express";
 
 import { isScope } from "../commands/api-tokens.ts";
-import { hashOfSecret, isLive, looksLikeSecret } from "../commands/console-session.ts";
+import { hashOf, isValid, looksLikeSecret } from "../commands/credential.ts";
 import { ApiError, forbidden } from "../domain/error-codes.ts";
 import { type StoredConsoleSession, touchConsoleSession } from "../store/apps/console-sessions.ts";
 import type { Identity } from "./authenticate.ts";
@@ -22,11 +22,11 @@ export async function identityBySession(deps: Deps, request: Request, response: 
   const secret = sessionSecretOf(request, publicUrl);
   if (secret === null) return null;
   await requireOwnPageOrCount(deps, request, response);
-  const hash = hashOfSecret(secret);
+  const hash = hashOf(secret);
   await deps.rates.refuseStranger(hash, request, response);
   const session = await deps.lookUps.session(hash);
   const now = Date.now();
-  if (session === undefined || session.hash === null || !isLive(session, now)) return null;
+  if (session === undefined || session.hash === null || !isValid(session, now)) return null;
   deps.rates.rememberValid(hash);
   await deps.rates.countSession(session, response);
   if ((session.used_at ?? 0) < now - TOUCH_EVERY) await touch(deps, session.id, now);

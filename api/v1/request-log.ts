@@ -39,7 +39,7 @@ export function requestLog(logger: Logger): RequestHandler {
 }
 
 /** The URL without user identifiers: they can be names or email addresses of people. */
-export function redactUrl(url: string): string {
+function redactUrl(url: string): string {
   const [path = "", ...query] = url.split("?");
   const shown = path.replace(/(\/accounts\/+user\/+).*/is, "$1[redacted]");
   if (query.length === 0) return shown;

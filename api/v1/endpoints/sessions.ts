@@ -1,7 +1,8 @@
 import { z } from "zod";
 
 import { SCOPES } from "../../commands/api-tokens.ts";
-import { type CodeRefusal, hashOfSecret, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
+import { type CodeRefusal, LINK_MINUTES, signIn } from "../../commands/console-session.ts";
+import { hashOf } from "../../commands/credential.ts";
 import { ApiError } from "../../domain/error-codes.ts";
 import { findConsoleSession, revokeConsoleSession } from "../../store/apps/console-sessions.ts";
 import { newLink } from "../authenticate.ts";
@@ -81,7 +82,7 @@ export const createConsoleSession = defineServiceEndpoint({
       throw new ApiError("unauthorized", null, { message });
     }
     await deps.rates.countSession(signedIn.session, response);
-    deps.rates.rememberValid(hashOfSecret(signedIn.secret));
+    deps.rates.rememberValid(hashOf(signedIn.secret));
     setSessionCookie(response, publicUrl, signedIn.secret, signedIn.session.expires_at);
     return shown;
   },

@@ -226,29 +226,20 @@ function contentPath(name: string, summary: string, parameters: Parameter[]): Zo
     headers: headerRefs(["ETag", "Cache-Control"]),
   };
   const common = { tags: ["Public"], description: DESCRIPTION, security: [], parameters };
-  const errors = errorResponses(PUBLIC_ERRORS.ipfs);
+  const responses = (whole: string, part: string, body: { content?: typeof content }) => ({
+    "200": { description: whole, headers, ...body },
+    "206": { description: part, headers: ranged, ...body },
+    "304": unchanged,
+    ...errorResponses(PUBLIC_ERRORS.ipfs),
+  });
   return {
     get: {
-      ...common,
-      operationId: `get${name}`,
-      summary,
-      responses: {
-        "200": { description: "The whole content.", headers, content },
-        "206": { description: "The bytes in `Range`.", headers: ranged, content },
-        "304": unchanged,
-        ...errors,
-      },
+      ...{ ...common, operationId: `get${name}`, summary },
+      responses: responses("The whole content.", "The bytes in `Range`.", { content }),
     },
     head: {
-      ...common,
-      operationId: `head${name}`,
-      summary: `${summary}: headers only`,
-      responses: {
-        "200": { description: "The headers of the same GET.", headers },
-        "206": { description: "The headers of the same GET with `Range`.", headers: ranged },
-        "304": unchanged,
-        ...errors,
-      },
+      ...{ ...common, operationId: `head${name}`, summary: `${summary}: headers only` },
+      responses: responses("The headers of the same GET.", "The headers of the same GET with `Range`.", {}),
     },
     options: {
       ...operation(`get${name}Options`, `${summary}: CORS preflight`, PUBLIC_ERRORS.options, null),

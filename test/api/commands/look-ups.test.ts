@@ -2,7 +2,8 @@ import { setImmediate } from "node:timers/promises";
 
 import { expect } from "chai";
 
-import { hashOfToken, issueToken } from "../../../api/commands/api-tokens.ts";
+import { issueToken } from "../../../api/commands/api-tokens.ts";
+import { hashOf } from "../../../api/commands/credential.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { revokeApiToken } from "../../../api/store/apps/api-tokens.ts";
 import type { TransferPlaces } from "../../../api/store/listings/transfer-source.ts";
@@ -49,7 +50,7 @@ describe("look-ups of calls that arrive together", () => {
 
   it("ask once in a turn of the event loop whether a token is still valid, and again in the next one", async () => {
     const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
-    const credential = { kind: "token", hash: hashOfToken(token) } as const;
+    const credential = { kind: "token", hash: hashOf(token) } as const;
     const first = lookUps.isValid(credential);
     const later = Promise.resolve().then(() => lookUps.isValid(credential));
     expect(await Promise.all([first, later])).to.deep.equal([true, true]);
@@ -80,7 +81,7 @@ describe("look-ups of calls that arrive together", () => {
   });
 
   it("find tokens by their hash, in one statement", async () => {
-    const [mine, theirs] = [hashOfToken(api.app.token), hashOfToken(api.other.token)];
+    const [mine, theirs] = [hashOf(api.app.token), hashOf(api.other.token)];
     const found = await Promise.all([theirs, "unknown", mine, theirs].map((hash) => lookUps.token(hash)));
     expect(found.map((token) => token?.app_id)).to.deep.equal([api.other.id, undefined, api.app.id, api.other.id]);
     expect(statements()).to.equal(1);
@@ -88,7 +89,7 @@ describe("look-ups of calls that arrive together", () => {
 
   it("see a revocation that was committed before, each time", async () => {
     const { token, id } = await issueToken(api, { appId: api.app.id, name: "test", scopes: null, expiresAt: null });
-    const hash = hashOfToken(token);
+    const hash = hashOf(token);
     expect((await lookUps.token(hash))?.revoked_at).to.equal(null);
     const revoked = api.database.write((trx) => revokeApiToken(trx, id, 1_000));
     const during = lookUps.token(hash);

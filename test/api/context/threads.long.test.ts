@@ -39,7 +39,7 @@ describe("a process with all roles", () => {
     expect(worker).to.include.keys("api/relayer", "api/indexer", "api/webhooks", "api/content/copy", "ethers");
     for (const name of ["api/relayer", "api/indexer", "api/webhooks", "api/content/copy"])
       expect(main.has(name), name).to.equal(false);
-    for (const name of ["api/v1", "api/commands", "express", "helmet", "pino-http"])
+    for (const name of ["api/v1", "api/commands", "express", "pino-http"])
       expect(worker.has(name), name).to.equal(false);
     const never = ["api/content/node", "libp2p", "zod-openapi", "prom-client", "@opentelemetry/api", "swagger-ui-dist"];
     for (const name of [...never, "ipfs-unixfs-importer", "ipfs-unixfs-exporter", "file-type", "saxes"])

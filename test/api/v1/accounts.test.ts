@@ -9,15 +9,6 @@ describe("accounts", () => {
   const api = useApi({ per: "block" });
 
   describe("POST /v1/accounts", () => {
-    it("creates a wallet for a user", async () => {
-      const answer = await api.post("/v1/accounts", { user_identifier: "alice" });
-      expect(answer.status).to.equal(200);
-      expect(answer.body).to.have.property("user_identifier", "alice");
-      expect(answer.body)
-        .to.have.property("address")
-        .that.matches(/^0x[0-9a-fA-F]{40}$/);
-    });
-
     it("creates a new wallet at each call without a user, also when user_identifier is null", async () => {
       const first = await api.post("/v1/accounts", {});
       const second = await api.post("/v1/accounts", { user_identifier: null });

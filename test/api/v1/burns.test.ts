@@ -92,25 +92,6 @@ describe("POST /v1/burns", () => {
         expectRefusal(answer, 422, "wallet_not_found", { from_address: "wallet_not_found" });
       }
     });
-
-    it("burns once for one idempotency key, and refuses the key with another body or path", async () => {
-      const contract = await addCollection(api, { type: "ERC1155" });
-      await addMint(api, { contract, to: wallet, tokenId: 1, quantity: 10, type: "ERC1155" });
-      const token = { contract_address: contract, token_id: 1, amount: 4 };
-      const headers = { "Idempotency-Key": "burn-once" };
-      const first = expectAccepted(await burn(token, { headers }));
-      expect(expectAccepted(await burn(token, { headers }))).to.equal(first);
-      expectRefusal(await burn({ ...token, amount: 5 }, { headers }), 409, "idempotency_key_reused");
-      const body = { from_address: wallet, to_address: randomAddress(), ...token };
-      const moved = await api.call("POST", "/v1/transfers", { body, headers });
-      expectRefusal(moved, 409, "idempotency_key_reused");
-      const { reserved } = await api.database.read
-        .selectFrom("holdings")
-        .select("reserved")
-        .where("contract", "=", contract)
-        .executeTakeFirstOrThrow();
-      expect(reserved).to.equal("4");
-    });
   });
 
   it("refuses a receiver: nobody gets a burnt token", async () => {

@@ -157,15 +157,6 @@ describe("collections", () => {
   });
 
   describe("GET /v1/collections/:address/:token_id", () => {
-    it("shows an ERC721 token with its owner", async () => {
-      const contract = await addCollection(api);
-      const owner = await addWallet(api);
-      await addMint(api, { contract, to: owner, tokenId: 1, unlockable: "secret" });
-      const { body, text } = await api.get(`/v1/collections/${contract}/1`);
-      expect(body).to.include({ token_id: 1, owner, type: "ERC721" });
-      expect(text).to.not.contain("secret");
-    });
-
     it("shows a burnt token without an owner, and nobody its unlockable content", async () => {
       const contract = await addCollection(api);
       const owner = await addWallet(api);

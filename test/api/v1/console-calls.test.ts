@@ -40,16 +40,6 @@ describe("calls with a console session", () => {
     }
   });
 
-  it("upload files", async () => {
-    const session = await startSession(api);
-    const answer = await api.call("POST", "/v1/media", {
-      token: null,
-      raw: '<svg xmlns="http://www.w3.org/2000/svg"/>',
-      headers: { ...session.headers, "content-type": "image/svg+xml" },
-    });
-    expect(answer.text).to.contain("ipfs://");
-  });
-
   it("need the session's scopes", async () => {
     const session = await startSession(api, { scopes: ["read"] });
     expect((await session.call("GET", "/v1/accounts")).status).to.equal(200);

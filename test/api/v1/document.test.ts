@@ -131,20 +131,6 @@ describe("the published document", () => {
     expect(UNSEEN).to.include.members(HTTP_ERROR_CODES.filter((code) => !seen.has(code)));
   });
 
-  it("repeats no error response and no parameter with the same words", () => {
-    const operations = Object.values(document.paths).flatMap((item) => Object.values(item));
-    const underV1 = operations.filter(({ security = [] }) => security.length > 0);
-    const inline = underV1.flatMap(({ parameters = [], responses }) => [
-      ...parameters.filter((parameter) => !("$ref" in parameter) && parameter.name !== "cursor"),
-      ...Object.entries(responses).flatMap(([status, response]) =>
-        Number(status) < 400 || "$ref" in response ? [] : [response],
-      ),
-    ]);
-    expect(inline).to.not.be.empty;
-    const texts = inline.map((part) => JSON.stringify(part));
-    expect(texts.filter((text, index) => texts.indexOf(text) !== index)).to.deep.equal([]);
-  });
-
   it("has nothing beside a reference that would forbid the fields of the object", () => {
     const texts = [...JSON.stringify(document).matchAll(/\{[^{}]*"\$ref"[^{}]*\}/g)].map(([text]) => text);
     expect(texts).to.not.be.empty;

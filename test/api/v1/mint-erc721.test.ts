@@ -91,11 +91,6 @@ describe("POST /v1/nfts, ERC721", () => {
       expectInvalid(await api.post("/v1/nfts", { ...body, localization: [1] }), { localization: "wrong_type" });
     });
 
-    it("accepts a mint without metadata, and reserves supply", async () => {
-      const row = await acceptedRow({ collection_address: hosted721, to_address: to });
-      expect(row.command).to.deep.include({ metadata: {} });
-    });
-
     it("keeps large numbers in attributes exact", async () => {
       const attributes = '[{"value": 123456789012345678901234567890, "other": 1e99}]';
       const raw = `{"collection_address": "${hosted721}", "to_address": "${to}", "attributes": ${attributes}}`;

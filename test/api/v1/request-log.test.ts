@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { redactUrl } from "../../../api/v1/request-log.ts";
 import { useApi } from "../support/use-api.ts";
 import { addCollection } from "../support/api-rows.ts";
 import { expectRefusal } from "../support/expect.ts";
@@ -17,27 +16,18 @@ describe("the request log", () => {
       `/V1/Accounts/User/${user}/`,
       `/v1/accounts?user_identifier=${user}&limit=3`,
       `/v1/accounts/user/${user}?x=${user}`,
+      `/v1/accounts/user/a/${user}`,
+      `/v1/requests?${user}&x=${user}?limit=${user}&status=failed`,
     ]) {
       await api.get(path);
     }
     const log = api.log.join("");
     expect(log).to.not.contain("alice").and.not.contain("example.com");
-    expect(log).to.contain('"/v1/accounts/user/[redacted]"').and.contain("limit=3");
+    expect(log)
+      .to.contain('"/v1/accounts/user/[redacted]"')
+      .and.contain("limit=3")
+      .and.contain("?[redacted]&[redacted]&status=failed");
   });
-
-  for (const [url, shown] of [
-    ["/v1/accounts/user/alice", "/v1/accounts/user/[redacted]"],
-    ["/v1/accounts/user/a/b", "/v1/accounts/user/[redacted]"],
-    ["/v1/accounts/user/a%0Ab?limit=1", "/v1/accounts/user/[redacted]?limit=1"],
-    ["/v1/accounts/0x1/0x2", "/v1/accounts/0x1/0x2"],
-    ["/v1/requests?status=failed&type=mint&offset=3", "/v1/requests?status=failed&type=mint&offset=3"],
-    ["/v1/requests?alice&x=alice?limit=alice", "/v1/requests?[redacted]&[redacted]"],
-    ["/", "/"],
-  ] as const) {
-    it(`shows ${url} as ${shown}`, () => {
-      expect(redactUrl(url)).to.equal(shown);
-    });
-  }
 });
 
 describe("an internal error", () => {

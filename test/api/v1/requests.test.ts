@@ -59,17 +59,6 @@ describe("requests", () => {
         errors,
       });
     });
-
-    it("answers 404 for another app's request and for an invalid id", async () => {
-      const id = expectAccepted(await api.post("/v1/collections", COLLECTION, { token: api.other.token }));
-      const texts = new Set<string>();
-      for (const which of [id, "0".repeat(64), "nonsense", "%00"]) {
-        const answer = await api.get(`/v1/requests/${which}`);
-        expectRefusal(answer, 404, "not_found");
-        texts.add(answer.text);
-      }
-      expect(texts.size).to.equal(1);
-    });
   });
 
   describe("GET /v1/requests", () => {

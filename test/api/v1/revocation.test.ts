@@ -3,8 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 
 import { expect } from "chai";
 
-import { hashOfToken } from "../../../api/commands/api-tokens.ts";
-import type { Credential } from "../../../api/commands/credential.ts";
+import { type Credential, hashOf } from "../../../api/commands/credential.ts";
 import { LookUps } from "../../../api/commands/look-ups.ts";
 import { lockApp } from "../../../api/store/apps/apps.ts";
 import { revokeConsoleSession } from "../../../api/store/apps/console-sessions.ts";
@@ -53,7 +52,7 @@ describe("a token or session that is revoked", () => {
   it("is not valid any more for calls that are looked up again together", async () => {
     const [session] = await api.database.read.selectFrom("console_sessions").select("hash").execute();
     const credentials: Credential[] = [
-      { kind: "token", hash: hashOfToken(api.app.token) },
+      { kind: "token", hash: hashOf(api.app.token) },
       { kind: "session", hash: session?.hash ?? "none" },
       { kind: "token", hash: "unknown" },
     ];

@@ -176,14 +176,6 @@ describe("POST /v1/transfers", () => {
       expectRefusal(await transfer({ contract_address: contract, token_id: 7 }), 422, "token_busy");
     });
 
-    it("uses the balance that the contract reports", async () => {
-      const contract = api.foreign.addToken(wallet, { type: "ERC1155", quantity: 3n });
-      const send = (amount: number) => transfer({ contract_address: contract, token_id: 1, amount });
-      expectRefusal(await send(4), 422, "insufficient_balance");
-      expectAccepted(await send(2));
-      expectRefusal(await send(2), 422, "insufficient_balance");
-    });
-
     it("refuses tokens that do not exist or are held elsewhere", async () => {
       const contract = api.foreign.addToken(randomAddress());
       api.foreign.copies.set(`${contract}/1/${wallet}`, 0n);

@@ -168,15 +168,5 @@ describe("abandoned deliveries", () => {
       expect(await record(first, retry, 2)).to.equal(true);
       expect(await find(first)).to.include({ status: "pending", tries: 1 });
     });
-
-    it("is due as soon as the earlier one is delivered, and not a second time when a late result arrives", async () => {
-      const [[first, second]] = (await twoRequests()) as [[string, string]];
-      expect(await takenIds(), "waits").to.deep.equal([]);
-      await record(first, OK);
-      expect(await takenIds()).to.deep.equal([second]);
-      await record(first, OK);
-      expect(await takenIds(), "leased").to.deep.equal([]);
-      expect((await find(first)).tries).to.equal(1);
-    });
   });
 });
