@@ -42,7 +42,7 @@ interface Burst {
 }
 
 /** Mints, then transfers of half of the tokens, and what each cost. */
-export async function settle(world: World, { body, to, mints }: Burst): Promise<Figure[]> {
+async function settle(world: World, { body, to, mints }: Burst): Promise<Figure[]> {
   await world.mint(body, WARM_UP, 0);
   const minted = await cost(world, "mint", mints, () => world.mint(body, mints, WARM_UP));
   const transfers = Math.floor(mints / 2);

@@ -122,6 +122,35 @@ export class ApiClient {
     return this.client.waitFor(await this.accept(path, body), { timeout: PATIENCE, interval: 50 });
   }
 
+  /** Mints a token of an ERC721 collection, or copies. @returns the completed request. */
+  mint(collection: string, to: string, fields: Json = {}): Promise<RequestBody> {
+    return this.completed("/v1/nfts", { collection_address: collection, to_address: to, ...fields });
+  }
+
+  /** Creates an ERC1155 id. */
+  create(
+    collection: string,
+    owner: string,
+    id: number | string,
+    supply: number,
+    fields: Json = {},
+  ): Promise<RequestBody> {
+    const created = { collection_address: collection, initial_owner: owner, token_id: id, initial_supply: supply };
+    return this.completed("/v1/nfts", { ...created, ...fields });
+  }
+
+  /** Moves a token between wallets. @param id the token, or `amount` copies of it. */
+  move(contract: string, id: number | string, from: string, to: string, amount?: number): Promise<RequestBody> {
+    const moved = { contract_address: contract, token_id: id, from_address: from, to_address: to };
+    return this.completed("/v1/transfers", { ...moved, ...(amount === undefined ? {} : { amount }) });
+  }
+
+  /** Any call that is refused. @returns its status and error code. */
+  async refusal(method: string, path: string, body?: Json): Promise<string> {
+    const answer = await this.send(method, path, body);
+    return `${answer.status.toString()} ${String(answer.body["error_code"])}`;
+  }
+
   async collection(
     fields: Partial<Shape<"CreateCollection">> & Pick<Shape<"CreateCollection">, "type">,
   ): Promise<string> {

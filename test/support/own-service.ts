@@ -119,6 +119,14 @@ export class OwnService extends ServiceFixture {
     return process;
   }
 
+  /** Starts processes that answer calls, beside each other, and waits until they do. They are killed at the end. */
+  async startApis(count: number, settings: Settings = {}): Promise<{ processes: TestProcess[]; urls: string[] }> {
+    const ports = await Promise.all(Array.from({ length: count }, () => freePort()));
+    const processes = ports.map((port) => this.spawn({ ROLES: "api", ...settings, PORT: port.toString() }));
+    for (const process of processes) await process.printed(/"msg":"serving"/);
+    return { processes, urls: ports.map((port) => `http://127.0.0.1:${port.toString()}`) };
+  }
+
   /** As `startProcess`, but does not wait: for a start that fails. @param options for Node. */
   spawn(settings: Settings = {}, options: string[] = []): TestProcess {
     const process = new TestProcess([...options, "api/main.ts"], { ...this.env, ...settings });

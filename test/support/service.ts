@@ -132,6 +132,19 @@ export abstract class ServiceFixture {
     return new ApiClient(() => ({ baseUrl: this.baseUrl, token }));
   }
 
+  /** What `/readyz` answers, and with which status. */
+  async readyz(): Promise<{ status: number; text: string; checks: Record<string, string> }> {
+    const answer = await fetch(`${this.baseUrl}/readyz`);
+    const text = await answer.text();
+    const { checks = {} } = JSON.parse(text) as { checks?: Record<string, string> };
+    return { status: answer.status, text, checks };
+  }
+
+  /** Waits until a check of `/readyz` says the word. */
+  async says(word: string, check: string): Promise<void> {
+    await eventually(async () => ((await this.readyz()).checks[check] === word ? true : undefined));
+  }
+
   /** The last block that the indexer has stored. */
   async checkpoint(): Promise<number> {
     return Number(await readMeta(this.service.database.read, "checkpoint"));

@@ -3,10 +3,9 @@ import { type JsonRpcSigner, parseEther } from "ethers";
 
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
-import { HostileERC721__factory } from "../../../types/ethers-contracts/factories/mocks/HostileERC721__factory.ts";
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { YardstickForwardedERC721__factory } from "../../../types/ethers-contracts/factories/mocks/YardstickForwarding.sol/YardstickForwardedERC721__factory.ts";
+import { Foreign } from "../../support/foreign.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -52,8 +51,7 @@ describe("burning on a real node", () => {
   it("burns an ERC721 token: it leaves the lists, its secret is shown to nobody, and its history says so", async () => {
     const alice = await api.wallet();
     const collection = await api.collection({ type: "ERC721", mint_supply_count: 1 });
-    const fields = { collection_address: collection, to_address: alice, name: "Box", unlockable_content: SECRET };
-    await api.completed("/v1/nfts", fields);
+    await api.mint(collection, alice, { name: "Box", unlockable_content: SECRET });
     expect((await held(alice)).nfts.map((nft) => nft.unlockable_content)).to.deep.equal([SECRET]);
 
     const token = { from_address: alice, contract_address: collection, token_id: 1 };
@@ -72,23 +70,21 @@ describe("burning on a real node", () => {
     expect(history.map(({ type }) => type)).to.deep.equal(["burn", "mint"]);
     expect(history[0]).to.include({ to_address: null, request_id: burnt.request_id });
     // The id is gone for ever, and so is its place under the cap.
-    const again = await api.send("POST", "/v1/nfts", { collection_address: collection, to_address: alice });
-    expect(again.body).to.include({ error_code: "supply_exceeded" });
-    for (const path of ["/v1/burns", "/v1/transfers"]) {
-      const to = path === "/v1/burns" ? {} : { to_address: await api.wallet() };
-      const refused = await api.send("POST", path, { ...token, ...to });
-      expect(refused.status).to.equal(422);
-      expect(refused.body).to.include({ error_code: "insufficient_balance" });
-    }
+    const mint = { collection_address: collection, to_address: alice };
+    expect(await api.refusal("POST", "/v1/nfts", mint)).to.equal("422 supply_exceeded");
+    const moved = { ...token, to_address: await api.wallet() };
+    expect(await api.refusal("POST", "/v1/burns", token)).to.equal("422 insufficient_balance");
+    expect(await api.refusal("POST", "/v1/transfers", moved)).to.equal("422 insufficient_balance");
   });
 
-  it("burns copies of a soulbound ERC1155 id, until none is left", async () => {
+  it("burns copies of a soulbound ERC1155 id, until none is left, and mints more of it afterwards", async () => {
     const alice = await api.wallet();
     const collection = await api.collection({ type: "ERC1155", soulbound: true });
-    const created = { token_id: 7, initial_supply: 5, initial_owner: alice };
+    const created = { token_id: 7, initial_supply: 5, initial_owner: alice, name: "Phoenix" };
     await api.completed("/v1/nfts", { collection_address: collection, ...created });
     const token = { from_address: alice, contract_address: collection, token_id: 7 };
     const contract = ERC1155Collection__factory.connect(collection, moneta.provider);
+    const listed = async () => (await api.ok<Held>("GET", `/v1/collections/${collection}`)).nfts.length;
     for (const [amount, left] of [
       [2, 3],
       [3, 0],
@@ -106,21 +102,11 @@ describe("burning on a real node", () => {
       ["burn", 2],
       ["mint", 5],
     ]);
-  });
-
-  it("mints more copies of an ERC1155 id of which all were burnt", async () => {
-    const alice = await api.wallet();
-    const collection = await api.collection({ type: "ERC1155" });
-    const created = { token_id: 3, initial_supply: 2, initial_owner: alice, name: "Phoenix" };
-    await api.completed("/v1/nfts", { collection_address: collection, ...created });
-    const token = { from_address: alice, contract_address: collection, token_id: 3 };
-    await api.completed("/v1/burns", { ...token, amount: 2 });
-    const listed = () => api.ok<Held>("GET", `/v1/collections/${collection}`);
-    expect((await listed()).nfts).to.deep.equal([]);
-    const again = await api.send("POST", "/v1/nfts", { collection_address: collection, ...created });
-    expect(again.body).to.include({ error_code: "token_already_exists" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice, token_id: 3, quantity: 4 });
-    expect((await listed()).nfts).to.have.length(1);
+    expect(await listed()).to.equal(0);
+    const again = { collection_address: collection, ...created };
+    expect(await api.refusal("POST", "/v1/nfts", again)).to.equal("422 token_already_exists");
+    await api.mint(collection, alice, { token_id: 7, quantity: 4 });
+    expect(await listed()).to.equal(1);
     await api.completed("/v1/burns", { ...token, amount: 1 });
     expect((await held(alice)).nfts.map(({ quantity }) => Number(quantity))).to.deep.equal([3]);
   });
@@ -151,7 +137,7 @@ describe("burning on a real node", () => {
   it("fails with the contract's reason when the holder moved its token meanwhile", async () => {
     const alice = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    await api.mint(collection, alice);
     const contract = ERC721Collection__factory.connect(collection, await moneta.impersonate(alice));
     const token = { from_address: alice, contract_address: collection, token_id: 1 };
     const id = await burnAfter(token, () => contract.transferFrom(alice, outsider.address, 1, FIRST));
@@ -162,7 +148,7 @@ describe("burning on a real node", () => {
   it("fails with nothing_moved when a wallet's delegation runs no code, and burns the token later", async () => {
     const alice = await api.wallet();
     const collection = await api.collection({ type: "ERC721" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    await api.mint(collection, alice);
     // As in a collection of 0.2.0, which has no signed burns.
     const { database } = moneta.service;
     await database.write((trx) =>
@@ -179,47 +165,28 @@ describe("burning on a real node", () => {
     expect(await held(alice)).to.include({ total: 0 });
   });
 
-  describe("given a contract of others", () => {
-    it("burns single tokens and copies through the wallet's delegate", async () => {
-      const wallet = await api.wallet();
-      const single = await (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
-      await (await single.mint(wallet, 5)).wait();
-      const copies = await (await new PlainERC1155__factory(outsider).deploy()).waitForDeployment();
-      await (await copies.mint(wallet, 6, 10)).wait();
-      const [erc721, erc1155] = [await single.getAddress(), await copies.getAddress()];
-      const burn = (contract_address: string, token_id: number, fields: object = {}) =>
-        api.completed("/v1/burns", { from_address: wallet, contract_address, token_id, ...fields });
-      await burn(erc721, 5);
-      await burn(erc1155, 6, { amount: 4 });
-      expect(await copies.balanceOf(wallet, 6)).to.equal(6n);
-      const rest = await readContract(api, wallet, erc1155, await moneta.provider.getBlockNumber());
-      expect(
-        rest.nfts.map((nft) => [Number(nft.token_id), Number("quantity" in nft ? nft.quantity : 0)]),
-      ).to.deep.equal([[6, 6]]);
-      const none = await readContract(api, wallet, erc721, await moneta.provider.getBlockNumber());
-      expect(none.nfts).to.deep.equal([]);
-      const { history } = await api.ok<History>("GET", `/v1/accounts/${wallet}/history`);
-      expect(history.map(({ type }) => type).filter((type) => type === "burn")).to.have.length(2);
-    });
+  it("burns tokens and copies of others through the wallet's delegate, and refuses a contract without the function", async () => {
+    const wallet = await api.wallet();
+    const { address: erc721 } = await new Foreign(moneta).plain(wallet, 5);
+    const copies = await (await new PlainERC1155__factory(outsider).deploy()).waitForDeployment();
+    await (await copies.mint(wallet, 6, 10)).wait();
+    const erc1155 = await copies.getAddress();
+    const body = { from_address: wallet, token_id: 5 };
+    await api.completed("/v1/burns", { ...body, contract_address: erc721 });
+    await api.completed("/v1/burns", { ...body, contract_address: erc1155, token_id: 6, amount: 4 });
+    expect(await copies.balanceOf(wallet, 6)).to.equal(6n);
+    const block = await moneta.provider.getBlockNumber();
+    const { nfts } = await readContract(api, wallet, erc1155, block);
+    expect(nfts.map((nft) => [Number(nft.token_id), Number("quantity" in nft ? nft.quantity : 0)])).to.deep.equal([
+      [6, 6],
+    ]);
+    expect((await readContract(api, wallet, erc721, block)).nfts).to.deep.equal([]);
+    const { history } = await api.ok<History>("GET", `/v1/accounts/${wallet}/history`);
+    expect(history.map(({ type }) => type).filter((type) => type === "burn")).to.have.length(2);
 
-    it("refuses one without the function, and fails with nothing_moved if it accepts the call and burns nothing", async () => {
-      const wallet = await api.wallet();
-      const hostile = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
-      const address = await hostile.getAddress();
-      await (await hostile.claim(1, wallet)).wait();
-      const body = { from_address: wallet, contract_address: address, token_id: 1 };
-      for (let times = 0; times < 2; times++) {
-        const request = await api.done("/v1/burns", body);
-        expect(request).to.include({ status: "failed", error_code: "nothing_moved" });
-      }
-      const forwarder = outsider.address;
-      const without = await (
-        await new YardstickForwardedERC721__factory(outsider).deploy(forwarder)
-      ).waitForDeployment();
-      await (await without.mint(wallet, 1)).wait();
-      const refused = await api.send("POST", "/v1/burns", { ...body, contract_address: await without.getAddress() });
-      expect(refused.status).to.equal(422);
-      expect(refused.body).to.include({ error_code: "contract_not_supported" });
-    });
+    const forwarded = await new YardstickForwardedERC721__factory(outsider).deploy(outsider.address);
+    await (await forwarded.mint(wallet, 1)).wait();
+    const without = { ...body, contract_address: await forwarded.getAddress(), token_id: 1 };
+    expect(await api.refusal("POST", "/v1/burns", without)).to.equal("422 contract_not_supported");
   });
 });

@@ -2,6 +2,7 @@ import { expect } from "chai";
 
 import { estimateGas } from "../../../api/domain/gas-estimate.ts";
 import { readGasMeasurement } from "../../../api/store/requests/gas-measurement.ts";
+import { readLane } from "../../../api/store/sending/lanes.ts";
 import type { Shape } from "../../../client/client.ts";
 import { eventually } from "../../support/eventually.ts";
 import type { RequestBody } from "../../support/api-client.ts";
@@ -84,5 +85,29 @@ describe("costs on a real node", () => {
     const real = await receiptsOf([shown]);
     expect(sharesOf([shown])).to.deep.equal(real);
     expect(BigInt((await usage()).total.fee_wei) - BigInt(before.fee_wei)).to.equal(real.fee);
+  });
+
+  it("sends a burst that the lane cannot pay for at once in smaller transactions", async () => {
+    const [to_address, collection_address] = [await api.wallet(), await api.collection({ type: "ERC721" })];
+    const lane = await readLane(moneta.service.database.read, 0);
+    const before = await moneta.provider.getBalance(lane?.address ?? "");
+    // Far above the tip: then what a transaction costs is half of what it may cost.
+    await moneta.provider.send("hardhat_setNextBlockBaseFeePerGas", [`0x${(50n * 10n ** 9n).toString(16)}`]);
+    await moneta.provider.send("evm_mine", []);
+    const { baseFeePerGas } = (await moneta.provider.getBlock("latest")) ?? {};
+    const tip = BigInt((await moneta.provider.send("eth_maxPriorityFeePerGas", [])) as string);
+    const { promise: accepted, resolve: goOn } = Promise.withResolvers<undefined>();
+    moneta.intercept = ({ method }) => (method === "eth_getBalance" ? accepted : undefined);
+    const ids = await Promise.all(
+      Array.from({ length: 100 }, () => api.accept("/v1/nfts", { collection_address, to_address })),
+    );
+    // All of them in one transaction need a limit of 1.9 million gas.
+    await moneta.fund(lane?.address ?? "", 1_800_000n * (2n * (baseFeePerGas ?? 0n) + tip));
+    moneta.intercept = null;
+    goOn(undefined);
+    const requests = await Promise.all(ids.map((id) => api.settled(id)));
+    expect(requests.map((request) => request.status)).to.deep.equal(Array(100).fill("completed"));
+    expect(new Set(requests.map(({ transaction_hash: hash }) => hash)).size).to.be.above(1);
+    await moneta.fund(lane?.address ?? "", before);
   });
 });

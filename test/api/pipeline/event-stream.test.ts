@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { freePort } from "../../../scripts/scene/loopback.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import type { TestProcess } from "../../support/process.ts";
@@ -30,13 +29,8 @@ describe("an event stream that reconnects while requests settle, given several p
     wallet = await moneta.api.wallet();
     collection = await moneta.api.collection({ type: "ERC721" });
     await moneta.stop();
-    const ports = [await freePort(), await freePort()];
-    urls = ports.map((port) => `http://127.0.0.1:${port.toString()}`);
-    processes = [
-      ...ports.map((port) => moneta.spawn({ ROLES: "api", PORT: port.toString() })),
-      moneta.spawn({ ROLES: "relayer,indexer,webhooks,media" }),
-    ];
-    for (const process of processes) await process.printed(/"msg":"serving"/);
+    ({ processes, urls } = await moneta.startApis(2));
+    await moneta.spawn({ ROLES: "relayer,indexer,webhooks,media" }).printed(/"msg":"serving"/);
   });
 
   it("loses none and repeats none, in the order of the feed", async () => {

@@ -53,7 +53,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     [alice, bob] = [await api.wallet(), await api.wallet()];
     collection = await api.collection({ type: "ERC721", name: "Old" });
     editions = await api.collection({ type: "ERC1155", name: "Old editions" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: alice });
+    await api.mint(collection, alice);
   });
 
   async function addFactory(): Promise<void> {
@@ -87,15 +87,11 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
   async function useCollection(address: string): Promise<void> {
     const contract = CompactERC721Collection__factory.connect(address, moneta.provider);
     const ids = [];
-    for (const to of [alice, bob, alice]) {
-      const request = await api.completed("/v1/nfts", { collection_address: address, to_address: to });
-      ids.push(Number(request.nft_token_id));
-    }
-    const moved = { contract_address: address, from_address: alice, to_address: bob, token_id: ids[0] ?? 0 };
-    await api.completed("/v1/transfers", moved);
-    expect(await contract.ownerOf(ids[0] ?? 0)).to.equal(bob);
-    expect(await contract.ownerOf(ids[2] ?? 0)).to.equal(alice);
-    const burnt = { contract_address: address, from_address: bob, token_id: ids[1] ?? 0 };
+    for (const to of [alice, bob, alice]) ids.push(Number((await api.mint(address, to)).nft_token_id));
+    const [first = 0, second = 0, third = 0] = ids;
+    await api.move(address, first, alice, bob);
+    expect([await contract.ownerOf(first), await contract.ownerOf(third)]).to.deep.equal([bob, alice]);
+    const burnt = { contract_address: address, from_address: bob, token_id: second };
     const { request_id: burn } = await api.completed("/v1/burns", burnt);
     expect(await delegated(burn)).to.equal(address === collection);
     expect(await contract.totalSupply()).to.equal((await contract.totalMinted()) - 1n);
@@ -140,12 +136,7 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     expect(await storageOf(compact)).to.equal("compact");
     expect(await storageOf(await api.collection({ type: "ERC1155", name: "New editions" }))).to.equal("standard");
     for (const address of [collection, compact]) await useCollection(address);
-    await api.completed("/v1/nfts", {
-      collection_address: editions,
-      token_id: 1,
-      initial_owner: alice,
-      initial_supply: 2,
-    });
+    await api.create(editions, alice, 1, 2);
     await api.completed("/v1/burns", { contract_address: editions, from_address: alice, token_id: 1, amount: 2 });
     // Each kind is measured: two new slots, and one.
     const { measurement } = await readGasMeasurement(moneta.service.database.read);
@@ -164,20 +155,18 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     expect(comparison.told).to.deep.equal([]);
   });
 
-  describe("given an indexer that started before the factory was added", () => {
-    it("stores what the factory makes", async () => {
-      // As the database was before another process started with the new file.
-      await moneta.service.database.write((trx) => writeContracts(trx, addresses));
-      await moneta.stop();
-      const indexer = moneta.spawn({ ...old(), ROLES: "indexer" });
-      await indexer.printed(/"msg":"serving"/);
-      await moneta.start({ ...current(), ROLES: "api,relayer" });
-      expect(await storages()).to.deep.equal(["compact", "standard"]);
-      const address = await api.collection({ type: "ERC721", name: "Newer than the indexer" });
-      expect(await storageOf(address)).to.equal("compact");
-      await useCollection(address);
-      await indexer.end("SIGTERM");
-    });
+  it("given an indexer that started before the factory was added: stores what the factory makes", async () => {
+    // As the database was before another process started with the new file.
+    await moneta.service.database.write((trx) => writeContracts(trx, addresses));
+    await moneta.stop();
+    const indexer = moneta.spawn({ ...old(), ROLES: "indexer" });
+    await indexer.printed(/"msg":"serving"/);
+    await moneta.start({ ...current(), ROLES: "api,relayer" });
+    expect(await storages()).to.deep.equal(["compact", "standard"]);
+    const address = await api.collection({ type: "ERC721", name: "Newer than the indexer" });
+    expect(await storageOf(address)).to.equal("compact");
+    await useCollection(address);
+    await indexer.end("SIGTERM");
   });
 
   describe("given a file that lacks a factory which the database knows", () => {
@@ -198,29 +187,23 @@ describe("withDeployedFactories", () => {
   const address = (digit: string) => `0x${digit.repeat(40)}`;
   const factory = (digit: string) => ({ storage: "compact", signedBurns: true, address: address(digit) }) as const;
   const known: ContractAddresses = {
-    relay: address("1"),
-    factories: [factory("2")],
-    delegate: address("3"),
-    deployedAt: 7,
+    ...{ relay: address("1"), delegate: address("3") },
+    ...{ factories: [factory("2")], deployedAt: 7 },
   };
-  const write = (content: object) =>
-    writeFile(deploymentFile(folder.path, 5n), JSON.stringify({ ...known, ...content }));
-  const refusal = () => withDeployedFactories(known, folder.path, 5n).then(String, String);
 
-  it("takes the factories in the order of the file, and nothing else", async () => {
-    await write({ factories: [factory("4"), factory("2")], deployedAt: 100, delegate: address("5") });
-    expect(await withDeployedFactories(known, folder.path, 5n)).to.deep.equal({
-      ...known,
-      factories: [factory("4"), factory("2")],
-    });
-  });
-
-  it("refuses the file of another deployment, and one that is not a deployment file", async () => {
-    await write({ relay: address("9") });
-    expect(await refusal()).to.match(/belongs to another deployment: its relay is 0x9{40}, and .* 0x1{40}\./);
-    await write({ factories: [] });
-    expect(await refusal()).to.match(/is not a deployment file/);
-    await write({ factories: [{ storage: "other", address: address("2") }] });
-    expect(await refusal()).to.match(/is not a deployment file/);
+  it("takes the factories in the order of the file, and refuses that of another deployment, or something else", async () => {
+    const read = async (content: object) => {
+      await writeFile(deploymentFile(folder.path, 5n), JSON.stringify({ ...known, ...content }));
+      return withDeployedFactories(known, folder.path, 5n).catch(String);
+    };
+    const factories = [factory("4"), factory("2")];
+    const taken = await read({ factories, deployedAt: 100, delegate: address("5") });
+    expect(taken).to.deep.equal({ ...known, factories });
+    const another = /belongs to another deployment: its relay is 0x9{40}, and .* 0x1{40}\./;
+    expect(await read({ relay: address("9") })).to.match(another);
+    expect(await read({ factories: [] })).to.match(/is not a deployment file/);
+    expect(await read({ factories: [{ storage: "other", address: address("2") }] })).to.match(
+      /is not a deployment file/,
+    );
   });
 });

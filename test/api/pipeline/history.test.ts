@@ -3,9 +3,9 @@ import { type JsonRpcSigner, ZeroHash } from "ethers";
 
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { Foreign } from "../../support/foreign.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -44,9 +44,8 @@ describe("history on a real node", () => {
   it("lists an ERC721 token's mint, transfers and burn, by the service and by others", async () => {
     const [alice, bob] = [await api.wallet(), await api.wallet()];
     const address = await api.collection({ type: "ERC721" });
-    const mint = await api.completed("/v1/nfts", { collection_address: address, to_address: alice });
-    const move = { from_address: alice, to_address: outsider.address, contract_address: address, token_id: 1 };
-    const sent = await api.completed("/v1/transfers", move);
+    const mint = await api.mint(address, alice);
+    const sent = await api.move(address, 1, alice, outsider.address);
     const contract = ERC721Collection__factory.connect(address, outsider);
     await (await contract.transferFrom(outsider.address, bob, 1)).wait();
     const burnt = await (await contract.connect(await moneta.impersonate(bob)).burn(1)).wait();
@@ -84,18 +83,10 @@ describe("history on a real node", () => {
   it("of ERC1155 ids lists each id of a batch transfer, and the token listings agree", async () => {
     const [alice, bob] = [await api.wallet(), await other.wallet()];
     const address = await api.collection({ type: "ERC1155", base_uri: "https://a.example/{id}" });
-    for (const id of [7, 8]) {
-      await api.completed("/v1/nfts", {
-        collection_address: address,
-        initial_owner: outsider.address,
-        token_id: id,
-        initial_supply: 10,
-      });
-    }
+    for (const id of [7, 8]) await api.create(address, outsider.address, id, 10);
     const contract = ERC1155Collection__factory.connect(address, outsider);
-    const batch = await (
-      await contract.safeBatchTransferFrom(outsider.address, alice, [7, 8], [3, 4], ZeroHash)
-    ).wait();
+    const sent = await contract.safeBatchTransferFrom(outsider.address, alice, [7, 8], [3, 4], ZeroHash);
+    const batch = await sent.wait();
     await (await contract.safeTransferFrom(outsider.address, bob, 7, 2, ZeroHash)).wait();
     await (await contract.burnBatch(outsider.address, [7, 8], [5, 6])).wait();
 
@@ -139,16 +130,13 @@ describe("history on a real node", () => {
 
   it("of a wallet lists tokens of a foreign contract since an app first named the contract", async () => {
     const [alice, friend] = [await api.wallet(), await other.wallet()];
-    const plain = await new PlainERC721__factory(outsider).deploy();
-    const address = await plain.getAddress();
-    await (await plain.mint(alice, 1)).wait();
+    const { contract: plain, address } = await new Foreign(moneta).plain(alice, 1);
     expect(await readContract(api, alice, address, await moneta.caughtUp())).to.include({ total: 1 });
     // The friend's app must follow the contract too.
     await readContract(other, friend, address);
     await (await plain.mint(alice, 2)).wait();
     await history(`accounts/${alice}`, 1);
-    const fields = { from_address: alice, to_address: friend, contract_address: address, token_id: 1 };
-    const moved = await api.completed("/v1/transfers", fields);
+    const moved = await api.move(address, 1, alice, friend);
     const entries = await history(`accounts/${alice}`, 2);
     expect(entries.map(brief)).to.deep.equal([
       ["transfer", 1, 1, alice, friend],
@@ -163,9 +151,8 @@ describe("history on a real node", () => {
   it("names a request only to the app that made it", async () => {
     const [mine, theirs] = [await api.wallet(), await other.wallet()];
     const address = await api.collection({ type: "ERC721" });
-    const mint = await api.completed("/v1/nfts", { collection_address: address, to_address: theirs });
-    const fields = { from_address: theirs, to_address: mine, contract_address: address, token_id: 1 };
-    const moved = await other.completed("/v1/transfers", fields);
+    const mint = await api.mint(address, theirs);
+    const moved = await other.move(address, 1, theirs, mine);
     const ids = async (from: ApiClient, path: string) =>
       (await history(path, 2, from)).map((entry) => entry.request_id);
     expect(await ids(api, `collections/${address}/1`)).to.deep.equal([null, mint.request_id]);

@@ -7,6 +7,7 @@ import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/
 import type { HostileERC721 } from "../../../types/ethers-contracts/mocks/HostileERC721.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { Foreign } from "../../support/foreign.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -51,7 +52,7 @@ describe("a hostile foreign contract", () => {
 
   async function otherAppMints(): Promise<number> {
     const start = performance.now();
-    await other.completed("/v1/nfts", { collection_address: collection, to_address: theirs });
+    await other.mint(collection, theirs);
     return performance.now() - start;
   }
 
@@ -68,43 +69,37 @@ describe("a hostile foreign contract", () => {
     ["burnAllGas", "burns all gas"],
     ["revertWithMegabytes", "reverts with 2.8 MB"],
   ] as const) {
-    describe(`given 300 transfers to a wallet, of a contract that ${title}`, () => {
-      it("does not delay another app's mint, keeps memory bounded, and is quarantined", async () => {
-        const { hostile, address, wallet } = await followed();
-        const before = process.memoryUsage().rss;
-        let most = before;
-        const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
-        try {
-          await (await hostile.program(MODES[mode])).wait();
-          await (await hostile.spam(outsider.address, wallet, 1, 300)).wait();
-          expect(await otherAppMints()).to.be.below(PROMPT);
-          expect(await quarantined(address)).to.include({ reason: "failing" });
-          expect(await otherAppMints()).to.be.below(PROMPT);
-        } finally {
-          clearInterval(watch);
-        }
-        expect(most - before).to.be.below(MEMORY);
-        // The list says that it is not complete.
-        const page = await readContract(api, wallet, address);
-        expect(page.as_of_block).to.be.below(await head());
-        expect(page.total).to.equal(0);
-      });
+    it(`given 300 transfers to a wallet that ${title}: delays no other app's mint, keeps memory bounded, and is quarantined`, async () => {
+      const { hostile, address, wallet } = await followed();
+      const before = process.memoryUsage().rss;
+      let most = before;
+      const watch = setInterval(() => (most = Math.max(most, process.memoryUsage().rss)), 20);
+      try {
+        await (await hostile.program(MODES[mode])).wait();
+        await (await hostile.spam(outsider.address, wallet, 1, 300)).wait();
+        expect(await otherAppMints()).to.be.below(PROMPT);
+        expect(await quarantined(address)).to.include({ reason: "failing" });
+        expect(await otherAppMints()).to.be.below(PROMPT);
+      } finally {
+        clearInterval(watch);
+      }
+      expect(most - before).to.be.below(MEMORY);
+      // The list says that it is not complete.
+      const page = await readContract(api, wallet, address);
+      expect(page.as_of_block).to.be.below(await head());
+      expect(page.total).to.equal(0);
     });
   }
 
-  describe("given 20,000 transfers between strangers", () => {
-    it("drops them, quarantines the contract, and does not delay another app's mint", async () => {
-      const { hostile, address } = await followed();
-      const [from, to] = [Wallet.createRandom().address, Wallet.createRandom().address];
-      for (let first = 0; first < 20_000; first += LOGS_AT_ONCE)
-        await (await hostile.spam(from, to, first, LOGS_AT_ONCE)).wait();
-      expect(await otherAppMints()).to.be.below(PROMPT);
-      expect(await quarantined(address)).to.include({ reason: "flood" });
-      const { read } = moneta.service.database;
-      expect(await read.selectFrom("transfers").selectAll().where("contract", "=", address).execute()).to.deep.equal(
-        [],
-      );
-    });
+  it("given 20,000 transfers between strangers: drops them, quarantines the contract, and delays no other app's mint", async () => {
+    const { hostile, address } = await followed();
+    const [from, to] = [Wallet.createRandom().address, Wallet.createRandom().address];
+    for (let first = 0; first < 20_000; first += LOGS_AT_ONCE)
+      await (await hostile.spam(from, to, first, LOGS_AT_ONCE)).wait();
+    expect(await otherAppMints()).to.be.below(PROMPT);
+    expect(await quarantined(address)).to.include({ reason: "flood" });
+    const kept = moneta.service.database.read.selectFrom("transfers").selectAll().where("contract", "=", address);
+    expect(await kept.execute()).to.deep.equal([]);
   });
 
   describe("given a contract that lies", () => {
@@ -138,60 +133,53 @@ describe("a hostile foreign contract", () => {
     });
   });
 
-  describe("given 1,200 transfers to a wallet of tokens that it does not hold", () => {
-    it("answers every GET from the database, and reads the chain once, in the background", async () => {
-      const hostile = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
-      const [address, wallet] = [await hostile.getAddress(), await api.wallet()];
-      await (await hostile.spam(outsider.address, wallet, 1, 1_200)).wait();
-      // The indexer passes these blocks before the app follows the contract. So only the search can find the tokens.
-      await otherAppMints();
-      // The contracts of the tests before are still tried again now and then.
-      moneta.intercept = ({ method, params }) => {
-        const [call] = params as { to: string; data: string }[];
-        if (method === "eth_call" && call?.to.toLowerCase() === address.toLowerCase()) asked.push(call.data);
-        return undefined;
-      };
-      const page = await readContract(api, wallet, address, await head());
-      expect(page.total).to.equal(0);
-      // The newest 1,000 tokens, and no other one. A busy machine answers some of the calls too late, and they are repeated.
-      const tokens = asked.filter((data) => data.startsWith(ERC721.getFunction("ownerOf").selector));
-      const newest = Array.from({ length: 1_000 }, (_, index) => ERC721.encodeFunctionData("ownerOf", [1_200 - index]));
-      expect([...new Set(tokens)].sort()).to.deep.equal(newest.sort());
-      expect(asked.length - tokens.length).to.be.below(tokens.length / 10 + 50);
-      asked.length = 0;
-      // Each of these would cost as many calls.
-      for (let count = 0; count < 50; count++) await readContract(api, wallet, address);
-      expect(asked).to.deep.equal([]);
-    });
+  it("given 1,200 transfers to a wallet of tokens that it does not hold: reads the chain once, in the background", async () => {
+    const hostile = await (await new HostileERC721__factory(outsider).deploy()).waitForDeployment();
+    const [address, wallet] = [await hostile.getAddress(), await api.wallet()];
+    await (await hostile.spam(outsider.address, wallet, 1, 1_200)).wait();
+    // The indexer passes these blocks before the app follows the contract. So only the search can find the tokens.
+    await otherAppMints();
+    // The contracts of the tests before are still tried again now and then.
+    moneta.intercept = ({ method, params }) => {
+      const [call] = params as { to: string; data: string }[];
+      if (method === "eth_call" && call?.to.toLowerCase() === address.toLowerCase()) asked.push(call.data);
+      return undefined;
+    };
+    const page = await readContract(api, wallet, address, await head());
+    expect(page.total).to.equal(0);
+    // The newest 1,000 tokens, and no other one. A busy machine answers some of the calls too late, and they are repeated.
+    const tokens = asked.filter((data) => data.startsWith(ERC721.getFunction("ownerOf").selector));
+    const newest = Array.from({ length: 1_000 }, (_, index) => ERC721.encodeFunctionData("ownerOf", [1_200 - index]));
+    expect([...new Set(tokens)].sort()).to.deep.equal(newest.sort());
+    expect(asked.length - tokens.length).to.be.below(tokens.length / 10 + 50);
+    asked.length = 0;
+    // Each of these would cost as many calls.
+    for (let count = 0; count < 50; count++) await readContract(api, wallet, address);
+    expect(asked).to.deep.equal([]);
   });
 
-  describe("given an address without a token contract", () => {
-    it("is refused once it is known, and takes no place of the quota", async () => {
-      const wallet = await api.wallet();
-      const nobody = Wallet.createRandom().address;
-      const refused = await eventually(async () => {
-        const answer = await api.send("GET", `/v1/accounts/${wallet}/${nobody}`);
-        return answer.status === 422 ? answer.body : undefined;
-      });
-      expect(refused).to.include({ error_code: "contract_not_supported" });
-      expect(await stateOf(nobody)).to.equal(undefined);
+  it("given an address without a token contract: is refused once it is known, and takes no place of the quota", async () => {
+    const [wallet, nobody] = [await api.wallet(), Wallet.createRandom().address];
+    await eventually(async () => {
+      const refused = await api.refusal("GET", `/v1/accounts/${wallet}/${nobody}`);
+      return refused === "422 contract_not_supported" ? true : undefined;
     });
+    expect(await stateOf(nobody)).to.equal(undefined);
   });
 
-  describe("given that the app ends to follow a contract", () => {
-    it("removes its tokens from the lists, and finds them again when it is named again", async () => {
-      const plain = await (await new PlainERC721__factory(outsider).deploy()).waitForDeployment();
-      const [address, wallet] = [await plain.getAddress(), await api.wallet()];
-      await (await plain.mint(wallet, 1)).wait();
-      expect(await readContract(api, wallet, address, await head())).to.include({ total: 1 });
-      expect((await other.send("DELETE", `/v1/contracts/${address}`)).status).to.equal(404);
-      expect((await api.send("DELETE", `/v1/contracts/${address}`)).status).to.equal(200);
-      expect((await api.send("DELETE", `/v1/contracts/${address}`)).status).to.equal(404);
-      expect(await api.ok("GET", `/v1/accounts/${wallet}`)).to.include({ total: 0 });
-      await (await plain.mint(wallet, 2)).wait();
-      await otherAppMints();
-      expect(await api.ok("GET", `/v1/accounts/${wallet}`)).to.include({ total: 0 });
-      expect(await readContract(api, wallet, address, await head())).to.include({ total: 2 });
-    });
+  it("given that the app ends to follow a contract: removes its tokens from the lists, until it is named again", async () => {
+    const wallet = await api.wallet();
+    const { contract: plain, address } = await new Foreign(moneta).plain(wallet, 1);
+    const held = () => api.ok("GET", `/v1/accounts/${wallet}`);
+    expect(await readContract(api, wallet, address, await head())).to.include({ total: 1 });
+    const path = `/v1/contracts/${address}`;
+    expect((await other.send("DELETE", path)).status).to.equal(404);
+    expect((await api.send("DELETE", path)).status).to.equal(200);
+    expect((await api.send("DELETE", path)).status).to.equal(404);
+    expect(await held()).to.include({ total: 0 });
+    await (await plain.mint(wallet, 2)).wait();
+    await otherAppMints();
+    expect(await held()).to.include({ total: 0 });
+    expect(await readContract(api, wallet, address, await head())).to.include({ total: 2 });
   });
 });

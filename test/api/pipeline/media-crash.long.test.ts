@@ -3,13 +3,10 @@ import { createServer } from "node:http";
 import { expect } from "chai";
 
 import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
+import { PNG } from "../../support/pictures.ts";
 import type { TestProcess } from "../../support/process.ts";
 import { useService } from "../../support/use-service.ts";
 
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-  "base64",
-);
 /** The first crash, and three alone. */
 const CRASHES = 4;
 

@@ -5,13 +5,9 @@ import { expect } from "chai";
 import { type Listening, listenOnLoopback } from "../../../scripts/scene/loopback.ts";
 import type { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
+import { PNG } from "../../support/pictures.ts";
 import { startTestService } from "../../support/service.ts";
 import { useService } from "../../support/use-service.ts";
-
-const PNG = Buffer.from(
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==",
-  "base64",
-);
 
 describe("media on a real node", () => {
   const moneta = useService();
@@ -35,63 +31,57 @@ describe("media on a real node", () => {
   });
   after(() => server.stop());
 
-  it("are copied before the token is minted, and hosted", async () => {
-    const collection = await api.collection({ type: "ERC721" });
+  const fetchIpfs = (uri: string) => fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
+  const metadataOf = (collection: string, id: unknown) =>
+    api.ok<{ image: string; animation_url: string }>("GET", `/metadata/31337/${collection}/${String(id)}`);
+  /** A media server that does not answer. @returns the requests to it. */
+  const hanging = () => {
     const held: ServerResponse[] = [];
     respond = (_request, response) => held.push(response);
-    const id = await api.accept("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: `${base}/cat.png`,
-      animation_url: "data:image/svg+xml,<svg/>",
-      copy_media: true,
-    });
+    return held;
+  };
+
+  it("are copied before the token is minted, and hosted", async () => {
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    const fields = { collection_address: collection, to_address: to, copy_media: true };
+    const held = hanging();
+    const svg = { animation_url: "data:image/svg+xml,<svg/>" };
+    const id = await api.accept("/v1/nfts", { ...fields, image: `${base}/cat.png`, ...svg });
     const response = await eventually(() => Promise.resolve(held[0]));
     // Another mint completes in the meantime, so only the media delays this one.
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: await api.wallet() });
+    await api.mint(collection, to);
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", transaction_hash: null });
     response.end(PNG);
-    const done = await api.settled(id);
-    expect(done).to.include({ status: "completed", nft_token_id: 2 });
-    const metadata = await api.ok<{ image: string; animation_url: string }>("GET", `/metadata/31337/${collection}/2`);
+    expect(await api.settled(id)).to.include({ status: "completed", nft_token_id: 2 });
+
+    const metadata = await metadataOf(collection, 2);
     for (const [uri, type, bytes] of [
       [metadata.image, "image/png", PNG],
       [metadata.animation_url, "image/svg+xml", Buffer.from("<svg/>")],
     ] as const) {
-      const answer = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
+      const answer = await fetchIpfs(uri);
       expect([answer.status, answer.headers.get("content-type")]).to.deep.equal([200, type]);
       expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).to.equal(true);
     }
     // Hosted content can be named again. It is not fetched a second time.
     asked.length = 0;
-    const again = await api.completed("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: metadata.image,
-      copy_media: true,
-    });
-    expect(again.nft_token_id).to.equal(3);
-    expect(await api.ok("GET", `/metadata/31337/${collection}/3`)).to.deep.equal({ image: metadata.image });
+    const again = await api.completed("/v1/nfts", { ...fields, image: metadata.image });
+    expect(await metadataOf(collection, again.nft_token_id)).to.deep.equal({ image: metadata.image });
     expect(asked).to.deep.equal([]);
   });
 
   it("keep the address of an upload, with and without copy_media", async () => {
     const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>';
-    const response = await fetch(`${moneta.baseUrl}/v1/media`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${moneta.app.token}`, "content-type": "image/svg+xml" },
-      body: svg,
-    });
+    const headers = { authorization: `Bearer ${moneta.app.token}`, "content-type": "image/svg+xml" };
+    const response = await fetch(`${moneta.baseUrl}/v1/media`, { method: "POST", headers, body: svg });
     expect(response.status).to.equal(200);
     const { uri } = (await response.json()) as { uri: string };
-    const mint = { collection_address: await api.collection({ type: "ERC721" }), to_address: await api.wallet() };
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
     for (const copy_media of [false, true]) {
-      const { nft_token_id: id } = await api.completed("/v1/nfts", { ...mint, image: uri, copy_media });
-      const metadata = await api.ok("GET", `/metadata/31337/${mint.collection_address}/${String(id)}`);
-      expect(metadata).to.include({ image: uri });
+      const { nft_token_id: id } = await api.mint(collection, to, { image: uri, copy_media });
+      expect(await metadataOf(collection, id)).to.include({ image: uri });
     }
-    const served = await fetch(uri.replace("ipfs://", `${moneta.baseUrl}/ipfs/`));
-    expect(await served.text()).to.equal(svg);
+    expect(await (await fetchIpfs(uri)).text()).to.equal(svg);
   });
 
   it("fail the mint with an error code when they cannot be fetched, and nothing is minted", async () => {
@@ -115,114 +105,64 @@ describe("media on a real node", () => {
     expect((await api.completed("/v1/nfts", { ...body, copy_media: false })).nft_token_id).to.equal(1);
   });
 
-  it("are retried after temporary errors", async () => {
+  it("of a new ERC1155 id are at its id in place of {token_id}, and are retried after temporary errors", async () => {
     const collection = await api.collection({ type: "ERC1155" });
     const answers = [503, 429, 200];
     respond = (_request, response) => {
       const status = answers.shift() ?? 500;
       response.writeHead(status).end(status === 200 ? PNG : "");
     };
-    await api.completed("/v1/nfts", {
-      collection_address: collection,
-      initial_owner: await api.wallet(),
-      token_id: 5,
-      initial_supply: 2,
-      image: `${base}/busy.png`,
-      copy_media: true,
-    });
-    expect(asked).to.have.length(3);
-    expect(await api.ok("GET", `/metadata/31337/${collection}/5`))
-      .to.have.property("image")
-      .that.matches(/^ipfs:\/\/bafkrei/);
-  });
-
-  it("of a new ERC1155 id are at its id in place of {token_id}", async () => {
-    const collection = await api.collection({ type: "ERC1155" });
-    await api.completed("/v1/nfts", {
-      collection_address: collection,
-      initial_owner: await api.wallet(),
-      token_id: 5,
-      initial_supply: 2,
-      image: `${base}/{token_id}.png`,
-      external_url: "https://gems.example/{token_id}",
-      copy_media: true,
-    });
-    expect(asked).to.deep.equal(["/5.png"]);
-    const metadata = await api.ok<{ image: string }>("GET", `/metadata/31337/${collection}/5`);
+    const urls = { image: `${base}/{token_id}.png`, external_url: "https://gems.example/{token_id}" };
+    await api.create(collection, await api.wallet(), 5, 2, { ...urls, copy_media: true });
+    expect(asked).to.deep.equal(Array(3).fill("/5.png"));
+    const metadata = await metadataOf(collection, 5);
     expect(metadata.image).to.match(/^ipfs:\/\/bafkrei/);
     expect(metadata).to.deep.equal({ image: metadata.image, external_url: "https://gems.example/5" });
   });
 
   it("are fetched once, also with several processes", async () => {
-    const other = await startTestService({
-      rpcUrl: moneta.node.url,
-      dataDir: moneta.folder,
-      env: { DATABASE_URL: moneta.databaseUrl, ROLES: "media" },
-    });
+    const env = { DATABASE_URL: moneta.databaseUrl, ROLES: "media" };
+    const other = await startTestService({ rpcUrl: moneta.node.url, dataDir: moneta.folder, env });
     try {
-      const collection = await api.collection({ type: "ERC721" });
-      const to = await api.wallet();
-      const requests = await Promise.all(
-        Array.from({ length: 20 }, (_, index) =>
-          api.completed("/v1/nfts", {
-            collection_address: collection,
-            to_address: to,
-            image: `${base}/${index.toString()}`,
-            copy_media: true,
-          }),
-        ),
-      );
-      expect(requests).to.have.length(20);
-      expect([...asked].sort()).to.deep.equal(Array.from({ length: 20 }, (_, index) => `/${index.toString()}`).sort());
+      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+      const paths = Array.from({ length: 20 }, (_, index) => `/${index.toString()}`);
+      await Promise.all(paths.map((path) => api.mint(collection, to, { image: base + path, copy_media: true })));
+      expect([...asked].sort()).to.deep.equal(paths.sort());
     } finally {
       await other.stop();
     }
   });
 
-  describe("given a service that stops meanwhile", () => {
-    // It is stopped.
-    const own = useService({ node: "deployed" });
-
-    it("are copied by the next process", async () => {
-      const collection = await own.api.collection({ type: "ERC721" });
-      const hanging: ServerResponse[] = [];
-      respond = (_request, response) => hanging.push(response);
-      const id = await own.api.accept("/v1/nfts", {
-        collection_address: collection,
-        to_address: await own.api.wallet(),
-        image: `${base}/slow.png`,
-        copy_media: true,
-      });
-      await eventually(() => Promise.resolve(hanging[0]));
-      await own.stop();
-      respond = (_request, response) => response.end(PNG);
-      await own.start();
-      expect(await own.api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
-    });
-  });
-
-  describe("given other apps whose servers hang", () => {
-    // Longer than the test takes: no download may end by itself.
+  describe("given servers that hang", () => {
+    // It is stopped. Longer than the tests take: no download may end by itself.
     const own = useService({ limits: { mediaSeconds: 600 } });
-
     async function mintFrom(app: ApiClient, image: string, count: number): Promise<string[]> {
       const collection = await app.collection({ type: "ERC721" });
       const fields = { collection_address: collection, to_address: await app.wallet(), image, copy_media: true };
       return Promise.all(Array.from({ length: count }, () => app.accept("/v1/nfts", fields)));
     }
 
-    it("do not wait for them", async () => {
-      const hanging: ServerResponse[] = [];
-      respond = (_request, response) => hanging.push(response);
+    it("are copied by the next process when the service stops meanwhile", async () => {
+      const held = hanging();
+      const [id = ""] = await mintFrom(own.api, `${base}/slow.png`, 1);
+      await eventually(() => Promise.resolve(held[0]));
+      await own.stop();
+      respond = (_request, response) => response.end(PNG);
+      await own.start();
+      expect(await own.api.settled(id)).to.include({ status: "completed", nft_token_id: 1 });
+    });
+
+    it("do not wait for those of other apps", async () => {
+      const held = hanging();
       const hostile = ["hostile 1", "hostile 2", "hostile 3", "hostile 4"];
       for (const name of hostile) await mintFrom(await own.createApp(name), `${base}/cat.png`, 30);
       // The hostile apps have all slots that they can get: 10 of the first, at least one of each.
-      await eventually(() => Promise.resolve(hanging.length >= 10 + hostile.length - 1 ? true : undefined));
-      const [id] = await mintFrom(own.api, "data:image/svg+xml,<svg/>", 1);
-      expect(await own.api.settled(id ?? "")).to.include({ status: "completed" });
+      await eventually(() => Promise.resolve(held.length >= 10 + hostile.length - 1 ? true : undefined));
+      const [id = ""] = await mintFrom(own.api, "data:image/svg+xml,<svg/>", 1);
+      expect(await own.api.settled(id)).to.include({ status: "completed" });
       // None of the hostile downloads has ended, so the mint did not wait for one of them.
-      expect(hanging.every((response) => !response.destroyed)).to.equal(true);
-      expect(hanging.length).to.be.at.most(20);
+      expect(held.every((response) => !response.destroyed)).to.equal(true);
+      expect(held.length).to.be.at.most(20);
     });
   });
 });

@@ -1,7 +1,6 @@
 import { expect } from "chai";
 
-import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
-import { eventually } from "../../support/eventually.ts";
+import { Foreign } from "../../support/foreign.ts";
 import { type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -20,35 +19,26 @@ describe("a stopped node", () => {
     await moneta.start({ RPC_URL: proxy.url });
     wallet = await api.wallet();
     collection = await api.collection({ type: "ERC721" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet });
-    const outsider = await moneta.provider.getSigner(3);
-    const plain = [
-      await new PlainERC721__factory(outsider).deploy(),
-      await new PlainERC721__factory(outsider).deploy(),
-    ];
-    for (const contract of plain) await (await contract.mint(wallet, 5)).wait();
-    [followed = "", unknown = ""] = await Promise.all(plain.map((contract) => contract.getAddress()));
+    await api.mint(collection, wallet);
+    const foreign = new Foreign(moneta);
+    [followed, unknown] = [(await foreign.plain(wallet, 5)).address, (await foreign.plain(wallet, 5)).address];
     await api.ok("GET", `/v1/accounts/${wallet}/${followed}/5`);
     await proxy.stop();
   });
   after(() => proxy.stop());
 
-  const unavailable = async (method: string, path: string, body?: Record<string, unknown>) => {
-    const response = await fetch(moneta.baseUrl + path, {
-      method,
-      headers: { authorization: `Bearer ${moneta.app.token}`, "content-type": "application/json" },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    expect(response.status, path).to.equal(503);
-    expect(await response.json()).to.include({ error_code: "unavailable" });
-    expect(Number(response.headers.get("retry-after"))).to.be.within(1, 60);
-  };
-
   it("answers calls that need the chain with 503 and Retry-After", async () => {
     const transfer = { from_address: wallet, to_address: collection, contract_address: unknown, token_id: 5 };
-    const before = await api.ok<{ total: number }>("GET", "/v1/requests");
-    await unavailable("POST", "/v1/transfers", transfer);
-    expect(await api.ok<{ total: number }>("GET", "/v1/requests")).to.include({ total: before.total });
+    const { total } = await api.ok<{ total: number }>("GET", "/v1/requests");
+    const response = await fetch(`${moneta.baseUrl}/v1/transfers`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${moneta.app.token}`, "content-type": "application/json" },
+      body: JSON.stringify(transfer),
+    });
+    expect(response.status).to.equal(503);
+    expect(await response.json()).to.include({ error_code: "unavailable" });
+    expect(Number(response.headers.get("retry-after"))).to.be.within(1, 60);
+    expect(await api.ok("GET", "/v1/requests")).to.include({ total });
   });
 
   it("does not ask the chain for contents of a foreign contract: they are read later", async () => {
@@ -65,12 +55,8 @@ describe("a stopped node", () => {
       expect((await api.send("GET", path)).status, path).to.equal(200);
     }
     await api.wallet();
-    const transfer = {
-      from_address: wallet,
-      to_address: await api.wallet(),
-      contract_address: collection,
-      token_id: 1,
-    };
+    const to_address = await api.wallet();
+    const transfer = { from_address: wallet, to_address, contract_address: collection, token_id: 1 };
     for (const [path, body] of [
       ["/v1/collections", { type: "ERC1155", name: "Later", symbol: "LTR" }],
       ["/v1/nfts", { collection_address: collection, to_address: wallet }],
@@ -79,19 +65,14 @@ describe("a stopped node", () => {
       const id = await api.accept(path, body);
       expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending" });
     }
-    const refused = await api.send("POST", "/v1/transfers", transfer);
-    expect(refused).to.deep.include({ status: 422 });
-    expect(refused.body).to.include({ error_code: "token_busy" });
+    expect(await api.refusal("POST", "/v1/transfers", transfer)).to.equal("422 token_busy");
   });
 
   it("stays ready, because it accepts requests, and /readyz says in one word that the chain does not answer", async () => {
-    const readyz = await eventually(async () => {
-      const answer = await fetch(`${moneta.baseUrl}/readyz`);
-      const { checks } = (await answer.json()) as { checks?: Record<string, string> };
-      return checks?.["chain"] === "unavailable" ? { status: answer.status, checks } : undefined;
-    });
-    expect(readyz.status).to.equal(200);
-    for (const word of Object.values(readyz.checks)) expect(["ok", "unavailable", "failing"]).to.include(word);
+    await moneta.says("unavailable", "chain");
+    const { status, checks } = await moneta.readyz();
+    expect(status).to.equal(200);
+    for (const word of Object.values(checks)) expect(["ok", "unavailable", "failing"]).to.include(word);
     expect((await fetch(`${moneta.baseUrl}/healthz`)).status).to.equal(200);
   });
 });

@@ -1,6 +1,4 @@
 import { createServer } from "node:http";
-import { setTimeout as wait } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 
 import { expect } from "chai";
 import { sql } from "kysely";
@@ -152,37 +150,5 @@ describe("a process that is paused for longer than its leases", () => {
     // One event was sent twice, under one id.
     const ids = receiver.calls.map((call) => call.headers["webhook-id"]);
     expect([ids.length, new Set(ids).size]).to.deep.equal([5, 4]);
-  });
-
-  it("then gets its share of the lanes, and nothing else", async () => {
-    const pids = [first.child.pid, second.child.pid].sort();
-    const shared = () =>
-      eventually(async () => {
-        const now = await leases();
-        const holders = [now["lane 0"]?.pid, now["lane 1"]?.pid].sort();
-        return String(holders) === String(pids) ? now : undefined;
-      });
-    // Processes that fight for a lease never leave it alone for so long. A busy machine can cost one of them a lease once.
-    let [before, after] = [{}, {}] as [Awaited<ReturnType<typeof leases>>, Awaited<ReturnType<typeof leases>>];
-    for (let period = 0; period < 5; period++) {
-      before = await shared();
-      await wait(LEASE_SECONDS * 1_000);
-      after = await leases();
-      if (isDeepStrictEqual(before, after)) break;
-    }
-    expect(after, "nobody fights for a lease").to.deep.equal(before);
-    // The other gives the indexer's lease up only when a step of it failed, which it says.
-    const failed = /the indexer cannot follow the chain|another process has taken over this work/.test(second.output);
-    if (!failed) expect(after["indexer"]?.pid).to.equal(second.child.pid);
-  });
-
-  it("takes over at once when the other is killed", async () => {
-    await second.end("SIGKILL");
-    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
-    await eventually(async () => {
-      const holders = Object.values(await leases());
-      return holders.every(({ pid }) => pid === first.child.pid) ? true : undefined;
-    });
   });
 });

@@ -4,287 +4,219 @@ import { id } from "ethers";
 import { type MetaKey, readMeta } from "../../../api/store/db/meta.ts";
 import { type Interception, type RpcProxy, startRpcProxy } from "../../../scripts/scene/rpc-proxy.ts";
 import { eventually } from "../../support/eventually.ts";
-import { type LogLine, logLines } from "../../support/log-lines.ts";
+import { logLines, type LogLine } from "../../support/log-lines.ts";
+import type { OwnService } from "../../support/own-service.ts";
 import { useService } from "../../support/use-service.ts";
 
 const RECIPIENT = `0x${"a1".repeat(20)}`;
+const NOT_FOUND = { error: { code: -32601, message: "method not found" } };
 
 interface Shown {
   topics: string[];
   logIndex: string;
-  status: string;
-  number: string;
+}
+/** Methods, and what a node makes of each thing that it shows; undefined: it does not know the method. */
+type Change = readonly [methods: readonly string[], change: (shown: Shown) => unknown];
+
+const LOGS = ["eth_getLogs"];
+const RECEIPTS = ["eth_getBlockReceipts", "eth_getTransactionReceipt"];
+const HEADERS = ["eth_getBlockByNumber"];
+/** A chain whose headers have a field of a later version. */
+const LATER: Change = [HEADERS, (shown) => ({ ...shown, ofFuture: "0x1", stateRoot: `0x${"00".repeat(32)}` })];
+
+/** The answers of the node, changed. */
+function changed(moneta: OwnService, [methods, change]: Change): Interception {
+  return async ({ method, params }) => {
+    if (!methods.includes(method)) return undefined;
+    const shown = (await moneta.node.provider.send(method, params).catch(() => undefined)) as
+      Shown | Shown[] | null | undefined;
+    if (shown === null) return { result: null };
+    if (shown === undefined) return NOT_FOUND;
+    const result = Array.isArray(shown) ? shown.map(change) : change(shown);
+    return result === undefined || (Array.isArray(result) && result.includes(undefined)) ? NOT_FOUND : { result };
+  };
 }
 
-/** A check of receipts needs a setting, and the test reads the log. */
+/** What an app and the operator see of a service whose log is kept. */
+function looks(moneta: OwnService, lines: LogLine[]) {
+  return {
+    collection: () => moneta.api.collection({ type: "ERC721" }),
+    mint: (collection: string) =>
+      moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: RECIPIENT }),
+    completes: async (request: string) => {
+      expect((await moneta.api.client.waitFor(request)).status).to.equal("completed");
+    },
+    /** The conditions that were logged, and of which node. */
+    told: () =>
+      (lines as (LogLine & { condition?: string; node?: number })[]).flatMap(({ condition, node }) =>
+        condition === undefined ? [] : [[condition, node]],
+      ),
+  };
+}
+
 describe("the check of receipts", () => {
+  // It needs a setting, and the test reads the log.
   const { logger, lines } = logLines();
   const moneta = useService({ settings: { VERIFY_RECEIPTS: "true" }, proxy: true, logger });
-  const { api } = moneta;
+  const { collection: create, mint, completes, told } = looks(moneta, lines);
   let collection = "";
-
   before(async () => {
-    collection = await api.collection({ type: "ERC721" });
+    collection = await create();
   });
   beforeEach(() => {
     lines.length = 0;
   });
 
-  const mint = () => api.accept("/v1/nfts", { collection_address: collection, to_address: RECIPIENT });
-  const conditions = (name: string) =>
-    (lines as (LogLine & { condition?: string })[]).filter(({ condition }) => condition === name);
-
-  /** The node's own answer to a call, changed by the liar. */
-  const lying =
-    (methods: readonly string[], change: (shown: unknown) => unknown): Interception =>
-    async ({ method, params }) =>
-      methods.includes(method)
-        ? { result: change(await moneta.node.provider.send(method, params)) }
-        : method === "eth_getBlockReceipts"
-          ? { error: { code: -32601, message: "method not found" } }
-          : undefined;
-
-  it("settles what the receipts prove", async () => {
-    expect((await api.client.waitFor(await mint())).status).to.equal("completed");
-    expect(conditions("receipts_unproven")).to.deep.equal([]);
-    expect(conditions("receipts_differ")).to.deep.equal([]);
+  it("settles what the receipts prove, also with a node that gives one receipt after the other", async () => {
+    await completes(await mint(collection));
+    moneta.intercept = ({ method }) => (method === "eth_getBlockReceipts" ? NOT_FOUND : undefined);
+    await completes(await mint(collection));
+    expect(told()).to.deep.equal([]);
   });
 
-  const LOGS = ["eth_getLogs"];
-  const RECEIPTS = ["eth_getBlockReceipts", "eth_getTransactionReceipt"];
-  const LIES: [string, readonly string[], (shown: unknown) => unknown][] = [
-    ["forgets all logs", LOGS, () => []],
-    ["forgets a log", LOGS, (shown) => (shown as Shown[]).slice(1)],
-    [
-      "invents a log",
-      LOGS,
-      (shown) => {
-        const logs = shown as Shown[];
-        const last = logs.at(-1);
-        return last === undefined ? logs : [...logs, { ...last, logIndex: "0xff" }];
-      },
-    ],
+  /** The liar gets all logs of a query at once. */
+  const ofAll = (change: (logs: Shown[]) => Shown[]): Interception => {
+    return async ({ method, params }) => {
+      if (method === "eth_getBlockReceipts") return NOT_FOUND;
+      if (method !== "eth_getLogs") return undefined;
+      return { result: change((await moneta.node.provider.send(method, params)) as Shown[]) };
+    };
+  };
+  for (const [words, lie] of [
+    ["forgets all logs", ofAll(() => [])],
+    ["forgets a log", ofAll((logs) => logs.slice(1))],
+    ["invents a log", ofAll((logs) => [...logs, ...logs.slice(-1).map((last) => ({ ...last, logIndex: "0xff" }))])],
+    // The transfer comes before the relay's own events.
     [
       "changes the order of logs",
-      LOGS,
-      // The transfer comes before the relay's own events.
-      (shown) => (shown as Shown[]).map((log) => (isTransfer(log) ? { ...log, logIndex: "0xff" } : log)),
+      changed(moneta, [LOGS, (log) => (isTransfer(log) ? { ...log, logIndex: "0xff" } : log)]),
     ],
-    [
-      "changes the status of a receipt",
-      RECEIPTS,
-      (shown) => [shown].flat().map((one) => ({ ...(one as Shown), status: "0x0" }))[0],
-    ],
-    [
-      "has a wrong root",
-      ["eth_getBlockByNumber"],
-      (shown) => (shown === null ? null : { ...(shown as Shown), receiptsRoot: `0x${"00".repeat(32)}` }),
-    ],
-  ];
-  for (const [words, methods, change] of LIES) {
-    describe(`given a node that ${words}`, () => {
-      it("stores nothing of the block, says so, and goes on when the node tells the truth", async () => {
-        const before = await moneta.checkpoint();
-        moneta.intercept = lying(methods, change);
-        const request = await mint();
-        const [line] = await eventually(() =>
-          Promise.resolve(conditions("receipts_differ").length > 0 ? conditions("receipts_differ") : undefined),
-        );
-        expect(line).to.include({ node: 1 });
-        expect(await moneta.checkpoint()).to.equal(before);
-        expect((await api.ok<{ status: string }>("GET", `/v1/requests/${request}`)).status).to.equal("processing");
-        moneta.intercept = null;
-        expect((await api.client.waitFor(request)).status).to.equal("completed");
-        expect(conditions("receipts_unproven")).to.deep.equal([]);
-      });
+    ["changes the status of a receipt", changed(moneta, [RECEIPTS, (shown) => ({ ...shown, status: "0x0" })])],
+    ["has a wrong root", changed(moneta, [HEADERS, (shown) => ({ ...shown, receiptsRoot: `0x${"00".repeat(32)}` })])],
+  ] as const) {
+    it(`stores nothing of a block whose node ${words}, says so, and goes on when the node tells the truth`, async () => {
+      const before = await moneta.checkpoint();
+      moneta.intercept = lie;
+      const request = await mint(collection);
+      await eventually(() => Promise.resolve(told().length > 0 ? true : undefined));
+      expect(await moneta.checkpoint()).to.equal(before);
+      expect(await moneta.api.ok("GET", `/v1/requests/${request}`)).to.include({ status: "processing" });
+      moneta.intercept = null;
+      await completes(request);
+      expect(new Set(told().map(String))).to.deep.equal(new Set(["receipts_differ,1"]));
     });
   }
-
-  describe("given a node without eth_getBlockReceipts", () => {
-    it("reads one receipt after the other", async () => {
-      moneta.intercept = lying([], (shown) => shown);
-      expect((await api.client.waitFor(await mint())).status).to.equal("completed");
-      expect(conditions("receipts_unproven")).to.deep.equal([]);
-    });
-  });
 });
 
 /** What a node does that wants to switch the check off. */
-const METHODS = ["eth_getBlockReceipts", "eth_getTransactionReceipt"];
-const SWITCHES: [string, readonly string[], (shown: Shown) => unknown][] = [
-  [
-    "adds a field to headers",
-    ["eth_getBlockByNumber"],
-    (shown) => ({ ...shown, ofFuture: "0x1", extraData: "0xbad0" }),
-  ],
-  ["leaves a field of headers out", ["eth_getBlockByNumber"], (shown) => ({ ...shown, logsBloom: undefined })],
-  ["gives receipts an unknown type", METHODS, (shown) => ({ ...shown, type: "0x55" })],
-  ["gives no receipts", METHODS, () => undefined],
-];
+const SWITCHES: Record<string, Change> = {
+  "adds a field to headers": [HEADERS, (shown) => ({ ...shown, ofFuture: "0x1", extraData: "0xbad0" })],
+  "leaves a field of headers out": [HEADERS, (shown) => ({ ...shown, logsBloom: undefined })],
+  "gives receipts an unknown type": [RECEIPTS, (shown) => ({ ...shown, type: "0x55" })],
+  "gives no receipts": [RECEIPTS, () => undefined],
+};
 
-type Line = LogLine & { condition?: string; node?: number; msg?: string };
-
-/** Each test needs settings and a database of its own: whether blocks were proven before is stored there. */
 describe("a node that wants to switch the check of receipts off", () => {
+  // Each test needs settings and a database of its own: whether blocks were proven before is stored there.
   const { logger, lines } = logLines();
   const moneta = useService({ proxy: true, start: false, per: "test", logger });
-  let third: RpcProxy | null = null;
-
+  const { collection: create, mint, completes, told } = looks(moneta, lines);
+  const others: RpcProxy[] = [];
   beforeEach(() => {
     lines.length = 0;
   });
   afterEach(async () => {
-    await third?.stop();
-    third = null;
+    for (const proxy of others.splice(0)) await proxy.stop();
   });
-
-  const told = () =>
-    (lines as Line[]).flatMap(({ condition, node }) => (condition === undefined ? [] : [[condition, node]]));
-  const meta = async (key: MetaKey) => readMeta(moneta.service.database.read, key);
-  const threeNodes = async () => {
-    third = await startRpcProxy(moneta.node.url);
-    return { RPC_URL: "", RPC_URLS: [moneta.env["RPC_URL"] ?? "", moneta.node.url, third.url].join() };
+  const meta = (key: MetaKey) => readMeta(moneta.service.database.read, key);
+  /** The first node, and others that a test can change, too. */
+  const nodes = async (count: number) => {
+    while (others.length < count - 1) others.push(await startRpcProxy(moneta.node.url));
+    return { RPC_URL: "", RPC_URLS: [moneta.env["RPC_URL"] ?? "", ...others.map(({ url }) => url)].join() };
   };
-  const switchedOff =
-    (methods: readonly string[], change: (shown: Shown) => unknown): Interception =>
-    async ({ method, params }) => {
-      if (!methods.includes(method)) return undefined;
-      const shown = (await moneta.node.provider.send(method, params).catch(() => undefined)) as
-        Shown | Shown[] | null | undefined;
-      const none = { error: { code: -32601, message: "method not found" } };
-      if (shown === null) return { result: null };
-      if (shown === undefined) return none;
-      const changed = Array.isArray(shown) ? shown.map(change) : change(shown);
-      return changed === undefined || (Array.isArray(changed) && changed.includes(undefined))
-        ? none
-        : { result: changed };
-    };
-  const accept = (collection: string) =>
-    moneta.api.accept("/v1/nfts", { collection_address: collection, to_address: RECIPIENT });
 
-  for (const mode of ["true", "auto"]) {
-    for (const [words, methods, change] of SWITCHES) {
-      describe(`given VERIFY_RECEIPTS=${mode}, and blocks of this chain were proven`, () => {
-        it(`stores nothing of a block whose only node ${words}`, async () => {
-          await moneta.start({ VERIFY_RECEIPTS: mode });
-          const collection = await moneta.api.collection({ type: "ERC721" });
-          expect(await meta("receipts_proven")).to.be.a("string");
-          const before = await moneta.checkpoint();
-          moneta.intercept = switchedOff(methods, change);
-          const request = await accept(collection);
-          await eventually(() => Promise.resolve(told().length > 0 ? true : undefined));
-          expect(told()).to.deep.equal([["receipts_unproven", 1]]);
-          expect(await meta("receipts_unproven")).to.be.a("string");
-          expect(await moneta.checkpoint()).to.equal(before);
-          moneta.intercept = null;
-          expect((await moneta.api.client.waitFor(request)).status).to.equal("completed");
-          expect(await meta("receipts_unproven")).to.equal(null);
-        });
-
-        it(`goes on with the proofs of other nodes when the first of three ${words}`, async () => {
-          await moneta.start({ VERIFY_RECEIPTS: mode, ...(await threeNodes()) });
-          const collection = await moneta.api.collection({ type: "ERC721" });
-          moneta.intercept = switchedOff(methods, change);
-          expect((await moneta.api.client.waitFor(await accept(collection))).status).to.equal("completed");
-          expect(told()).to.deep.equal([]);
-          // The check is still on.
-          const off = switchedOff(methods, change);
-          moneta.intercept = (call) => (call.method === "eth_getLogs" ? { result: [] } : off(call));
-          expect((await moneta.api.client.waitFor(await accept(collection))).status).to.equal("completed");
-          expect(told()).to.deep.include(["receipts_differ", 1]);
-        });
-      });
-    }
-  }
-
-  describe("given VERIFY_RECEIPTS=auto, and no block of this chain was ever proven", () => {
-    it("goes on, says so, and remembers it for doctor", async () => {
-      moneta.intercept = switchedOff(...rules());
-      await moneta.start({ VERIFY_RECEIPTS: "auto" });
-      await moneta.api.collection({ type: "ERC721" });
+  // What holds for a chain of which blocks were proven is the same in both modes.
+  for (const [mode, words] of [
+    ["true", "adds a field to headers"],
+    ...Object.keys(SWITCHES).map((name) => ["auto", name] as const),
+  ] as const) {
+    const change = SWITCHES[words] ?? expect.fail();
+    it(`given VERIFY_RECEIPTS=${mode}: stores nothing of a block whose only node ${words}, once blocks were proven`, async () => {
+      await moneta.start({ VERIFY_RECEIPTS: mode });
+      const collection = await create();
+      expect(await meta("receipts_proven")).to.be.a("string");
+      const before = await moneta.checkpoint();
+      moneta.intercept = changed(moneta, change);
+      const request = await mint(collection);
+      await eventually(() => Promise.resolve(told().length > 0 ? true : undefined));
       expect(told()).to.deep.equal([["receipts_unproven", 1]]);
-      expect(await meta("receipts_unproven")).to.contain("ofFuture");
-      expect(await meta("receipts_proven")).to.equal(null);
+      expect(await meta("receipts_unproven")).to.be.a("string");
+      expect(await moneta.checkpoint()).to.equal(before);
+      moneta.intercept = null;
+      await completes(request);
+      expect(await meta("receipts_unproven")).to.equal(null);
     });
 
-    it("proves what nodes of a later version agree about", async () => {
-      third = await startRpcProxy(moneta.node.url);
-      third.intercept = switchedOff(...rules());
-      moneta.intercept = switchedOff(...rules());
-      await moneta.start({
-        VERIFY_RECEIPTS: "auto",
-        RPC_URL: "",
-        RPC_URLS: `${moneta.env["RPC_URL"] ?? ""},${third.url}`,
-      });
-      await moneta.api.collection({ type: "ERC721" });
+    it(`given VERIFY_RECEIPTS=${mode}: goes on with the proofs of others when the first of three ${words}`, async () => {
+      await moneta.start({ VERIFY_RECEIPTS: mode, ...(await nodes(3)) });
+      const collection = await create();
+      const off = changed(moneta, change);
+      moneta.intercept = off;
+      await completes(await mint(collection));
+      expect(told()).to.deep.equal([]);
+      // The check is still on.
+      moneta.intercept = (call) => (call.method === "eth_getLogs" ? { result: [] } : off(call));
+      await completes(await mint(collection));
+      expect(told()).to.deep.include(["receipts_differ", 1]);
+      expect(told().map(([condition]) => condition)).not.to.include("receipts_unproven");
+    });
+  }
+
+  it("goes on with a chain of which no block was ever proven, says so, and remembers it for doctor", async () => {
+    moneta.intercept = changed(moneta, LATER);
+    await moneta.start({ VERIFY_RECEIPTS: "auto" });
+    await create();
+    expect(told()).to.deep.equal([["receipts_unproven", 1]]);
+    expect(await meta("receipts_unproven")).to.contain("ofFuture");
+    expect(await meta("receipts_proven")).to.equal(null);
+  });
+
+  it("proves what nodes of a later version agree about", async () => {
+    const two = await nodes(2);
+    for (const node of [moneta, ...others]) node.intercept = changed(moneta, LATER);
+    await moneta.start({ VERIFY_RECEIPTS: "auto", ...two });
+    await create();
+    expect(told()).to.deep.equal([]);
+    expect(await meta("receipts_proven")).to.be.a("string");
+  });
+
+  it("goes on with the condition if none of the nodes can prove a block, because the first does not stand alone", async () => {
+    await moneta.start({ VERIFY_RECEIPTS: "auto", ...(await nodes(2)) });
+    const collection = await create();
+    for (const node of [moneta, ...others])
+      node.intercept = changed(moneta, SWITCHES["gives receipts an unknown type"] ?? expect.fail());
+    await completes(await mint(collection));
+    expect(told()).to.deep.equal([["receipts_unproven", 1]]);
+  });
+
+  for (const mode of ["true", "auto"]) {
+    it(`given VERIFY_RECEIPTS=${mode}, and a chain with receipts outside of the root: proves the others`, async () => {
+      const send = (method: string, params: unknown[]) => moneta.node.provider.send(method, params) as Promise<unknown>;
+      moneta.intercept = async ({ method, params }) => {
+        if (method !== "eth_getBlockReceipts") return undefined;
+        const block = (await send("eth_getBlockByHash", [...params, false])) as { transactions: string[] };
+        const shown = await Promise.all(block.transactions.map((one) => send("eth_getTransactionReceipt", [one])));
+        const outside = { transactionHash: `0x${"ab".repeat(32)}`, cumulativeGasUsed: "0x0", logs: [] };
+        const transactionIndex = `0x${shown.length.toString(16)}`;
+        const more = shown.slice(-1).map((last) => ({ ...(last as object), ...outside, transactionIndex }));
+        return { result: [...shown, ...more] };
+      };
+      await moneta.start({ VERIFY_RECEIPTS: mode });
+      await create();
       expect(told()).to.deep.equal([]);
       expect(await meta("receipts_proven")).to.be.a("string");
     });
-  });
-
-  describe("given VERIFY_RECEIPTS=auto, and nodes none of which can prove a block", () => {
-    it("goes on with the condition although blocks were proven, because the first does not stand alone", async () => {
-      third = await startRpcProxy(moneta.node.url);
-      const [, methods, change] = SWITCHES[2] ?? expect.fail();
-      await moneta.start({ RPC_URL: "", RPC_URLS: `${moneta.env["RPC_URL"] ?? ""},${third.url}` });
-      const collection = await moneta.api.collection({ type: "ERC721" });
-      moneta.intercept = third.intercept = switchedOff(methods, change);
-      expect((await moneta.api.client.waitFor(await accept(collection))).status).to.equal("completed");
-      expect(told()).to.deep.equal([["receipts_unproven", 1]]);
-    });
-  });
-
-  for (const mode of ["true", "auto"]) {
-    describe(`given VERIFY_RECEIPTS=${mode}, and a chain with receipts outside of the root`, () => {
-      it("proves the others, and goes on", async () => {
-        const outside = (shown: Shown) => ({
-          ...shown,
-          transactionHash: `0x${"ab".repeat(32)}`,
-          cumulativeGasUsed: "0x0",
-          logs: [],
-        });
-        moneta.intercept = async ({ method, params }) => {
-          if (method !== "eth_getBlockReceipts") return undefined;
-          const [block] = (await moneta.node.provider
-            .send("eth_getBlockByHash", [...params, false])
-            .then((one: unknown) => [one])) as [{ transactions: string[] }];
-          const shown = await Promise.all(
-            block.transactions.map(
-              (one) => moneta.node.provider.send("eth_getTransactionReceipt", [one]) as Promise<Shown>,
-            ),
-          );
-          const last = shown.at(-1);
-          const index = `0x${shown.length.toString(16)}`;
-          return { result: last === undefined ? [] : [...shown, { ...outside(last), transactionIndex: index }] };
-        };
-        await moneta.start({ VERIFY_RECEIPTS: mode });
-        await moneta.api.collection({ type: "ERC721" });
-        expect(told()).to.deep.equal([]);
-        expect(await meta("receipts_proven")).to.be.a("string");
-      });
-    });
   }
-});
-
-/** A chain whose headers have a field of a later version. */
-function rules(): [readonly string[], (shown: Shown) => unknown] {
-  return [["eth_getBlockByNumber"], (shown) => ({ ...shown, ofFuture: "0x1", stateRoot: `0x${"00".repeat(32)}` })];
-}
-
-/** Two nodes need settings, of which the first lies. */
-describe("the check of receipts, with two nodes", () => {
-  const { logger, lines } = logLines();
-  const moneta = useService({ settings: { VERIFY_RECEIPTS: "true" }, proxy: true, start: false, logger });
-
-  it("puts a node that forgets a log aside, and goes on with the other at once", async () => {
-    await moneta.start({ RPC_URL: "", RPC_URLS: `${moneta.env["RPC_URL"] ?? ""},${moneta.node.url}` });
-    const collection = await moneta.api.collection({ type: "ERC721" });
-    moneta.intercept = ({ method }) => (method === "eth_getLogs" ? { result: [] } : undefined);
-    await moneta.api.completed("/v1/nfts", { collection_address: collection, to_address: RECIPIENT });
-    const told = (lines as (LogLine & { condition?: string; node?: number })[]).filter(({ condition }) => condition);
-    expect(told.map(({ condition, node }) => [condition, node])).to.deep.include(["receipts_differ", 1]);
-    expect(told.map(({ condition }) => condition)).not.to.include("receipts_unproven");
-  });
 });
 
 function isTransfer({ topics }: Shown): boolean {

@@ -1,6 +1,5 @@
 import { expect } from "chai";
 
-import { freePort } from "../../../scripts/scene/loopback.ts";
 import { type Database, openDatabase } from "../../../api/store/db/database.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -16,21 +15,14 @@ describe("the rate limit of several API processes", () => {
   // Processes: two services in one thread would wait for each other's locks on a SQLite file.
   const moneta = useService({
     start: false,
-    settings: {
-      ROLES: "api",
-      RATE_LIMIT_PER_MINUTE: LIMIT.toString(),
-      LEASE_SECONDS: LEASE_SECONDS.toString(),
-    },
+    settings: { RATE_LIMIT_PER_MINUTE: LIMIT.toString(), LEASE_SECONDS: LEASE_SECONDS.toString() },
   });
   let database: Database;
   let processes: TestProcess[];
   let urls: string[];
 
   before("start two API processes, and wait until they know each other", async () => {
-    const ports = [await freePort(), await freePort()];
-    processes = ports.map((port) => moneta.spawn({ PORT: port.toString() }));
-    for (const process of processes) await process.printed(/"msg":"serving"/);
-    urls = ports.map((port) => `http://127.0.0.1:${port.toString()}`);
+    ({ processes, urls } = await moneta.startApis(2));
     database = await openDatabase(moneta.databaseUrl);
     // Each has told the other that it runs since both were there.
     const since = Date.now() + LEASE_SECONDS * 1_000;

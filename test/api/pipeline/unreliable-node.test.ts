@@ -1,9 +1,8 @@
 import { expect } from "chai";
-import type { JsonRpcSigner } from "ethers";
 
 import { CREATED_TOPIC } from "../../../api/chain/codec/decode.ts";
-import { PlainERC721__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC721__factory.ts";
 import { eventually } from "../../support/eventually.ts";
+import { Foreign } from "../../support/foreign.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
@@ -12,12 +11,6 @@ const BEHIND = 3;
 describe("an unreliable node", () => {
   const moneta = useService();
   const { api } = moneta;
-  let outsider: JsonRpcSigner;
-
-  before(async () => {
-    outsider = await moneta.provider.getSigner(3);
-  });
-
   const contents = (wallet: string, rest = "") =>
     api.ok<{ nfts: { token_id: number }[]; total: number; as_of_block?: number }>(
       "GET",
@@ -34,81 +27,51 @@ describe("an unreliable node", () => {
         if (filter.blockHash === undefined) return { result: [] };
         return unknown-- > 0 ? { error: { code: -32000, message: "unknown block" } } : undefined;
       };
-      const mint = await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
+      const mint = await api.mint(collection, to);
       expect(mint.nft_token_id).to.equal(1);
       expect(unknown).to.be.below(0);
     });
   });
 
-  describe("given a head number that goes back and forth", () => {
-    it("does not roll back", async () => {
-      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
-      const before = await moneta.checkpoint();
-      let asked = 0;
-      moneta.intercept = ({ method }) => {
-        if (method !== "eth_blockNumber") return undefined;
-        asked += 1;
-        return { result: `0x${(before - BEHIND).toString(16)}` };
-      };
-      await eventually(() => Promise.resolve(asked >= 5 ? true : undefined));
-      expect(await moneta.checkpoint()).to.equal(before);
-      expect((await contents(to)).total).to.equal(1);
-      moneta.intercept = null;
-      expect(
-        (await api.completed("/v1/nfts", { collection_address: collection, to_address: to })).nft_token_id,
-      ).to.equal(2);
-    });
+  it("given a head number that goes back and forth: does not roll back", async () => {
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    await api.mint(collection, to);
+    const before = await moneta.checkpoint();
+    let asked = 0;
+    moneta.intercept = ({ method }) => {
+      if (method !== "eth_blockNumber") return undefined;
+      asked += 1;
+      return { result: `0x${(before - BEHIND).toString(16)}` };
+    };
+    await eventually(() => Promise.resolve(asked >= 5 ? true : undefined));
+    expect(await moneta.checkpoint()).to.equal(before);
+    expect((await contents(to)).total).to.equal(1);
+    moneta.intercept = null;
+    expect((await api.mint(collection, to)).nft_token_id).to.equal(2);
   });
 
-  describe("given a node without the state of a block", () => {
-    it("keeps foreign tokens, and reads them again later", async () => {
-      const wallet = await api.wallet();
-      const plain = await new PlainERC721__factory(outsider).deploy();
-      const contract = await plain.getAddress();
-      await (await plain.mint(wallet, 1)).wait();
-      expect((await readContract(api, wallet, contract, await moneta.provider.getBlockNumber())).nfts).to.have.length(
-        1,
-      );
-      let refused = 0;
-      moneta.intercept = ({ method, params }) => {
-        if (method !== "eth_call" || params[1] === "latest") return undefined;
-        refused += 1;
-        return { error: { code: -32000, message: "header not found" } };
-      };
-      // Token 2 arrives, but the node cannot return the wallet's balance now.
-      await (await plain.mint(wallet, 2)).wait();
-      await eventually(() => Promise.resolve(refused >= 3 ? true : undefined));
-      const head = await moneta.caughtUp();
-      expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
-      expect((await contents(wallet, `/${contract}`)).as_of_block).to.be.below(head);
-      moneta.intercept = null;
-      const both = await eventually(async () => {
-        const { nfts } = await contents(wallet);
-        return nfts.length === 2 ? nfts : undefined;
-      });
-      expect(both.map((nft) => nft.token_id)).to.deep.equal([1, 2]);
+  it("given a node without the state of a block: keeps foreign tokens, and reads them again later", async () => {
+    const wallet = await api.wallet();
+    const { contract: plain, address: contract } = await new Foreign(moneta).plain(wallet, 1);
+    expect((await readContract(api, wallet, contract, await moneta.provider.getBlockNumber())).nfts).to.have.length(1);
+    let refused = 0;
+    moneta.intercept = ({ method, params }) => {
+      if (method !== "eth_call" || params[1] === "latest") return undefined;
+      refused += 1;
+      return { error: { code: -32000, message: "header not found" } };
+    };
+    // Token 2 arrives, but the node cannot return the wallet's balance now.
+    await (await plain.mint(wallet, 2)).wait();
+    await eventually(() => Promise.resolve(refused >= 3 ? true : undefined));
+    const head = await moneta.caughtUp();
+    expect((await contents(wallet)).nfts.map((nft) => nft.token_id)).to.deep.equal([1]);
+    expect((await contents(wallet, `/${contract}`)).as_of_block).to.be.below(head);
+    moneta.intercept = null;
+    const both = await eventually(async () => {
+      const { nfts } = await contents(wallet);
+      return nfts.length === 2 ? nfts : undefined;
     });
-  });
-
-  describe("given a node that rejects every call with its rate limit", () => {
-    it("answers 503, like a stopped node", async () => {
-      const wallet = await api.wallet();
-      const contracts = [];
-      for (let count = 0; count < 2; count++) {
-        const plain = await new PlainERC721__factory(outsider).deploy();
-        await (await plain.mint(wallet, 5)).wait();
-        contracts.push(await plain.getAddress());
-      }
-      const [followed = "", unknown = ""] = contracts;
-      await contents(wallet, `/${followed}`);
-      moneta.intercept = () => ({ error: { code: -32_005, message: "too many requests" } });
-
-      const transfer = { from_address: wallet, to_address: followed, contract_address: unknown, token_id: 5 };
-      const answer = await api.send("POST", "/v1/transfers", transfer);
-      expect([answer.status, answer.body["error_code"]]).to.deep.equal([503, "unavailable"]);
-      for (const contract of [unknown, followed]) await contents(wallet, `/${contract}`);
-    });
+    expect(both.map((nft) => nft.token_id)).to.deep.equal([1, 2]);
   });
 
   describe("given a call that names a collection before its block is stored", () => {
@@ -139,7 +102,7 @@ describe("an unreliable node", () => {
       const { nft_collection: collection } = await api.settled(id);
       if (collection === null) throw new Error("a completed collection has an address");
       expect(collection.toLowerCase()).to.equal(address);
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: to });
+      await api.mint(collection, to);
       expect((await contents(to, `/${address}`)).total).to.equal(1);
       const { history } = await api.ok<{ history: object[] }>("GET", `/v1/accounts/${to}/history`);
       expect(history).to.have.length(1);

@@ -14,7 +14,9 @@ import { ProgrammableReceiver__factory } from "../../../types/ethers-contracts/f
 import { eventually } from "../../support/eventually.ts";
 import { NodesScene, RECIPIENT } from "../../support/nodes-scene.ts";
 import type { OwnService } from "../../support/own-service.ts";
+import { rejectionOf } from "../../support/rejection.ts";
 import { useService } from "../../support/use-service.ts";
+import { jsonOfCli, runCli } from "../cli/support/run.ts";
 import { lost, onBroadcast } from "../relayer/support/broadcasts.ts";
 
 const GWEI = 10n ** 9n;
@@ -121,13 +123,36 @@ describe("what requests wait for", () => {
     await waits(id, "pending", "simulation");
   });
 
-  it("is gas_limit while the node names blocks that are too small", async () => {
+  it("is gas_limit for a request that fits into no transaction, until its operator ends it, and the others go on", async () => {
+    // Enough for a mint, and too little for a collection with long URIs.
     await moneta.provider.send("evm_setBlockGasLimit", [hex(1_200_000n)]);
     await moneta.provider.send("evm_mine", []);
+    const nonce = async () => (await readLane(moneta.service.database.read, 0))?.next_nonce;
+    const before = await nonce();
     const uri = `https://example.com/${"a".repeat(2_000)}/{id}`;
     const long = { type: "ERC1155", name: "Large", symbol: "L", base_uri: uri, collection_uri: uri } as const;
-    await waits(await api.accept("/v1/collections", long), "pending", "gas_limit");
-    await ends(await mint());
+    const id = await api.accept("/v1/collections", long);
+    await waits(id, "pending", "gas_limit");
+    const parked = () =>
+      moneta.service.database.read.selectFrom("parked_rows").selectAll().where("id", "=", id).executeTakeFirst();
+    const { reason } = await eventually(parked);
+    expect(reason).to.match(/^The request needs about \d+ gas, and one transaction can have \d+\.$/);
+    expect(await nonce()).to.equal(before);
+
+    const minted = await mint();
+    await ends(minted);
+    const refused = await rejectionOf(runCli(moneta.env, "request", "fail", minted));
+    expect(refused.message).to.contain("is final already");
+    // A lane may be looking at it just now.
+    const failed = await eventually(() =>
+      jsonOfCli<object>(moneta.env, "request", "fail", id).catch((error: unknown) => {
+        expect(String(error)).to.contain("Run this command again.");
+        return undefined;
+      }),
+    );
+    expect(failed).to.deep.equal({ request_id: id, status: "failed", error_code: "ended_by_operator" });
+    expect(await api.settled(id)).to.include({ error_code: "ended_by_operator", transaction_hash: null });
+    expect(await parked()).to.equal(undefined);
   });
 
   it("is queued while the lane asks the node, and confirmations while no block has the transaction", async () => {
