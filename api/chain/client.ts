@@ -346,7 +346,7 @@ export const MAX_RECEIPTS = 64 * 1024 * 1024;
 const NO_RECEIPTS = "the node does not have the receipts of a block";
 
 /** The identity precompile returns its input on every node that has the state of the block. */
-const CONTROL_CALL = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
+export const CONTROL_CALL: ContractCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
 
 function blocksAt(heights: number[]): RpcCall[] {
   return heights.map((height) => ({ method: "eth_getBlockByNumber", params: [toQuantity(height), false] }));

@@ -4,7 +4,7 @@ import type { Burn, CollectionType } from "../domain/command.ts";
 import { forEachAtOnce } from "../shared/at-once.ts";
 import { abi } from "./abi.ts";
 import { boolOf, type CallAnswer, stringOf, wordOf } from "./call-results.ts";
-import type { ChainClient, ContractCall } from "./client.ts";
+import { type ChainClient, CONTROL_CALL, type ContractCall } from "./client.ts";
 import { decodeMoves, MOVE_TOPICS } from "./codec/decode.ts";
 import { addressWord, encodeForeignCall, uintWord, wordCall } from "./codec/encode.ts";
 import { DelegationProbe } from "./delegation.ts";
@@ -277,9 +277,6 @@ const ANSWER_BYTES = 1_048_576;
 /** Exchanges with contracts of others at the same time. */
 export const READS_AT_ONCE = 4;
 
-/** The identity precompile returns its input on every node that has the state of the block. */
-const CONTROL: ContractCall = { to: "0x0000000000000000000000000000000000000004", data: "0x6d6f6e657461" };
-
 /**
  * Calls foreign contracts under limits for gas and answer size. No contract affects the answers of another. It never
  * throws because of a contract or of the node: what could not be read is `failed` or `unknown`.
@@ -321,9 +318,9 @@ export async function readPart(
     const limits = { batch: CALLS_AT_ONCE + 1, answerBytes: ANSWER_BYTES, abort: bounds.abort };
     // The control call shows whether an unclear error is the node's or the contract's.
     return await client.nodes.session(async () => {
-      const results = await client.callsWithin([CONTROL, ...calls], bounds.block, bounds.gas, limits);
+      const results = await client.callsWithin([CONTROL_CALL, ...calls], bounds.block, bounds.gas, limits);
       const [control, ...own] = results;
-      const hasState = control?.ok === true && control.value === CONTROL.data;
+      const hasState = control?.ok === true && control.value === CONTROL_CALL.data;
       const answers = own.map((result) => answerOf(result, hasState));
       found.push(answers);
       if (hasState || !answers.includes("unknown") || !client.nodes.canMoveOn(NO_STATE)) return answers;

@@ -1,7 +1,7 @@
 import type { ArrivingToken, Receiver, ReceiverReads } from "../chain/receivers.ts";
 import { ApiError } from "../domain/error-codes.ts";
 import type { Database } from "../store/db/database.ts";
-import { findForeignContract } from "../store/ledger/follow.ts";
+import { findForeignContracts } from "../store/ledger/follow.ts";
 import { checked } from "./accept-request.ts";
 import type { LookUps } from "./look-ups.ts";
 import { refusalOfUser } from "./recipients.ts";
@@ -88,7 +88,7 @@ async function arrivingToken(
     const { type, minted } = collection;
     return { contract, type, tokenId: type === "ERC721" ? BigInt(minted) + 1n : 1n };
   }
-  const foreign = await findForeignContract(database.read, appId, contract);
+  const foreign = (await findForeignContracts(database.read, appId, [contract])).get(contract);
   if (foreign?.followed === true && foreign.type !== null) return { contract, type: foreign.type, tokenId: 1n };
   const message = "This app has no collection at this address, and does not follow a contract there.";
   throw new ApiError("not_found", [{ field: "contract_address", code: "not_found", message }]);

@@ -3,7 +3,7 @@ import type { Database } from "../store/db/database.ts";
 import { AT_ONCE } from "../store/db/due.ts";
 import { checkpointOf } from "../store/ledger/blocks.ts";
 import { wantSearch } from "../store/ledger/contract-reads.ts";
-import { findForeignContract, followContract, type FollowedContract } from "../store/ledger/follow.ts";
+import { findForeignContracts, followContracts, type FollowedContract } from "../store/ledger/follow.ts";
 import { isUncertain, markUncertain } from "../store/ledger/uncertain.ts";
 import { unfollowContract as unfollow } from "../store/ledger/watched.ts";
 import { findCollection } from "../store/listings/collections.ts";
@@ -39,7 +39,7 @@ export async function followContents(
 ): Promise<number | null> {
   const db = deps.database.read;
   if ((await findCollection(db, filter.contract)) !== undefined) return checkpointOf(db);
-  const known = await findForeignContract(db, caller.appId, filter.contract);
+  const known = (await findForeignContracts(db, caller.appId, [filter.contract])).get(filter.contract);
   if (known?.followed !== true && !caller.scopes.includes("contracts")) return null;
   if (known?.state === "unsupported") throw notSupported();
   if (known?.followed !== true || (await isWanting(deps.database, known, wallet, filter))) {
@@ -71,9 +71,9 @@ async function askToRead(
 ): Promise<void> {
   await deps.database.write(async (trx) => {
     const now = Date.now();
-    const followed = await followContract(trx, { appId, address, known: null, quota: deps.quota, now });
-    if (followed === "quota") throw tooManyContracts(deps.quota);
-    const contract = await findForeignContract(trx, appId, address);
+    const follow = { appId, contracts: new Map([[address, null]]), quota: deps.quota, now };
+    if ((await followContracts(trx, follow)).has(address)) throw tooManyContracts(deps.quota);
+    const contract = (await findForeignContracts(trx, appId, [address])).get(address);
     // The service's own collection, created meanwhile.
     if (contract === undefined) return;
     const dueAt = contract.state === "quarantined" ? (contract.due_at ?? AT_ONCE) : AT_ONCE;

@@ -20,6 +20,7 @@ import { applyRange, type CreationFacts, storeHistoryPart } from "../store/ledge
 import {
   countMoves,
   floodingAmong,
+  quarantine,
   type Quarantined,
   readAllAgain,
   recordReads,
@@ -276,8 +277,8 @@ async function commitRange(
     settled = applied;
     await followAfter(trx, added ?? [], { since: range.from - 1 });
     await readAllAgain(trx, added ?? []);
-    const counting = { block: range.to, limit: deps.maxForeignMoves, now: now() };
-    const flooding = await countMoves(trx, countsOf(from.read, deps.maxForeignMoves), counting);
+    await countMoves(trx, movesOf(from.read.foreign), range.to);
+    const flooding = await quarantine(trx, [...from.read.flooding], "flood", { asOf: range.to, now: now() });
     quarantined = [...flooding, ...(await recordReads(trx, range.reads, now()))];
     return "stored";
   });
@@ -296,13 +297,7 @@ function blockOf({ batches, moves, changes, to }: PreparedRange): number {
   return batches[0]?.blockNumber ?? moves[0]?.move.blockNumber ?? changes[0]?.blockNumber ?? to;
 }
 
-/** Moves by foreign contract. A contract that floods is above the limit. */
-function countsOf({ foreign, flooding }: ChainRange, limit: number): Map<string, number> {
-  const counts = movesOf(foreign);
-  for (const address of flooding) counts.set(address, limit + 1);
-  return counts;
-}
-
+/** Moves by foreign contract. */
 function movesOf(logs: readonly RawLog[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const log of logs) counts.set(log.address, (counts.get(log.address) ?? 0) + moveCountOf(log));

@@ -7,8 +7,8 @@ import { type PlannedCall, type SimulatedCall, simulatePlannedCalls } from "../c
 import { answersInTime } from "../shared/answers-in-time.ts";
 import { BoundedMap } from "../shared/bounded-map.ts";
 import { pause } from "../shared/pause.ts";
-import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
+import { checkpointOf } from "../store/ledger/blocks.ts";
 
 interface SimulationDeps {
   client: ChainClient;
@@ -157,7 +157,7 @@ export class ForeignSimulations {
     return client.nodes.session(async () => {
       const block = await client.headNumber();
       // A node that is behind cannot tell what the call would do.
-      if (block < Number((await readMeta(read, "checkpoint")) ?? 0)) return null;
+      if (block < (await checkpointOf(read))) return null;
       const abort = AbortSignal.any([stop, AbortSignal.timeout(budget)]);
       const results = await this.#simulate([call], block, abort);
       return results === "unanswered" ? results : (results[0] ?? null);

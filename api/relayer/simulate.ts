@@ -6,8 +6,8 @@ import { accountsWithForeignCode, collectionsWithoutMinter } from "../chain/read
 import type { SimulatedCall, SimulatedFailure } from "../chain/simulate-calls.ts";
 import { type Command, isDelegated, isMint } from "../domain/command.ts";
 import type { RequestFailureCode } from "../domain/error-codes.ts";
-import { readMeta } from "../store/db/meta.ts";
 import type { Db } from "../store/db/sql.ts";
+import { checkpointOf } from "../store/ledger/blocks.ts";
 import type { Doubts } from "./doubts.ts";
 import type { Deferred, ForeignSimulations } from "./foreign-simulations.ts";
 import type { NumberedRequest } from "../store/requests/requests.ts";
@@ -55,7 +55,7 @@ export async function simulate(
   newest: number,
 ): Promise<(Simulation | Deferred)[]> {
   const { client, contracts, read, simulations, doubts } = context;
-  const checkpoint = Number((await readMeta(read, "checkpoint")) ?? 0);
+  const checkpoint = await checkpointOf(read);
   // The indexer may have processed newer blocks since the lane asked.
   const block = newest < checkpoint ? (await client.latestBlock()).number : newest;
   const minted = items.filter(({ command }) => isMint(command)).map(({ target }) => target);

@@ -34,7 +34,7 @@ export interface Quarantined {
 
 /**
  * The contracts with more than `limit` moves in 500 blocks, or of the contracts that are together above what one commit stores,
- * those with the most moves. Their moves are not stored, and `countMoves` quarantines them.
+ * those with the most moves. Their moves are not stored: quarantine them.
  * @param moves of each contract, up to `block`.
  */
 export async function floodingAmong(
@@ -57,23 +57,16 @@ export async function floodingAmong(
   return new Set(flooding.map(([address]) => address));
 }
 
-/** Counts the moves of contracts, and quarantines those with more than `limit` in 500 blocks. */
-export async function countMoves(
-  trx: Trx,
-  moves: ReadonlyMap<string, number>,
-  { block, limit, now }: { block: number; limit: number; now: number },
-): Promise<Quarantined[]> {
-  if (moves.size === 0) return [];
+/** Counts the moves of contracts. */
+export async function countMoves(trx: Trx, moves: ReadonlyMap<string, number>, block: number): Promise<void> {
+  if (moves.size === 0) return;
   const rows = [...moves].map(([address, count]) => ({ address, count }));
-  const { rows: counted } = await sql<{ address: string; window_logs: number }>`
+  await sql`
     update foreign_contracts set
            window_logs = case when window_from > ${block - FLOOD_BLOCKS} then window_logs + input.count else input.count end,
            window_from = case when window_from > ${block - FLOOD_BLOCKS} then window_from else ${block} end
       from ${rowSet(trx, { address: "text", count: "integer" }, rows)} as input
-     where foreign_contracts.address = input.address
-    returning foreign_contracts.address as address, window_logs`.execute(trx);
-  const flooding = counted.flatMap(({ address, window_logs: count }) => (count > limit ? [address] : []));
-  return quarantine(trx, flooding, "flood", { asOf: block, now });
+     where foreign_contracts.address = input.address`.execute(trx);
 }
 
 /** Records which contracts answered a read within its limits, and quarantines those that keep failing. */
@@ -99,7 +92,7 @@ export async function recordReads(
 }
 
 /** @param asOf the last block whose logs of the contracts were read. */
-async function quarantine(
+export async function quarantine(
   trx: Trx,
   addresses: readonly string[],
   reason: QuarantineReason,

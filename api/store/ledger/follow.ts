@@ -40,15 +40,6 @@ export async function findForeignContracts(
   return new Map(rows.map(({ follow, ...contract }) => [contract.address, { ...contract, followed: follow !== null }]));
 }
 
-/** @returns undefined when no app has ever followed the contract. */
-export async function findForeignContract(
-  db: Db,
-  appId: string,
-  address: string,
-): Promise<FollowedContract | undefined> {
-  return (await findForeignContracts(db, appId, [address])).get(address);
-}
-
 /** A caller can name a collection of the service before its block is stored. Such a contract is not followed as foreign. */
 async function withoutCollections(trx: Trx, addresses: readonly string[]): Promise<string[]> {
   const { rows } = await sql<{ address: string }>`
@@ -91,16 +82,6 @@ export async function followContracts(
   await storeTypes(trx, learned);
   if (added.length > 0 || learned.length > 0) await noteForeignChange(trx);
   return refused;
-}
-
-/** @returns `quota` when the app follows as many contracts as it may. */
-export async function followContract(
-  trx: Trx,
-  follow: { appId: string; address: string; known: KnownContract | null; quota: number; now: number },
-): Promise<"followed" | "quota"> {
-  const { address, known, ...rest } = follow;
-  const refused = await followContracts(trx, { ...rest, contracts: new Map([[address, known]]) });
-  return refused.size > 0 ? "quota" : "followed";
 }
 
 async function insertFollows(trx: Trx, appId: string, addresses: readonly string[], now: number): Promise<void> {

@@ -2,7 +2,7 @@ import type { CollectionType } from "../../domain/command.ts";
 import type { ContractState, QuarantineReason } from "../../domain/followed-contract.ts";
 import { counterKeys, readCounter } from "../db/counters.ts";
 import type { Db } from "../db/sql.ts";
-import { readMeta } from "../db/meta.ts";
+import { checkpointOf } from "../ledger/blocks.ts";
 import { type Page, type PageQuery, pageOf, rowsToFetch, rowsToSkip } from "../db/pages.ts";
 
 /** A contract that the service did not deploy and that an app follows. */
@@ -66,8 +66,4 @@ export async function storedContents(db: Db, contract: string, owner: string): P
   if (row?.complete_to == null) return { asOf: null, planned };
   if (row.due_at !== null) return { asOf: row.complete_to, planned };
   return { asOf: row.state === "followed" ? await checkpointOf(db) : row.as_of, planned };
-}
-
-async function checkpointOf(db: Db): Promise<number> {
-  return Number((await readMeta(db, "checkpoint")) ?? 0);
 }

@@ -1,6 +1,6 @@
 import type { CollectionType } from "../../../api/domain/command.ts";
 import type { Database } from "../../../api/store/db/database.ts";
-import { followContract } from "../../../api/store/ledger/follow.ts";
+import { followContracts } from "../../../api/store/ledger/follow.ts";
 import { randomAddress } from "./rows.ts";
 
 /** Makes an app follow a contract whose type is known, from the block after the checkpoint. */
@@ -9,7 +9,8 @@ export async function follow(
   options: { app: string; address?: string; type?: CollectionType; name?: string | null },
 ): Promise<string> {
   const { app: appId, address = randomAddress(), type = "ERC721", name = null } = options;
-  await database.write((trx) => followContract(trx, { appId, address, known: { type, name }, quota: 1_000, now: 1 }));
+  const contracts = new Map([[address, { type, name }]]);
+  await database.write((trx) => followContracts(trx, { appId, contracts, quota: 1_000, now: 1 }));
   return address;
 }
 

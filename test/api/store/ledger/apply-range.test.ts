@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import type { CreateErc1155 } from "../../../../api/domain/command.ts";
-import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
+import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { rollback } from "../../../../api/store/ledger/rollback.ts";
 import type { StoredRequest } from "../../../../api/store/requests/requests.ts";
 import { apply, batchOf, minedBatch } from "../../support/blocks.ts";
@@ -114,7 +114,7 @@ describe("applyRange", () => {
       // A call that read the contract earlier and stores the result only now.
       await database.write(async (trx) => {
         const known = { type: "ERC1155", name: "?" } as const;
-        await followContract(trx, { appId: APP, address: contract, known, quota: 1, now: 1 });
+        await followContracts(trx, { appId: APP, contracts: new Map([[contract, known]]), quota: 1, now: 1 });
         await recordForeignHoldings(trx, [{ contract, tokenId: "1", owner, quantity: "9" }], 1);
       });
       expect((await contents(database)).holdings).to.deep.equal(holdings);

@@ -13,13 +13,14 @@ import {
 import {
   countMoves,
   floodingAmong,
+  quarantine,
   inspectAt,
   readAllAgain,
   recordInspection,
   recordReads,
   takeContracts,
 } from "../../../../api/store/ledger/contract-states.ts";
-import { findForeignContract, followAfter, followContract } from "../../../../api/store/ledger/follow.ts";
+import { findForeignContracts, followAfter, followContracts } from "../../../../api/store/ledger/follow.ts";
 import { everWatchedContracts, unfollowContract } from "../../../../api/store/ledger/watched.ts";
 import { isUncertain, markUncertain, uncertainOf } from "../../../../api/store/ledger/uncertain.ts";
 import { listFollowedContracts, storedContents } from "../../../../api/store/listings/followed-contracts.ts";
@@ -33,7 +34,7 @@ const UNKNOWN = "tour-unknown";
 export async function runContracts({ read, write }: Tour, held: { contract: string; owner: string }): Promise<void> {
   const { contract, owner } = held;
   const appId = BUSY.app;
-  await findForeignContract(read, appId, contract);
+  await findForeignContracts(read, appId, [contract]);
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: null });
   await listFollowedContracts(read, appId, { limit: 30, offset: 0, after: 1 });
   await everWatchedContracts(read);
@@ -73,17 +74,18 @@ async function quarantineAndRelease({ read, write }: Pick<Tour, "read" | "write"
   await write((trx) => recordReads(trx, { answered: [], failed: [contract] }, NOW));
   await write((trx) => recordReads(trx, { answered: [contract], failed: [] }, NOW));
   await floodingAmong(read, new Map([[contract, 5]]), { block: 1_000, limit: 4 });
-  await write((trx) => countMoves(trx, new Map([[contract, 5]]), { block: 1_000, limit: 4, now: NOW }));
+  await write((trx) => countMoves(trx, new Map([[contract, 5]]), 1_000));
+  await write((trx) => quarantine(trx, [contract], "flood", { asOf: 1_000, now: NOW }));
   const later = NOW + 60_000;
   const take = (trx: Trx) => takeContracts(trx, { ...taker(), now: later, leaseUntil: later + 1, limit: 4 });
   const [released] = (await write(take)).taken;
   if (released === undefined) throw new Error("the quarantine is over");
   await write((trx) => inspectAt(trx, released, later, true));
   await write((trx) => recordInspection(trx, { ...released, due_at: later }, known, later));
-  const follow = { appId: BUSY.app, address: UNKNOWN, quota: 10, now: NOW };
-  await write((trx) => followContract(trx, { ...follow, known: null }));
+  const follow = { appId: BUSY.app, quota: 10, now: NOW };
+  await write((trx) => followContracts(trx, { ...follow, contracts: new Map([[UNKNOWN, null]]) }));
   const [checking] = (await write(take)).taken;
   if (checking === undefined) throw new Error("the contract is to be asked");
   await write((trx) => recordInspection(trx, checking, null, later));
-  await write((trx) => followContract(trx, { ...follow, known }));
+  await write((trx) => followContracts(trx, { ...follow, contracts: new Map([[UNKNOWN, known]]) }));
 }

@@ -5,7 +5,7 @@ import { writeContracts, readContracts, readMeta, writeMeta } from "../../../../
 import type { Trx } from "../../../../api/store/db/sql.ts";
 import { applyRange, type BlockRange, storeHistoryPart } from "../../../../api/store/ledger/apply-range.ts";
 import { blocksBetween, isAnythingUndecided, newestBlocks } from "../../../../api/store/ledger/blocks.ts";
-import { followContract, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
+import { followContracts, recordForeignHoldings } from "../../../../api/store/ledger/follow.ts";
 import { removeHidden } from "../../../../api/store/ledger/hidden-history.ts";
 import { rollback, rollbackStep } from "../../../../api/store/ledger/rollback.ts";
 import { followsSince, noteForeignChange, watchedContracts } from "../../../../api/store/ledger/watched.ts";
@@ -53,9 +53,10 @@ async function setUp({ read, write }: Tour): Promise<void> {
   await write((trx) => writeContracts(trx, {}));
   await readContracts(read);
   await readMeta(read, "checkpoint");
-  const follow = { appId: BUSY.app, known: { type: "ERC721", name: null }, quota: 10, now: NOW } as const;
+  const known = { type: "ERC721", name: null } as const;
   // The service does not know yet that this contract will be its own collection.
-  for (const address of [TOKENS, FOREIGN]) await write((trx) => followContract(trx, { address, ...follow }));
+  const contracts = new Map([TOKENS, FOREIGN].map((address) => [address, known]));
+  await write((trx) => followContracts(trx, { appId: BUSY.app, contracts, quota: 10, now: NOW }));
   const holding = { contract: TOKENS, tokenId: "1", owner: ALICE, quantity: "1" };
   await write((trx) => recordForeignHoldings(trx, [holding], LARGE));
 }
