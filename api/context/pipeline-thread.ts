@@ -41,7 +41,9 @@ export async function startInThreads(settings: Settings, logger: Logger, code: P
 /** Milliseconds that the thread gets to answer a question. */
 const ANSWER_TIMEOUT = 5_000;
 
-type Answer = Extract<FromPipeline, { health: number } | { metrics: number }>;
+/** What the HTTP thread asks, and the methods of the service that answer. */
+type Question = "health" | "measurements";
+type Answer<Q extends Question> = Awaited<ReturnType<Service[Q]>>;
 
 interface PipelineCode {
   thread: LoadingThread;
@@ -59,7 +61,7 @@ export class PipelineThread {
   readonly #worker: Worker;
   readonly #signals: Signals;
   readonly #exited: Promise<unknown>;
-  readonly #asked = new Map<number, (answer: Answer) => void>();
+  readonly #asked = new Map<number, (answer: never) => void>();
   #question = 0;
   #stopping = false;
 
@@ -101,23 +103,21 @@ export class PipelineThread {
 
   /** How the workers are. A thread that does not answer is reported like a worker that fails. */
   async health(): Promise<WorkerHealth[]> {
-    const answer = await this.#ask((question) => ({ health: question }));
-    if (answer !== null && "health" in answer) return answer.workers;
-    return [{ name: "pipeline", critical: true, lastError: "its thread does not answer" }];
+    const unknown = [{ name: "pipeline", critical: true, lastError: "its thread does not answer" }];
+    return (await this.#ask("health")) ?? unknown;
   }
 
   /** What the thread has measured; null when it does not answer. */
-  async measurements(): Promise<Measurements | null> {
-    const answer = await this.#ask((question) => ({ metrics: question }));
-    return answer !== null && "metrics" in answer ? answer.measurements : null;
+  measurements(): Promise<Measurements | null> {
+    return this.#ask("measurements");
   }
 
   /** @returns null when the thread does not answer in time. */
-  #ask(message: (question: number) => ToPipeline): Promise<Answer | null> {
+  #ask<Q extends Question>(ask: Q): Promise<Answer<Q> | null> {
     const question = this.#question++;
-    const answer = new Promise<Answer>((resolve) => this.#asked.set(question, resolve));
-    this.#send(message(question));
-    return inTime<Answer | null>(answer, ANSWER_TIMEOUT, () => null).finally(() => this.#asked.delete(question));
+    const answer = new Promise<Answer<Q>>((resolve) => this.#asked.set(question, resolve));
+    this.#send({ ask, question });
+    return inTime<Answer<Q> | null>(answer, ANSWER_TIMEOUT, () => null).finally(() => this.#asked.delete(question));
   }
 
   /** Stops the workers and ends the thread. */
@@ -129,8 +129,7 @@ export class PipelineThread {
 
   #receive(message: FromPipeline): void {
     if ("signal" in message) this.#signals[message.signal].raise();
-    if ("health" in message) this.#asked.get(message.health)?.(message);
-    if ("metrics" in message) this.#asked.get(message.metrics)?.(message);
+    if ("question" in message) this.#asked.get(message.question)?.(message.answer as never);
   }
 
   #send(message: ToPipeline): void {
@@ -139,14 +138,13 @@ export class PipelineThread {
 }
 
 /** What the HTTP thread tells the pipeline thread. */
-export type ToPipeline = { start: Checked } | { stop: true } | { health: number } | { metrics: number } | SignalRaised;
+export type ToPipeline = { start: Checked } | { stop: true } | { ask: Question; question: number } | SignalRaised;
 
 /** What the pipeline thread tells the HTTP thread. A failure has a sentence for the operator; without one it is a bug. */
 export type FromPipeline =
   | { started: true }
   | { failed: { sentence: string | null; stack: string } }
-  | { health: number; workers: WorkerHealth[] }
-  | { metrics: number; measurements: Measurements }
+  | { question: number; answer: Answer<Question> }
   | { log: string }
   | SignalRaised;
 

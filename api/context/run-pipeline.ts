@@ -52,14 +52,9 @@ export async function runPipeline(env: Environment, main: MessagePort, data: Thr
   main.on("message", (message: ToPipeline) => {
     if ("start" in message) checked.resolve(message.start);
     if ("signal" in message) signals[message.signal].raise();
-    if ("health" in message) {
+    if ("ask" in message) {
       ask(async (service) => {
-        send({ health: message.health, workers: await service.health() });
-      });
-    }
-    if ("metrics" in message) {
-      ask(async (service) => {
-        send({ metrics: message.metrics, measurements: await service.measurements() });
+        send({ question: message.question, answer: await service[message.ask]() });
       });
     }
     if ("stop" in message) {

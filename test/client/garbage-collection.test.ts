@@ -82,20 +82,6 @@ describe("client after a garbage collection", () => {
     });
   }
 
-  it("ends waitFor and uploadMedia when the caller aborts", async () => {
-    const abort = new AbortController();
-    const client = createClient({ baseUrl, token: "t" });
-    const { signal } = abort;
-    const reasons = [
-      rejectionOf(client.waitFor("1", { signal })),
-      rejectionOf(client.uploadMedia(new Blob(["a"]), { signal })),
-    ];
-    await arrived;
-    await collectAll();
-    abort.abort(new Error("enough"));
-    for (const reason of await Promise.all(reasons)) expect(reason).to.have.property("message", "enough");
-  });
-
   it("reports a silent stream as lost", async () => {
     const abort = new AbortController();
     const lost = Promise.withResolvers<unknown>();
@@ -110,17 +96,5 @@ describe("client after a garbage collection", () => {
     await closed;
     abort.abort(new Error("enough"));
     expect(await reason).to.have.property("message", "enough");
-  });
-
-  it("ends a stream when the caller aborts", async () => {
-    const abort = new AbortController();
-    const opened = Promise.withResolvers<unknown>();
-    const stream = createClient({ baseUrl, token: "t" }).events({ signal: abort.signal, onOpen: opened.resolve });
-    const reason = rejectionOf(stream.next());
-    await opened.promise;
-    await collectAll();
-    abort.abort(new Error("enough"));
-    expect(await reason).to.have.property("message", "enough");
-    await closed;
   });
 });

@@ -35,14 +35,6 @@ describe("helpers of the client", () => {
       expect(request.status).to.equal("completed");
     });
 
-    it("mints once for an idempotency key", async () => {
-      const body = { collection_address: collection, to_address: alice };
-      const [first, second] = await Promise.all(
-        [1, 2].map(() => client.mintAndWait(body, { idempotencyKey: "order-1" })),
-      );
-      expect(first?.request_id).to.equal(second?.request_id);
-    });
-
     it("passes the warnings of the call on", async () => {
       const mint = { collection_address: collection, to_address: alice };
       const { warnings } = await client.mintAndWait({ ...mint, image: "data:image/svg+xml,<svg fill='#f00'/>" });
@@ -124,11 +116,6 @@ describe("helpers of the client", () => {
         .to.be.instanceOf(ApiRefusal)
         .and.to.have.property("errorCode", "unauthorized");
       expect(await rejectionOf(client.getOrCreateWallet(""))).to.be.instanceOf(TypeError);
-    });
-
-    it("stops when it is aborted", async () => {
-      const signal = AbortSignal.abort(new Error("enough"));
-      expect(await rejectionOf(client.getOrCreateWallet("frieda", { signal }))).to.have.property("message", "enough");
     });
   });
 

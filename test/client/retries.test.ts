@@ -4,7 +4,6 @@ import { expect } from "chai";
 
 import { answerOf, createClient, type ClientOptions } from "../../client/client.ts";
 import { ApiRefusal, ConnectionFailed, RequestTimeout } from "../../client/errors.ts";
-import { growingWait } from "../../client/retries.ts";
 import { eventually } from "../support/eventually.ts";
 import { HeldTimers } from "../support/held-timers.ts";
 import { useApi } from "../api/support/use-api.ts";
@@ -157,14 +156,6 @@ describe("retries of the client", () => {
       expect(tries).to.have.length(1);
     });
 
-    it("waitFor survives broken connections", async () => {
-      turns = ["break", "half"];
-      const timeout = 60_000;
-      const failure = await rejectionOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout }));
-      expect(failure).to.be.instanceOf(ConnectionFailed);
-      expect(tries).to.have.length(2);
-    });
-
     it("waitFor counts broken connections in a row, and busy answers not among them", async () => {
       turns = [soon(502), "break", soon(503), "break", { status: 404 }];
       const failure = await rejectionOf(clientWith({ maxRetries: 1 }).waitFor("1", { timeout: 60_000, interval: 10 }));
@@ -207,15 +198,6 @@ describe("retries of the client", () => {
       expect(ids).to.deep.equal([{ request_id }, { request_id }, { request_id }]);
       const query = { type: "mint" } as const;
       expect((await answerOf(client.GET("/v1/requests", { params: { query } }))).total).to.equal(1);
-    });
-  });
-
-  describe("growingWait", () => {
-    it("doubles up to eight seconds, and varies by half", () => {
-      expect([0, 1, 2, 3, 4, 5, 60].map((retry) => growingWait(retry, 1))).to.deep.equal([
-        500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000,
-      ]);
-      expect(growingWait(1, 0)).to.equal(500);
     });
   });
 });

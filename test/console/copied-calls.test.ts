@@ -1,4 +1,3 @@
-import { createServer } from "node:http";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
@@ -7,7 +6,6 @@ import type { Locator, Page } from "playwright-core";
 
 import type { Shape } from "../../client/client.ts";
 import type { paths } from "../../client/document.ts";
-import { listenOnLoopback } from "../../scripts/scene/loopback.ts";
 import { useFolder } from "../support/use-folder.ts";
 import { copied, expectNoAxeViolations, goTo, lastCall, useConsole } from "./support/browser.ts";
 import { runCurl, runTypeScript } from "./support/run-copied.ts";
@@ -19,7 +17,6 @@ const PICTURE = { name: "a cat's.svg", mimeType: "image/svg+xml", buffer: Buffer
 const KEY = /Idempotency-Key"?: ?"?([0-9a-f]{32})/;
 
 type CreatedToken = paths["/v1/tokens"]["post"]["responses"]["200"]["content"]["application/json"];
-type Webhook = paths["/v1/webhook"]["put"]["responses"]["200"]["content"]["application/json"];
 
 describe("what the console copies, when it runs", () => {
   const web = useConsole();
@@ -48,20 +45,6 @@ describe("what the console copies, when it runs", () => {
     await lastCall(page, "POST /v1/accounts");
     const [one, other] = await runBoth<Shape<"Wallet">>(page, page.getByRole("region", { name: "Your last call" }));
     expect(one.address).to.match(/^0x/).and.not.equal(other.address);
-  });
-
-  it("creates the collection of the form", async () => {
-    const page = await web.open({ screen: "/collections/new" });
-    await page.getByLabel(/^Name/).fill("It's $(a) collection");
-    await page.getByLabel(/^Symbol/).fill("CATS");
-    await page.getByRole("button", { name: "Create the collection" }).click();
-    await page.getByText(DONE).waitFor();
-    for (const { request_id } of await runBoth<{ request_id: string }>(page)) {
-      const { nft_collection: address } = await completed(request_id);
-      const { collections } = await web.moneta.api.ok<{ collections: Shape<"Collection">[] }>("GET", "/v1/collections");
-      const made = collections.find((one) => one.address === address);
-      expect(made).to.include({ name: "It's $(a) collection", symbol: "CATS", type: "ERC721" });
-    }
   });
 
   it("shows the call of a form while it is typed, for a user without a wallet, too", async () => {
@@ -138,59 +121,6 @@ describe("what the console copies, when it runs", () => {
     }
   });
 
-  it("changes the collection and the token of the forms, and freezes", async () => {
-    const { api } = web.moneta;
-    const wallet = await api.wallet();
-    const collection = await api.collection({ type: "ERC721", name: "Changing" });
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet, name: "Tom" });
-    const page = await web.open({ screen: `/collections/${collection}/change` });
-    const changes = async (path: string, read: () => Promise<string | null>) => {
-      await page.getByLabel(/^Description/).fill("It's $(b) better");
-      await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("button", { name: "Copy as curl" }).waitFor();
-      const curl = await copied(page, "Copy as curl");
-      const code = await copied(page, "Copy as TypeScript");
-      type Changed = { request_id: string | null };
-      for (const run of [
-        async () => JSON.parse(await runCurl(curl, options())) as Changed,
-        async () => runTypeScript<Changed>(code, options()),
-      ]) {
-        await completed((await api.ok<Changed>("PATCH", path, { description: "Worse" })).request_id ?? "");
-        await completed((await run()).request_id ?? "");
-        expect(await read()).to.equal("It's $(b) better");
-      }
-    };
-    const path = `/v1/collections/${collection}`;
-    const record = async (address: string) => {
-      const { collections } = await api.ok<{ collections: Shape<"Collection">[] }>("GET", "/v1/collections?limit=30");
-      return collections.find((one) => one.address === address);
-    };
-    await changes(path, async () => (await record(collection))?.description ?? null);
-    await goTo(page, `/collections/${collection}/1/change`);
-    await changes(`${path}/1`, async () => {
-      const { metadata } = await api.ok<Shape<"Erc721Nft">>("GET", `${path}/1`);
-      return metadata?.description ?? null;
-    });
-
-    await goTo(page, `/collections/${collection}/freeze`);
-    await page.getByRole("textbox").fill("Changing");
-    await page.getByRole("button", { name: "Freeze for ever" }).click();
-    await page.getByText(DONE).waitFor();
-    // What is copied names the frozen collection, so the service refuses it with the reason. Another one can be frozen by it.
-    const command = await copied(page, "Copy as curl");
-    expect(await runCurl(command, options())).to.contain('"error_code":"metadata_frozen"');
-    const code = await copied(page, "Copy as TypeScript");
-    for (const run of [
-      async (own: string) =>
-        JSON.parse(await runCurl(command.replaceAll(collection, own), options())) as Shape<"Accepted">,
-      async (own: string) => runTypeScript<Shape<"Accepted">>(code.replaceAll(collection, own), options()),
-    ]) {
-      const other = await api.collection({ type: "ERC721", name: "Another" });
-      await completed((await run(other)).request_id);
-      expect((await record(other))?.metadata_frozen).to.equal("yes");
-    }
-  });
-
   it("burns the copies of the form, and mints the rows of an imported file", async () => {
     const { api } = web.moneta;
     const wallet = await api.wallet("copied-eve");
@@ -223,25 +153,6 @@ describe("what the console copies, when it runs", () => {
       for (const { request_id } of results) await completed(request_id);
     const { nfts } = await api.ok<Shape<"NftsPage">>("GET", `/v1/collections/${rows}`);
     expect(nfts.map(({ metadata }) => metadata?.name)).to.deep.equal(["It's A", "B", "It's A", "B", "It's A", "B"]);
-  });
-
-  it("registers the webhook of the form", async () => {
-    web.allowProblems(/404/);
-    const receiver = await listenOnLoopback(createServer((_request, response) => response.end()));
-    try {
-      const page = await web.open({ screen: "/webhook" });
-      await page.getByLabel("URL").fill(`${receiver.url}/?a='b'`);
-      await page.getByLabel(/^Sent/).uncheck();
-      await page.getByRole("button", { name: "Save the webhook" }).click();
-      await page.getByRole("button", { name: "I have stored it" }).click();
-      for (const answer of await runBoth<Webhook>(page)) {
-        expect(answer.url).to.equal(`${receiver.url}/?a='b'`);
-        expect(answer.events).to.deep.equal(["completed", "error", "corrected"]);
-      }
-      await web.moneta.api.ok("DELETE", "/v1/webhook");
-    } finally {
-      await receiver.stop();
-    }
   });
 
   it("creates the token of the form, in a session of its own", async () => {

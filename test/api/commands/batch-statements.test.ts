@@ -11,7 +11,7 @@ import { createKeyring } from "../../../api/keys/keyring.ts";
 import { newSeedPhrase } from "../../../api/keys/seed-file.ts";
 import { createWalletDeriver } from "../../../api/keys/wallet-deriver.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
-import { randomId } from "../../../api/shared/ids.ts";
+import { orderedId } from "../../../api/shared/ids.ts";
 import { setQuotas } from "../../../api/store/apps/quotas.ts";
 import type { Database } from "../../../api/store/db/database.ts";
 import type { Db, Trx } from "../../../api/store/db/sql.ts";
@@ -69,7 +69,7 @@ describe("the SQL statements of a batch", () => {
       const caller = {
         appId: api.app.id,
         credential: null,
-        idempotency: { key: randomId(), endpoint: "", text: "", value: {} },
+        idempotency: { key: orderedId(), endpoint: "", text: "", value: {} },
       };
       taken();
       const { json } =

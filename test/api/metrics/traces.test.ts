@@ -4,7 +4,7 @@ import { json } from "node:stream/consumers";
 import { expect } from "chai";
 import pino from "pino";
 
-import { randomId } from "../../../api/shared/ids.ts";
+import { orderedId } from "../../../api/shared/ids.ts";
 import { rootOf, traceTo } from "../../../api/metrics/traced.ts";
 import { NO_METRICS } from "../../../api/shared/metrics.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -103,7 +103,7 @@ describe("traces", () => {
       await api.ok("PUT", "/v1/webhook", { url: `${collector.url}/webhook` });
       const wallet = await api.wallet();
       const collection = await api.collection({ type: "ERC721" });
-      const caller = rootOf(randomId());
+      const caller = rootOf(orderedId());
       const answer = await fetch(`${moneta.baseUrl}/v1/nfts`, {
         method: "POST",
         headers: {
@@ -152,7 +152,7 @@ describe("traces", () => {
     });
 
     it("does not trace a call whose caller is not sampled", async () => {
-      const [silent, traced] = [rootOf(randomId()), rootOf(randomId())];
+      const [silent, traced] = [rootOf(orderedId()), rootOf(orderedId())];
       for (const [{ traceId, spanId }, flags] of [
         [silent, "00"],
         [traced, "01"],

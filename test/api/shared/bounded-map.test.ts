@@ -9,25 +9,6 @@ describe("BoundedMap", () => {
     return map;
   };
 
-  it("has the newest value of a key until it is deleted", () => {
-    const map = filled(new BoundedMap(2), "a", "b", "c");
-    map.set("a", 7);
-    expect(map.get("a")).to.equal(7);
-    map.delete("a");
-    expect(map.get("a")).to.equal(undefined);
-    expect(map.get("b")).to.equal(1);
-    map.clear();
-    expect(["a", "b", "c"].map((key) => map.get(key))).to.deep.equal([undefined, undefined, undefined]);
-  });
-
-  it("keeps an entry that is used again, and drops those that are not", () => {
-    const map = filled(new BoundedMap(2), "a", "b", "c");
-    expect(map.get("a")).to.equal(1);
-    filled(map, "d", "e");
-    expect(map.get("b")).to.equal(undefined);
-    expect(map.get("a")).to.equal(1);
-  });
-
   it("keeps at least the keys that were used last, and none that as many as twice its size followed", () => {
     const property = fc.property(fc.integer({ min: 1, max: 5 }), fc.array(fc.nat(14)), (size, keys) => {
       const map = new BoundedMap<number, number>(size);
@@ -42,12 +23,6 @@ describe("BoundedMap", () => {
       }
     });
     fc.assert(property);
-  });
-
-  it("counts the size of each value", () => {
-    const map = filled(new BoundedMap<string, number>(4, (value) => value), "a", "bbb", "cc", "dd");
-    expect(map.get("bbb"), "with the other two it has less than twice the size").to.equal(3);
-    expect(map.get("a"), "more than the size was used since").to.equal(undefined);
   });
 
   it("keeps a value that is larger than its size until the next one", () => {

@@ -1,9 +1,9 @@
-import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { expect } from "chai";
 
-import { explainFileError, FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
+import { FolderError, makeFolder, requireWritableFolder } from "../../../api/shared/folder.ts";
 import { useFolder } from "../../support/use-folder.ts";
 
 describe("folder", () => {
@@ -45,19 +45,5 @@ describe("folder", () => {
         }).to.throw(FolderError, /^DATA_DIR: cannot write to the folder \/proc\/.*\(E[A-Z]+\)\. Set DATA_DIR/);
       });
     }
-  });
-
-  describe("explainFileError", () => {
-    it("names the path and the reason", async () => {
-      await mkdir(join(folder.path, "sub"));
-      const error: unknown = await writeFile(join(folder.path, "sub"), "x").catch((reason: unknown) => reason);
-      expect(explainFileError(error)).to.equal(
-        `Cannot use ${join(folder.path, "sub")}: it is a folder, not a file (EISDIR).`,
-      );
-    });
-
-    it("returns null for other errors", () => {
-      expect(explainFileError(new TypeError("x is undefined"))).to.equal(null);
-    });
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { DEFAULT_LIMITS } from "../../../api/config/limits.ts";
 import { newAnswerOf } from "../../../api/commands/idempotency.ts";
-import { randomId } from "../../../api/shared/ids.ts";
+import { orderedId } from "../../../api/shared/ids.ts";
 import { insertAnswers } from "../../../api/store/apps/idempotency.ts";
 import { addToCounter, counterKeys } from "../../../api/store/db/counters.ts";
 import { writeMeta } from "../../../api/store/db/meta.ts";
@@ -186,7 +186,7 @@ describe("POST /v1/transfers/batch", () => {
     it("answers what an equal call got that was accepted meanwhile", async () => {
       const body = { items: [send(copies(10n), 1, { amount: 1 })] };
       const call = { endpoint: "POST /v1/transfers/batch", text: JSON.stringify(body), value: body };
-      const first = JSON.stringify({ results: [{ request_id: randomId() }] });
+      const first = JSON.stringify({ results: [{ request_id: orderedId() }] });
       const answer = newAnswerOf(
         api,
         { appId: api.app.id, credential: null, idempotency: { key: "repeat-2", ...call } },
