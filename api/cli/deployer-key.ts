@@ -33,16 +33,19 @@ export function givenDeployerKey(env: Environment, { keyFile, keyCommand }: KeyP
 
 /** The given key, or the one that `init` made from the seed. @throws OperatorError when there is neither */
 export async function requireDeployerKey(env: Environment, place: KeyPlace, settings: Settings): Promise<string> {
-  const given = givenDeployerKey(env, place);
-  if (given !== null) return given;
-  const { seedFile, seedPassphrase } = settings;
-  if (seedPassphrase !== null && existsSync(seedFile))
-    return deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
+  const key = givenDeployerKey(env, place) ?? (await seedDeployerKey(settings));
+  if (key !== null) return key;
   throw new OperatorError(
     "The private key of the account that pays for the deployment is missing. Set DEPLOYER_PRIVATE_KEY, name the key with " +
       "--key-file or --key-command, or set SEED_FILE and SEED_PASSPHRASE for the account that `init` made. If the key must " +
       "not be on this machine: --unsigned <file> --from <address>.",
   );
+}
+
+/** The key that `init` made from the seed; null: there is no seed file, or no passphrase. @throws SeedFileError */
+export async function seedDeployerKey({ seedFile, seedPassphrase }: Settings): Promise<string | null> {
+  if (seedPassphrase === null || !existsSync(seedFile)) return null;
+  return deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
 }
 
 function parseKey(source: string, text: string): string {

@@ -1,11 +1,8 @@
-import { existsSync } from "node:fs";
-
 import type { Command } from "commander";
 import { Wallet } from "ethers";
 
 import { parseSettings, type Settings } from "../config/settings.ts";
-import { deployerKeyOf } from "../keys/keyring.ts";
-import { readSeedFile, SeedFileError } from "../keys/seed-file.ts";
+import { SeedFileError } from "../keys/seed-file.ts";
 import {
   administerRelay,
   findRelay,
@@ -15,7 +12,7 @@ import {
   type RelayResult,
 } from "../operate/deploy/relay.ts";
 import { explainingChain } from "../operate/deploy/transactions.ts";
-import { givenDeployerKey, type KeyPlace } from "./deployer-key.ts";
+import { givenDeployerKey, type KeyPlace, seedDeployerKey } from "./deployer-key.ts";
 import { withNode } from "./node.ts";
 import { printResult, resultCommand, type Terminal } from "./terminal.ts";
 
@@ -75,16 +72,15 @@ async function administer(name: string, values: string[], options: Options, term
 /** The owner's private key: the given one, or that of the seed, which is opened only if it is needed. Null: neither. */
 async function ownerKey(
   owner: string,
-  { seedFile, seedPassphrase }: Settings,
+  settings: Settings,
   place: KeyPlace,
   terminal: Terminal,
 ): Promise<string | null> {
   const given = givenDeployerKey(terminal.env, place);
   if (given !== null && new Wallet(given).address === owner) return given;
-  if (seedPassphrase === null || !existsSync(seedFile)) return null;
   try {
-    const key = deployerKeyOf(await readSeedFile(seedFile, seedPassphrase));
-    return new Wallet(key).address === owner ? key : null;
+    const key = await seedDeployerKey(settings);
+    return key !== null && new Wallet(key).address === owner ? key : null;
   } catch (error) {
     // The owner may be somebody else, who must see what to send.
     if (!(error instanceof SeedFileError)) throw error;

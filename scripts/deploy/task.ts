@@ -4,8 +4,9 @@ import { environment } from "../../api/config/environment.ts";
 import { CUSTOM_NETWORK, NETWORKS } from "../../api/config/networks.ts";
 import { parseSettings } from "../../api/config/settings.ts";
 import { firstNode } from "../../api/context/chain-link.ts";
-import { deploy as deployPlan, publishSources } from "../../api/operate/deploy/deploy.ts";
+import { deploy as deployPlan } from "../../api/operate/deploy/deploy-contracts.ts";
 import { type DeployOptions, readPlan } from "../../api/operate/deploy/plan.ts";
+import { publishSources } from "../../api/operate/deploy/verify.ts";
 import { OperatorError } from "../../api/operate/operator-error.ts";
 import { requireAccess, runTask } from "./access.ts";
 

@@ -1,7 +1,5 @@
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { once } from "node:events";
-import { createServer } from "node:net";
 import { join } from "node:path";
 
 import { type Command, Option } from "commander";
@@ -165,7 +163,6 @@ async function prepare(options: Options, terminal: Terminal): Promise<Ready> {
   const chain = await chooseChain(options, given, terminal);
   const chosen = { ...given, ...(await chooseSettings(options, given, chain, terminal)) };
   await requireOwnDatabase(chosen, chain);
-  if (options.start) await requireFreePort(chosen);
   return alone(chosen, async () => {
     // Another run may have ended while this one asked. Its keys must not be replaced.
     if (readSettingsFile(file.path).text !== file.text)
@@ -179,23 +176,6 @@ async function prepare(options: Options, terminal: Terminal): Promise<Ready> {
     terminal.write(`app         ${options.app}\n`);
     return { env, settings, chain, token };
   });
-}
-
-/** Now, and not after everything was paid for. @throws OperatorError */
-async function requireFreePort(env: Environment): Promise<void> {
-  const { port, host } = parseSettings(env);
-  const server = createServer();
-  try {
-    server.listen(port, host);
-    await once(server, "listening");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EADDRINUSE") throw error;
-    throw new OperatorError(
-      `Port ${port.toString()} is in use. Add PORT=<another port> before the command, or --no-start after it.`,
-    );
-  } finally {
-    server.close();
-  }
 }
 
 /** Two runs at once would send transactions twice. @throws OperatorError when another run is at work. */

@@ -22,6 +22,22 @@ import { administer, NO_LANE } from "./relay.ts";
 import { type DeployProvider, hasCode, providerOf, type Say, sendOnce, type Unsigned } from "./transactions.ts";
 
 /**
+ * Deploys what is missing, and lets the lanes send.
+ * @returns null after a dry run.
+ */
+export async function deploy(
+  plan: Plan,
+  signer: Signer,
+  say: Say,
+): Promise<{ deployment: Deployment; ready: boolean } | null> {
+  const deployment = await deployContracts(plan, signer, say);
+  if (deployment === null) return null;
+  const place = { provider: providerOf(signer), deployer: await signer.getAddress(), signer };
+  const { toDo } = await administer(plan, deployment, place, say);
+  return { deployment, ready: toDo.length === 0 && plan.operators.length > 0 };
+}
+
+/**
  * Deploys the contracts that are missing and writes their addresses to `deployments/<chain id>.json`. An installation that lacks
  * the wanted factory gets it beside the others, and keeps everything else.
  * @param unsigned gets the missing contracts as transactions for an account whose key is elsewhere; null: they are sent.

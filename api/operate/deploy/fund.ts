@@ -36,14 +36,24 @@ export interface Needs {
 export async function needsOf(plan: Plan, deployer: Signer): Promise<Needs> {
   const provider = providerOf(deployer);
   const address = await deployer.getAddress();
-  const { price, total } = await deploymentCost(plan, deployer);
+  const known = await readDeploymentFile(plan);
+  const journal = await planWork(plan, known, 0);
+  const { price, total } =
+    journal === null
+      ? { price: await gasPrice(provider), total: 0n }
+      : await costOfSteps(journal, provider, {
+          deployer: address,
+          create2Deployer: await findCreate2Deployer(provider),
+        });
   const lanes: Need[] = [];
   for (const lane of plan.operators) {
     lanes.push({ address: lane, balance: await provider.getBalance(lane), wanted: roundUp(LANE_GAS * price) });
   }
   const poor = lanes.filter(isPoor);
   const missing = poor.reduce((sum, { balance, wanted }) => sum + wanted - balance + TRANSFER_GAS * price, 0n);
-  const gas = total + (await administrationGas(plan, deployer)) * price;
+  // The calls of the relay that are left for the deployer.
+  const calls = plan.owner === address ? await countCalls(plan, known, provider) : 0;
+  const gas = total + OPERATOR_GAS * BigInt(calls) * price;
   const wanted = gas + missing === 0n ? 0n : roundUp(gas + gas / RESERVE + missing);
   return { deployer: { address, balance: await provider.getBalance(address), wanted }, lanes };
 }
@@ -67,22 +77,6 @@ export async function fundLanes(needs: Needs, deployer: Signer, say: Say): Promi
 
 function isPoor({ balance, wanted }: Need): boolean {
   return balance < wanted / FEW;
-}
-
-/** In wei: the gas price, and what the missing contracts cost. */
-async function deploymentCost(plan: Plan, deployer: Signer): Promise<{ price: bigint; total: bigint }> {
-  const provider = providerOf(deployer);
-  const journal = await planWork(plan, await readDeploymentFile(plan), 0);
-  if (journal === null) return { price: await gasPrice(provider), total: 0n };
-  const accounts = { deployer: await deployer.getAddress(), create2Deployer: await findCreate2Deployer(provider) };
-  return costOfSteps(journal, provider, accounts);
-}
-
-/** Gas of the calls of the relay that are left for the deployer. */
-async function administrationGas(plan: Plan, deployer: Signer): Promise<bigint> {
-  if (plan.owner !== (await deployer.getAddress())) return 0n;
-  const calls = await countCalls(plan, await readDeploymentFile(plan), providerOf(deployer));
-  return OPERATOR_GAS * BigInt(calls);
 }
 
 /** To two digits, so that a person can type it. */

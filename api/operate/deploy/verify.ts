@@ -7,12 +7,13 @@ import type { Deployment } from "../../chain/contracts.ts";
 import { creationBytecode, initCode, type Placed, type Step } from "../../chain/deployment.ts";
 import { readCloneTarget } from "../../chain/reads.ts";
 import type { CollectionStorage } from "../../domain/command.ts";
+import type { Settings } from "../../config/settings.ts";
 import { VERIFIED, type Verified } from "../../domain/verification.ts";
 import type { Database } from "../../store/db/database.ts";
 import { storeVerified, unverifiedCollections } from "../../store/listings/collections.ts";
 import type { Plan } from "./plan.ts";
 import type { Say } from "./transactions.ts";
-import { type Clone, type DeployedSource, type Verifier, VerifierFailed } from "./verifiers.ts";
+import { type Clone, type DeployedSource, type Verifier, VerifierFailed, verifiersOf } from "./verifiers.ts";
 
 /** What the committed bytecode was compiled from. `npm run update -- contracts` writes it. */
 const STANDARD_INPUT = new URL("../../../contracts/generated/standard-input.json", import.meta.url);
@@ -21,6 +22,20 @@ const standardInput = z.object({ compiler: z.string(), input: z.object({}).loose
 
 /** The arguments of the relay, which are in no file. */
 type RelayArguments = Pick<Plan, "owner" | "hostedBase">;
+
+/** Publishes the sources of a deployment at the verifiers of its chain. @returns whether all of them have all contracts */
+export async function publishSources(
+  plan: Plan,
+  deployment: Deployment,
+  verification: Settings["verification"],
+  say: Say,
+): Promise<boolean> {
+  const { verifiers, missing } = verifiersOf(plan.chainId, verification);
+  for (const each of missing) say(`  verify    ${each}`);
+  const complete = await verifySources(verifiers, deployment, plan, say);
+  if (!complete) say("  to do     run the same command again to retry the verification; nothing is deployed twice");
+  return complete;
+}
 
 /**
  * Publishes the sources of the contracts of a deployment. A contract that a verifier refuses does not stop the others.

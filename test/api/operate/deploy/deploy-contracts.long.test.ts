@@ -6,8 +6,7 @@ import { expect } from "chai";
 import { getAddress, type TransactionRequest, type TransactionResponse, Wallet } from "ethers";
 
 import { CollectionFactory__factory } from "../../../../contracts/generated/factories/CollectionFactory__factory.ts";
-import { deploy as deployPlan } from "../../../../api/operate/deploy/deploy.ts";
-import { deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
+import { deploy as deployPlan, deployContracts } from "../../../../api/operate/deploy/deploy-contracts.ts";
 import { STEPS } from "../../../../api/chain/deployment.ts";
 import { readDeploymentFile } from "../../../../api/operate/deploy/journal.ts";
 import type { Plan } from "../../../../api/operate/deploy/plan.ts";
