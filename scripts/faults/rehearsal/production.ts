@@ -1,16 +1,16 @@
 import { randomBytes } from "node:crypto";
-import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import type { IncomingMessage } from "node:http";
-import { Agent, request } from "node:https";
+import type { LookupFunction } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { Agent, fetch } from "undici";
+
+import { answerOf, type Client, createClient } from "../../../client/client.ts";
 import { Pooler } from "../../postgres/pooler.ts";
 import { freePort } from "../../scene/loopback.ts";
 import { Program } from "../../scene/program.ts";
 import { output, programAt, replaced } from "../../scene/system.ts";
-import { until, waitFor } from "../../scene/until.ts";
 import { World } from "../world.ts";
 
 /** A step of the rehearsal, and what it showed. */
@@ -20,8 +20,6 @@ export interface Finding {
   result: string | null;
 }
 
-/** How long a rehearsal waits for a program, and how often it looks, in milliseconds. */
-const PATIENCE = { within: 300_000, every: 100 };
 const MINTS = 300;
 /** Larger than a buffer of nginx, and than one part of a hosted file. */
 const FILE_BYTES = 20 * 1024 * 1024;
@@ -73,8 +71,7 @@ export async function rehearseProduction(): Promise<Finding[]> {
     const options = ["-c", join(folder, "nginx.conf"), "-p", folder, "-e", join(folder, "errors.log")];
     await output(nginx, ["-t", ...options]);
     front = new Program(["-g", "daemon off;", ...options], { command: nginx });
-    const api = new Front(port, token, readFileSync(join(folder, "cert.pem"), "utf8"));
-    await api.untilOpen();
+    const api = clientOf(port, token, folder);
     const collection = world.erc721;
     const nginxVersion = /nginx\/(\S+)/.exec(await output(nginx, ["-v"]))?.[1] ?? "";
     const seen = await behindProxy(`nginx ${nginxVersion}`, api, collection, world);
@@ -109,37 +106,47 @@ async function behindCaddy(
   const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
   const front = new Program(["run", "--adapter", "caddyfile", "--config", file], { command: caddy, env });
   try {
-    const api = new Front(port, token, readFileSync(join(folder, "cert.pem"), "utf8"));
-    await api.untilOpen();
+    const api = clientOf(port, token, folder);
     return await behindProxy(`Caddy ${await output(caddy, ["version"])}`, api, collection, world);
   } finally {
     await front.end("SIGTERM");
   }
 }
 
-async function behindProxy(proxy: string, api: Front, collection: string, world: World): Promise<Finding[]> {
-  const stream = await api.stream();
-  const mint = await api.call("POST", "/v1/nfts", { collection_address: collection, to_address: NOBODY });
-  const event = await stream.event(String(mint["request_id"]));
-
-  const { bytes } = await api.upload(randomBytes(FILE_BYTES));
+async function behindProxy(proxy: string, api: Client, collection: string, world: World): Promise<Finding[]> {
+  const body = { collection_address: collection, to_address: NOBODY };
+  // The client repeats calls until the proxy listens.
+  const events = api.events({ after: "start" });
+  await events.next();
+  const { request_id: id } = await answerOf(api.POST("/v1/nfts", { body }));
+  let type = "";
+  for await (const { event } of events) {
+    if (event.request_id !== id) continue;
+    type = event.type;
+    break;
+  }
+  const { bytes } = await api.uploadMedia(randomBytes(FILE_BYTES));
   require(bytes === FILE_BYTES, `${String(bytes)} bytes were stored`);
 
-  await api.call("GET", "/v1/accounts", undefined, { "x-forwarded-for": "203.0.113.9" });
+  await answerOf(api.GET("/v1/accounts", { headers: { "x-forwarded-for": "203.0.113.9" } }));
   const log = readFileSync(join(world.folder, "service.log"), "utf8");
   require(log.includes(CALLER), "the log does not name the caller");
   require(!log.includes("203.0.113.9"), "the log has an address that the caller made up");
   return [
-    { what: `${proxy}: an event stream through TLS`, result: `the event "${event}" came while the stream was open` },
+    { what: `${proxy}: an event stream through TLS`, result: `the event "${type}" came while the stream was open` },
     { what: `${proxy}: an upload of 20 MiB`, result: "stored with all its bytes" },
     { what: `${proxy}: X-Forwarded-For`, result: "the log names the caller, not an address that it made up" },
   ];
 }
 
-async function behindPooler(api: Front, collection: string, pooler: Pooler, world: World): Promise<Finding> {
-  const ids = await api.mint(collection, MINTS);
+async function behindPooler(api: Client, collection: string, pooler: Pooler, world: World): Promise<Finding> {
+  const items = Array.from({ length: MINTS }, () => ({ collection_address: collection, to_address: NOBODY }));
+  const { results } = await answerOf(api.POST("/v1/nfts/batch", { body: { items } }));
   await pooler.restart();
-  await api.completed(ids);
+  for (const result of results) {
+    require("request_id" in result, JSON.stringify(result));
+    await api.waitFor(result.request_id, { type: "mint" });
+  }
   await world.service.cli("doctor");
   return {
     what: `PgBouncer ${await pooler.version()}, transaction pooling`,
@@ -167,113 +174,19 @@ function configuration(folder: string, port: number, apiPort: string): string {
   return `pid ${join(folder, "nginx.pid")};\nevents {}\nhttp {\naccess_log off;\n${paths.join("\n")}\n${server}\n}\n`;
 }
 
-function unreachable(error: unknown): null {
-  if (error instanceof Error && "code" in error && error.code === "ECONNREFUSED") return null;
-  throw error;
-}
-
-/** An app that calls the API through a proxy. */
-class Front {
-  readonly #port: number;
-  readonly #token: string;
-  readonly #agent: Agent;
-
-  constructor(port: number, token: string, ca: string) {
-    this.#port = port;
-    this.#token = token;
-    this.#agent = new Agent({ ca, keepAlive: true, localAddress: CALLER });
-  }
-
-  async untilOpen(): Promise<void> {
-    // Until the proxy listens, a connection is refused.
-    const status = () => this.#send("GET", "/readyz").then(({ statusCode }) => statusCode, unreachable);
-    await until("the proxy", async () => (await status()) === 200, PATIENCE);
-  }
-
-  async call(
-    method: string,
-    path: string,
-    body?: object,
-    headers: Record<string, string> = {},
-  ): Promise<Record<string, unknown>> {
-    const text = body === undefined ? undefined : JSON.stringify(body);
-    return this.#json(await this.#send(method, path, text, { "content-type": "application/json", ...headers }));
-  }
-
-  async upload(bytes: Buffer): Promise<Record<string, unknown>> {
-    return this.#json(await this.#send("POST", "/v1/media", bytes, { "content-type": "application/octet-stream" }));
-  }
-
-  /** @returns the ids of the requests. */
-  async mint(collection: string, count: number): Promise<string[]> {
-    const items = Array.from({ length: count }, () => ({ collection_address: collection, to_address: NOBODY }));
-    const { results } = await this.call("POST", "/v1/nfts/batch", { items });
-    return (results as { request_id: string }[]).map(({ request_id: id }) => id);
-  }
-
-  /** Waits until all are final. @throws when one has failed. */
-  async completed(ids: readonly string[]): Promise<Record<string, unknown>[]> {
-    const done: Record<string, unknown>[] = [];
-    for (const id of ids) {
-      const look = async () => {
-        const answer = await this.#send("GET", `/v1/requests/${id}`);
-        // While PgBouncer is away, the service says 503 for a moment.
-        if (answer.statusCode === 503) {
-          answer.resume();
-          return null;
-        }
-        const state = await this.#json(answer);
-        require(state["status"] !== "failed", JSON.stringify(state));
-        return state["status"] === "completed" ? state : null;
-      };
-      done.push(await waitFor(`request ${id}`, look, PATIENCE));
-    }
-    return done;
-  }
-
-  /** Opens the stream of events. */
-  async stream(): Promise<{ event(requestId: string): Promise<string> }> {
-    const answer = await this.#send("GET", "/v1/events", undefined, { accept: "text/event-stream" });
-    require(answer.statusCode === 200, `the stream was answered with ${String(answer.statusCode)}`);
-    return {
-      async event(requestId) {
-        let text = "";
-        for await (const part of answer) {
-          text += String(part);
-          const data = text.split("\n").find((line) => line.startsWith("data:") && line.includes(requestId));
-          if (data === undefined) continue;
-          answer.destroy();
-          return (JSON.parse(data.slice("data:".length)) as { type: string }).type;
-        }
-        throw new Error("the stream ended");
-      },
-    };
-  }
-
-  async #json(answer: IncomingMessage): Promise<Record<string, unknown>> {
-    let text = "";
-    for await (const part of answer) text += String(part);
-    require(answer.statusCode === 200, `${String(answer.statusCode)}: ${text}`);
-    return JSON.parse(text) as Record<string, unknown>;
-  }
-
-  async #send(
-    method: string,
-    path: string,
-    body?: string | Buffer,
-    headers: Record<string, string> = {},
-  ): Promise<IncomingMessage> {
-    const sent = request({
-      ...{ host: "127.0.0.1", port: this.#port, servername: HOST, method, path, agent: this.#agent },
-      headers: {
-        host: HOST,
-        authorization: `Bearer ${this.#token}`,
-        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body).toString() }),
-        ...headers,
-      },
-    });
-    sent.end(body);
-    const [answer] = (await once(sent, "response")) as [IncomingMessage];
-    return answer;
-  }
+/** An app that calls the API through a proxy, from an address of its own. */
+function clientOf(port: number, token: string, folder: string): Client {
+  const lookup: LookupFunction = (_host, _options, found) => {
+    found(null, "127.0.0.1", 4);
+  };
+  const ca = readFileSync(join(folder, "cert.pem"), "utf8");
+  const dispatcher = new Agent({ localAddress: CALLER, connect: { ca, lookup } });
+  const send = async (request: Request) => {
+    const { method, signal } = request;
+    const body = request.body === null ? null : Buffer.from(await request.arrayBuffer());
+    const options = { method, signal, headers: [...request.headers], body, dispatcher };
+    return (await fetch(request.url, options)) as unknown as Response;
+  };
+  // While PgBouncer is away, the service says 503 for a moment.
+  return createClient({ baseUrl: `https://${HOST}:${port.toString()}`, token, fetch: send, maxRetries: 20 });
 }
