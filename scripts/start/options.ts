@@ -30,7 +30,7 @@ export interface StartOptions {
 /** Where Prometheus looks for most exporters of this kind. */
 export const USUAL_METRICS_PORT = 9464;
 
-export const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
+const DEFAULTS = { PORT: "3000", RPC_PORT: "8545", DATA_DIR: "data/local", TOUR: "1" };
 
 const FLAGS = ["--fresh", "--verbose"];
 const USAGE =
@@ -96,20 +96,6 @@ export async function writeServiceSettings(options: StartOptions, rpcUrl: string
     return `${line}\n`;
   });
   await replaceFile(startFile(options.dataDir), HEAD + lines.join(""), 0o600);
-}
-
-/** The command that starts with these options. Defaults are left out. */
-export function commandLine({ port, rpcPort, metricsPort, dataDir, tour, fresh, verbose }: StartOptions): string {
-  const variables: Record<keyof typeof DEFAULTS | "METRICS_PORT", string> = {
-    PORT: port.toString(),
-    RPC_PORT: rpcPort.toString(),
-    DATA_DIR: dataDir,
-    TOUR: tour ? "1" : "0",
-    METRICS_PORT: metricsPort?.toString() ?? "",
-  };
-  const flags = [...(fresh ? ["--fresh"] : []), ...(verbose ? ["--verbose"] : [])];
-  const command = ["npm start", ...(flags.length > 0 ? ["--", ...flags] : [])];
-  return [...assignments(variables, { ...DEFAULTS, METRICS_PORT: "" }), ...command].join(" ");
 }
 
 /** A CLI command that uses the database and the chain of this start: its settings are in the folder. */

@@ -1,12 +1,11 @@
 import { once } from "node:events";
-import { existsSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 
 import BetterSqlite3 from "better-sqlite3";
 
 import { FolderError, requireWritableFolder } from "../../api/shared/folder.ts";
-import { commandLine, DEFAULTS, type StartOptions, USUAL_METRICS_PORT } from "./options.ts";
+import { type StartOptions, USUAL_METRICS_PORT } from "./options.ts";
 import { codeOf, messageOf, Problem } from "./problem.ts";
 
 const LOCK = "start.lock";
@@ -18,14 +17,13 @@ const PORTS = [
 
 /**
  * Checks the ports and locks the folder. All are checked before anything starts, so that one error can name everything
- * that is taken, and a command line that works.
+ * that is taken.
  * @returns the options with the ports that were found, and a function that unlocks the folder.
  * @throws Problem
  */
 export async function reserve(wanted: StartOptions): Promise<{ options: StartOptions; unlock: () => void }> {
   const problems: string[] = [];
-  const [found, offered] = [{ ...wanted }, { ...wanted }];
-  const promised = new Set(PORTS.map(([key]) => wanted[key]));
+  const found = { ...wanted };
   for (const [index, [key, variable]] of PORTS.entries()) {
     const port = wanted[key];
     if (port === null) continue;
@@ -34,23 +32,23 @@ export async function reserve(wanted: StartOptions): Promise<{ options: StartOpt
     if (same !== undefined) problems.push(`${same[1]} and ${variable} are both ${port}.`);
     else if (checked.problem !== null) problems.push(`${variable}: port ${port} ${checked.problem}.`);
     found[key] = checked.port;
-    promised.add(checked.port);
-    if (same === undefined && checked.problem === null) continue;
-    // Without METRICS_PORT, a free port is found.
-    if (key === "metricsPort") offered.metricsPort = null;
-    else promised.add((offered[key] = await nextFreePort(port, promised)));
   }
-  const folder = tryFolder(wanted.dataDir);
-  if ("problem" in folder) problems.push(folder.problem);
-  else if (problems.length === 0) {
-    found.metricsPort ??= await nextFreePort(USUAL_METRICS_PORT - 1, promised);
-    return { options: found, unlock: folder.unlock };
-  } else folder.unlock();
-  if ("instead" in folder) offered.dataDir = folder.instead;
+  let unlock: (() => void) | null = null;
+  try {
+    unlock = lockFolder(wanted.dataDir);
+    if (unlock === null) problems.push(`DATA_DIR: another npm start uses the folder ${wanted.dataDir}.`);
+  } catch (error) {
+    if (!(error instanceof FolderError)) throw error;
+    problems.push(error.message);
+  }
+  if (unlock !== null && problems.length === 0) {
+    found.metricsPort ??= await freeMetricsPort(found);
+    return { options: found, unlock };
+  }
+  unlock?.();
   const lines = problems.map((problem) => `- ${problem}\n`).join("");
-  throw new Problem(
-    `npm start cannot use what it needs:\n${lines}\nThis command line works:\n  ${commandLine(offered)}`,
-  );
+  const hint = "Name others, such as: PORT=3001 RPC_PORT=8546 DATA_DIR=data/local-2 npm start";
+  throw new Problem(`npm start cannot use what it needs:\n${lines}\n${hint}`);
 }
 
 /** @param port 0: any free port. @returns the port, and why it cannot be used; null: nobody listens on it. */
@@ -75,36 +73,12 @@ async function listenOnce(port: number, host: string): Promise<number> {
   return taken;
 }
 
-/** The next free port after this one, or any free port. @param promised ports that somebody else gets. */
-async function nextFreePort(port: number, promised: ReadonlySet<number | null>): Promise<number> {
-  for (let next = port + 1; next <= Math.min(port + 20, 65_535); next++) {
-    if (!promised.has(next) && (await checkPort(next)).problem === null) return next;
+/** The usual port or one of the next, or any free port. */
+async function freeMetricsPort({ port, rpcPort }: StartOptions): Promise<number> {
+  for (let next = USUAL_METRICS_PORT; next < USUAL_METRICS_PORT + 20; next++) {
+    if (next !== port && next !== rpcPort && (await checkPort(next)).problem === null) return next;
   }
   return (await checkPort(0)).port;
-}
-
-function tryFolder(dataDir: string): { unlock: () => void } | { problem: string; instead: string } {
-  try {
-    const unlock = lockFolder(dataDir);
-    if (unlock !== null) return { unlock };
-    const problem = `DATA_DIR: another npm start uses the folder ${dataDir}.`;
-    return { problem, instead: freeFolder(dataDir, 2) };
-  } catch (error) {
-    if (!(error instanceof FolderError)) throw error;
-    const usual = DEFAULTS.DATA_DIR;
-    return { problem: error.message, instead: dataDir === usual ? usual : freeFolder(usual, 1) };
-  }
-}
-
-/** The first of `<folder>`, `<folder>-2`, `<folder>-3`, ... that no other `npm start` uses. Creates nothing. */
-function freeFolder(dataDir: string, from: number): string {
-  for (let number = from; ; number++) {
-    const folder = number === 1 ? dataDir : `${dataDir}-${number}`;
-    if (!existsSync(join(folder, LOCK))) return folder;
-    const unlock = lockFolder(folder);
-    unlock?.();
-    if (unlock !== null) return folder;
-  }
 }
 
 /**

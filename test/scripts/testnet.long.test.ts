@@ -6,7 +6,6 @@ import { expect } from "chai";
 import { parseEther, Wallet } from "ethers";
 
 import { ERC721Collection__factory } from "../../contracts/generated/factories/ERC721Collection__factory.ts";
-import { PlainERC721__factory } from "../../contracts/generated/factories/mocks/PlainERC721__factory.ts";
 import { Relay__factory } from "../../contracts/generated/factories/Relay__factory.ts";
 import { ApiClient } from "../support/api-client.ts";
 import { eventually } from "../support/eventually.ts";
@@ -108,11 +107,6 @@ describe("the service on a chain that is not local (84532, Anvil)", () => {
     });
     expect(await ERC721Collection__factory.connect(collection, node.provider).ownerOf(7)).to.equal(bob);
 
-    const plain = await (await new PlainERC721__factory(deployer).deploy()).waitForDeployment();
-    await (await plain.mint(alice, 5)).wait();
-    const foreign = { from_address: alice, to_address: bob, contract_address: await plain.getAddress(), token_id: 5 };
-    await app.completed("/v1/transfers", foreign);
-    expect(await plain.ownerOf(5)).to.equal(bob);
     expect(await running.end("SIGTERM")).to.equal(0);
   });
 });

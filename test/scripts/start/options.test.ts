@@ -1,7 +1,7 @@
 import { expect } from "chai";
 
 import { SettingsError } from "../../../api/config/settings.ts";
-import { cliCommandLine, commandLine, readOptions, serviceSettings } from "../../../scripts/start/options.ts";
+import { cliCommandLine, readOptions, serviceSettings } from "../../../scripts/start/options.ts";
 import { Problem } from "../../../scripts/start/problem.ts";
 
 const DEFAULTS = {
@@ -50,19 +50,9 @@ describe("npm start: readOptions", () => {
   });
 });
 
-describe("npm start: the command lines that it prints", () => {
-  const options = { ...DEFAULTS, port: 4000, dataDir: "/my data", tour: false };
-
-  it("leave out defaults, and quote for a shell", () => {
-    expect(commandLine(DEFAULTS)).to.equal("npm start");
-    expect(commandLine(options)).to.equal("PORT=4000 DATA_DIR='/my data' TOUR=0 npm start");
-    expect(commandLine({ ...DEFAULTS, fresh: true, verbose: true })).to.equal("npm start -- --fresh --verbose");
-  });
-
-  it("give the CLI the folder of this start, which has its settings", () => {
-    expect(cliCommandLine(DEFAULTS, "app list")).to.equal("DATA_DIR=data/local npm run cli -- app list");
-    expect(cliCommandLine(options, "app list")).to.equal("DATA_DIR='/my data' npm run cli -- app list");
-  });
+it("npm start gives the CLI the folder of this start, which has its settings", () => {
+  expect(cliCommandLine(DEFAULTS, "app list")).to.equal("DATA_DIR=data/local npm run cli -- app list");
+  expect(cliCommandLine({ dataDir: "/my data" }, "app list")).to.equal("DATA_DIR='/my data' npm run cli -- app list");
 });
 
 describe("npm start: serviceSettings", () => {

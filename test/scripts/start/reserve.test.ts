@@ -42,13 +42,13 @@ describe("npm start: reserve", () => {
     expect(message).to.contain(`- PORT and RPC_PORT are both ${options.port}.`);
   });
 
-  it("explains a DATA_DIR that cannot be used, and offers another", async () => {
+  it("explains a DATA_DIR that cannot be used", async () => {
     const file = join(folder.path, "file");
     await writeFile(file, "");
     const message = await refusal({ ...(await wanted()), dataDir: file });
     expect(message)
       .to.contain(`DATA_DIR: cannot write to the folder ${file}: it is a file, not a folder.`)
-      .and.to.contain("This command line works:");
+      .and.to.contain("DATA_DIR=data/local-2 npm start");
   });
 });
 
