@@ -87,11 +87,14 @@ async function compareErc721(world: World, collection: string, records: Records,
 /** Supplies and balances of ERC1155 ids. */
 async function compareErc1155(world: World, records: Records, result: RoundResult): Promise<void> {
   const contract = ERC1155Collection__factory.connect(world.erc1155, world.node.provider);
-  const [kind, token, quantity] = ["kind", "tokenId", "quantity"].map((name) => records.field("command", name));
+  const [kind, collection, token, quantity] = ["kind", "collection", "tokenId", "quantity"].map((name) =>
+    records.field("command", name),
+  );
   const minted = await records.all<{ token: string; quantity: number }>(
     `select ${String(token)} token,
        sum(case status when 'completed' then cast(${String(quantity)} as integer) else 0 end) quantity
-     from requests where ${String(kind)} in ('create-erc1155', 'mint-erc1155') group by 1`,
+     from requests where ${String(kind)} in ('create-erc1155', 'mint-erc1155') and ${String(collection)} = ? group by 1`,
+    world.erc1155,
   );
   await inSlices(minted, async ({ token, quantity }) => {
     const supply = Number(await contract.totalSupply(token));

@@ -20,6 +20,9 @@ const REST = 3_000;
 /** A service with one role less than usual: nothing here speaks to the IPFS network. */
 const ROLES = "api,relayer,indexer,webhooks,media";
 
+/** What the checker says when it has found nothing. */
+const CLEAN = "nothing lost or doubled";
+
 /** Those of the campaign, and those that are too large for it. */
 function allAttacks(): Attack[] {
   const ofCampaign = CALLER_FAULTS.map((fault) => ({
@@ -32,11 +35,11 @@ function allAttacks(): Attack[] {
 
 /**
  * Attacks a service, each time a new one. It needs Linux, which has many loopback addresses and reports the peak of a process's
- * memory. @param only parts of the names of the attacks.
- * @returns a table of Markdown: what happened to the attacker, to another app and to the memory of the service, and what the
+ * memory. Prints a table of Markdown: what happened to the attacker, to another app and to the memory of the service, and what the
  * checker found.
+ * @param only parts of the names of the attacks. @returns whether the checker found nothing.
  */
-export async function runAttacks(engine: Engine, only: readonly string[]): Promise<string> {
+export async function runAttacks(engine: Engine, only: readonly string[]): Promise<boolean> {
   const rows: string[][] = [];
   for (const attack of allAttacks().filter(({ name }) => only.some((text) => name.includes(text)))) {
     console.error(`${attack.name} ...`);
@@ -44,10 +47,9 @@ export async function runAttacks(engine: Engine, only: readonly string[]): Promi
     console.error(row.join(" | "));
     rows.push(row);
   }
-  return markdownTable(
-    ["Attack", "Attacker", "Slowest call of another app", "Its mint", "Memory above idle", "Check"],
-    rows,
-  );
+  const head = ["Attack", "Attacker", "Slowest call of another app", "Its mint", "Memory above idle", "Check"];
+  console.log(markdownTable(head, rows));
+  return rows.length > 0 && rows.every((row) => row.at(-1) === CLEAN);
 }
 
 async function measure({ node, settings, prepare }: Attack, engine: Engine): Promise<string[]> {
@@ -108,7 +110,7 @@ async function mint(world: World): Promise<number> {
 async function check(world: World): Promise<string> {
   const { accepted } = world.attacker;
   const result = await new Checker(world).check(accepted);
-  return isClean(result) ? "nothing lost or doubled" : JSON.stringify(result);
+  return isClean(result) ? CLEAN : JSON.stringify(result);
 }
 
 /** @throws when the work takes too long. */
