@@ -6,7 +6,7 @@ import type { Nodes } from "../chain/nodes.ts";
 import { type NodeWord, type Readiness, READINESS_WORDS, type ReadinessWord } from "../domain/conditions.ts";
 import type { Database } from "../store/db/database.ts";
 import { readMeta } from "../store/db/meta.ts";
-import { isAnyParked } from "../store/db/parked-rows.ts";
+import { firstParked } from "../store/db/parked-rows.ts";
 import type { Logger } from "pino";
 
 interface Watched {
@@ -65,7 +65,7 @@ export function createReadiness(parts: Watched, clock = () => performance.now())
       nodes === null
         ? check("chain", () => client.headNumber().then(() => (isLimited() ? "rate_limited" : "ok")))
         : chainOf(states),
-      check("rows", () => isAnyParked(database.read).then((parked) => (parked ? "parked" : "ok"))),
+      check("rows", () => firstParked(database.read, 1).then((parked) => (parked.length > 0 ? "parked" : "ok"))),
       health(),
     ]);
     results.set("database", stored).set("chain", chain).set("rows", rows);

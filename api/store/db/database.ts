@@ -8,9 +8,8 @@ import type { Db, Trx } from "./sql.ts";
 import { groupCommits } from "./sqlite/group-commit.ts";
 import { migrate } from "./migrate.ts";
 import { type OpenMode, openSqlite } from "./sqlite/sqlite.ts";
-import { withTimedWrites } from "./timed.ts";
 import type { WriteTurns } from "./sqlite/write-turns.ts";
-import { type Commits, Writes } from "./writes.ts";
+import { Writes } from "./writes.ts";
 
 /**
  * The database. `read` sees committed rows only. `write` runs one operation atomically and returns after its commit.
@@ -57,16 +56,16 @@ export function openExistingDatabase(url: string): Promise<Database> {
   return open(url, "existing", {});
 }
 
-async function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
-  const database = await (isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options));
-  return options.metrics === undefined ? database : withTimedWrites(database, options.metrics);
+function open(url: string, mode: OpenMode, options: DatabaseOptions): Promise<Database> {
+  return isPostgres(url) ? openOnPostgres(url, mode, options) : openOnSqlite(url, mode, options);
 }
 
 async function openOnSqlite(url: string, mode: OpenMode, { turns, metrics }: DatabaseOptions): Promise<Database> {
   const { writer, checkpoints, reader } = openSqlite(pathOf(url), mode, metrics);
   await migrateOrClose(writer);
   const read = reader();
-  return databaseOf(read.db, groupCommits(writer, { turns: turns ?? null, checkpoints }), async () => {
+  const writes = new Writes(groupCommits(writer, { turns: turns ?? null, checkpoints }), metrics);
+  return databaseOf(read.db, writes, async () => {
     await read.close();
     await writer.destroy();
   });
@@ -79,12 +78,11 @@ async function openOnPostgres(url: string, mode: OpenMode, options: DatabaseOpti
   const db = await openPostgres(url, mode, { connections, onConnectionLost, metrics });
   await migrateOrClose(db);
   // The other half is for reads.
-  const commits = concurrentCommits(db, Math.max(1, Math.floor(connections / 2)));
-  return databaseOf(db, commits, () => db.destroy());
+  const writes = new Writes(concurrentCommits(db, Math.max(1, Math.floor(connections / 2))), metrics);
+  return databaseOf(db, writes, () => db.destroy());
 }
 
-function databaseOf(read: Db, commits: Commits, close: () => Promise<void>): Database {
-  const writes = new Writes(commits);
+function databaseOf(read: Db, writes: Writes, close: () => Promise<void>): Database {
   return {
     read,
     write: (operation) => writes.run(operation),

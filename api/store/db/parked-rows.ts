@@ -120,12 +120,6 @@ export async function firstParked(db: Db, limit: number): Promise<Tables["parked
   return rows;
 }
 
-/** Whether any row is parked. */
-export async function isAnyParked(db: Db): Promise<boolean> {
-  const { rows } = await sql`select kind from ${allParked()} as parked limit 1`.execute(db);
-  return rows.length > 0;
-}
-
 /** How many rows of each kind are parked. */
 export async function countParked(db: Db): Promise<Record<ParkedKind, number>> {
   const { rows } = await sql<{ kind: ParkedKind; count: number }>`

@@ -1,3 +1,4 @@
+import { type Metrics, secondsSince } from "../../shared/metrics.ts";
 import type { Trx } from "./sql.ts";
 
 /** An operation that waits for its commit. Its result counts once it is committed. */
@@ -25,14 +26,17 @@ export interface Commits {
  */
 export class Writes {
   readonly #commits: Commits;
+  readonly #metrics: Pick<Metrics, "database"> | undefined;
   readonly #groups: Member[][] = [];
   /** The group that operations may still join. */
   #open: Member[] | null = null;
   #running = 0;
   #drained = Promise.withResolvers<null>();
 
-  constructor(commits: Commits) {
+  /** @param metrics measures writes from their call to their commit, with all waits: for others, for a connection, for a lock. */
+  constructor(commits: Commits, metrics?: Pick<Metrics, "database">) {
     this.#commits = commits;
+    this.#metrics = metrics;
   }
 
   run<T>(operation: (trx: Trx) => Promise<T>): Promise<T> {
@@ -50,28 +54,34 @@ export class Writes {
   }
 
   #add<T>(operation: (trx: Trx) => Promise<T>, joins: boolean, waits: boolean): Promise<T> {
-    return new Promise<T>((resolve, reject) => {
-      let result: T;
-      const member: Member = {
-        run: async (trx) => {
-          result = await operation(trx);
-        },
-        committed: () => {
-          resolve(result);
-        },
-        failed: reject,
-      };
-      if (joins && this.#open !== null && this.#open.length < this.#commits.mostInGroup) {
-        this.#open.push(member);
-        return;
-      }
-      const group = [member];
-      this.#groups.push(group);
-      if (joins) this.#open = group;
-      // Others of this turn may join the group.
-      if (waits) this.#startLater();
-      else this.#start();
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const started = performance.now();
+    const measure = () => this.#metrics?.database("write", secondsSince(started));
+    let result: T;
+    const member: Member = {
+      run: async (trx) => {
+        result = await operation(trx);
+      },
+      committed: () => {
+        measure();
+        resolve(result);
+      },
+      failed: (error) => {
+        measure();
+        reject(error);
+      },
+    };
+    if (joins && this.#open !== null && this.#open.length < this.#commits.mostInGroup) {
+      this.#open.push(member);
+      return promise;
+    }
+    const group = [member];
+    this.#groups.push(group);
+    if (joins) this.#open = group;
+    // Others of this turn may join the group.
+    if (waits) this.#startLater();
+    else this.#start();
+    return promise;
   }
 
   #startLater(): void {

@@ -32,32 +32,23 @@ function sent(ago: number, ...replacedAgo: number[]): FlightTransaction {
 }
 
 describe("pauseBeforePartial", () => {
-  const pause = (...open: FlightTransaction[]) => pauseBeforePartial(open, NOW);
-
-  it("is nothing while no transaction is in flight", () => {
-    expect(pause()).to.equal(0);
-  });
-  it("is half a second after the first one, and longer with each further one", () => {
-    expect(pause(sent(0))).to.equal(500);
-    expect(pause(sent(500), sent(0))).to.equal(750);
-    expect(pause(sent(1_250), sent(750), sent(0))).to.equal(1_125);
-  });
-  it("is what is left of it", () => {
-    expect(pause(sent(499))).to.equal(1);
-    expect(pause(sent(500))).to.equal(0);
-    expect(pause(sent(5_000), sent(700))).to.equal(50);
-  });
-  it("ends only with a block when eight are in flight", () => {
-    const open = (count: number) => Array.from({ length: count }, () => sent(60_000));
-    expect(pause(...open(7))).to.equal(0);
-    expect(pause(...open(8))).to.equal(null);
-  });
-  it("begins with the first version of the newest transaction, not with a replacement", () => {
-    expect(pause(sent(500, 10))).to.equal(0);
-  });
-  it("is over when the clock was set back by more than the pause", () => {
-    expect(pause(sent(-60_000))).to.equal(0);
-  });
+  const cases: [string, FlightTransaction[], number | null][] = [
+    ["nothing while no transaction is in flight", [], 0],
+    ["half a second after the first one", [sent(0)], 500],
+    ["longer with a further one", [sent(500), sent(0)], 750],
+    ["longer with each further one", [sent(1_250), sent(750), sent(0)], 1_125],
+    ["what is left of it", [sent(499)], 1],
+    ["over when it has passed", [sent(500)], 0],
+    ["what is left of a longer one", [sent(5_000), sent(700)], 50],
+    ["over with seven in flight", Array<FlightTransaction>(7).fill(sent(60_000)), 0],
+    ["over only with a block when eight are in flight", Array<FlightTransaction>(8).fill(sent(60_000)), null],
+    ["begun with the first version of the newest transaction, not with a replacement", [sent(500, 10)], 0],
+    ["over when the clock was set back by more than the pause", [sent(-60_000)], 0],
+  ];
+  for (const [what, open, pause] of cases)
+    it(`is ${what}`, () => {
+      expect(pauseBeforePartial(open, NOW)).to.equal(pause);
+    });
 });
 
 describe("mayAddToFlight", () => {
@@ -67,20 +58,14 @@ describe("mayAddToFlight", () => {
     return count;
   };
 
-  it("allows two blocks of transactions", () => {
+  it("allows two blocks of transactions, shared among the lanes, but never less than four or more than sixteen", () => {
     expect(most(15_000_000, 60_000_000)).to.equal(8);
     expect(most(8_000_000, 30_000_000)).to.equal(8);
-  });
-  it("allows four where blocks are small or unknown", () => {
-    expect(most(16_000_000, 16_000_000)).to.equal(4);
-    expect(most(15_000_000, null)).to.equal(4);
-  });
-  it("allows sixteen at most, because nodes refuse more of one account", () => {
-    expect(most(15_000_000, 2 ** 50)).to.equal(16);
-  });
-  it("shares the two blocks among the lanes", () => {
     expect(most(8_000_000, 120_000_000, 3)).to.equal(10);
-    expect(most(8_000_000, 120_000_000, 30)).to.equal(4);
+    for (const few of [most(16_000_000, 16_000_000), most(15_000_000, null), most(8_000_000, 120_000_000, 30)])
+      expect(few).to.equal(4);
+    // Nodes refuse more of one account.
+    expect(most(15_000_000, 2 ** 50)).to.equal(16);
   });
   it("allows four while a transaction had to be replaced", () => {
     expect(mayAddToFlight(inFlight(4, 1_000_000, 2), 60_000_000, 1)).to.equal(false);
@@ -92,22 +77,16 @@ describe("affordsFlight", () => {
   const affords = (count: number, funds: number) =>
     affordsFlight(inFlight(count, 100), BigInt(funds), { gas: 200, fees: FEES });
 
-  it("counts what is in flight and the next transaction at their highest fees", () => {
+  it("counts what is in flight and the next transaction at their highest fees, and holds up none of the first four", () => {
     // Five of 100 gas and one of 200 gas, at 10 wei each.
-    expect(affords(5, 7_000)).to.equal(true);
-    expect(affords(5, 6_999)).to.equal(false);
-  });
-  it("does not hold up the first four", () => {
-    expect(affords(3, 0)).to.equal(true);
+    expect([affords(5, 7_000), affords(5, 6_999), affords(3, 0)]).to.deep.equal([true, false, true]);
   });
 });
 
 describe("affordableGas", () => {
-  it("is what the funds pay for at the highest fee", () => {
+  it("is what the funds pay for at the highest fee, beside what the transactions in flight can cost", () => {
     expect(affordableGas([], 7_009n, FEES)).to.equal(700);
     expect(affordableGas([], 0n, { ...FEES, maxFeePerGas: 0n })).to.equal(Infinity);
-  });
-  it("leaves what the transactions in flight can cost", () => {
     expect(affordableGas(inFlight(2, 100), 7_009n, FEES)).to.equal(500);
     expect(affordableGas(inFlight(8, 100), 7_009n, FEES)).to.equal(0);
   });
