@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, parseEther } from "ethers";
 
+import type { Shape } from "../../../client/client.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import { PlainERC1155__factory } from "../../../types/ethers-contracts/factories/mocks/PlainERC1155__factory.ts";
@@ -13,16 +14,8 @@ const SECRET = "The cat sleeps in the attic.";
 /** For a transaction that comes before those of the service in its block. */
 const FIRST = { maxFeePerGas: parseEther("0.000001"), maxPriorityFeePerGas: parseEther("0.000001") };
 
-interface Held {
-  nfts: { token_id: string | number; quantity?: string | number; unlockable_content?: string | null }[];
-  total: number;
-}
-interface Collections {
-  collections: { address: string; copies?: number | string }[];
-}
-interface History {
-  history: { type: string; to_address: string | null; quantity: string | number; request_id: string | null }[];
-}
+type Held = Shape<"HeldNftsPage">;
+type History = Shape<"HistoryPage">;
 
 describe("burning on a real node", () => {
   const moneta = useService();
@@ -93,7 +86,7 @@ describe("burning on a real node", () => {
       expect(await contract.totalSupply(7)).to.equal(BigInt(left));
       const { nfts } = await held(alice);
       expect(nfts.map(({ quantity }) => Number(quantity))).to.deep.equal(left === 0 ? [] : [left]);
-      const { collections } = await api.ok<Collections>("GET", "/v1/collections");
+      const { collections } = await api.ok<Shape<"CollectionsPage">>("GET", "/v1/collections");
       expect(Number(collections.find(({ address }) => address === collection)?.copies)).to.equal(left);
     }
     const { history } = await historyOf(collection, 7);

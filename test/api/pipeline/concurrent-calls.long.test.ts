@@ -1,19 +1,16 @@
 import { expect } from "chai";
 
-import { createProgram } from "../../../api/cli/program.ts";
 import { type Answer, ApiClient } from "../../support/api-client.ts";
-import { freePort } from "../../../scripts/scene/loopback.ts";
-import { TestProcess } from "../../support/process.ts";
 import { createAppIn } from "../../../scripts/scene/scene.ts";
 import { rawSql } from "../../support/raw-sql.ts";
 import { useService } from "../../support/use-service.ts";
+import { jsonOfCli, runCli } from "../cli/support/run.ts";
 
 type Json = Record<string, unknown>;
 
 /** Two API processes on one database. No relayer runs yet, so accepted requests stay pending. */
 describe("concurrent calls to two API processes", () => {
   const moneta = useService({ node: "deployed" });
-  let processes: TestProcess[];
   let clients: ApiClient[];
   let urls: string[];
   let wallet: string;
@@ -26,26 +23,11 @@ describe("concurrent calls to two API processes", () => {
     wallet = await api.wallet();
     erc721 = await api.collection({ type: "ERC721", mint_supply_count: 3 });
     erc1155 = await api.collection({ type: "ERC1155" });
-    await api.completed("/v1/nfts", { collection_address: erc721, to_address: wallet });
-    const copies = { collection_address: erc1155, initial_owner: wallet, token_id: 1, initial_supply: 10 };
-    await api.completed("/v1/nfts", copies);
+    await api.mint(erc721, wallet);
+    await api.create(erc1155, wallet, 1, 10);
     await moneta.stop();
-
-    const ports = [await freePort(), await freePort()];
-    processes = ports.map(
-      (port) =>
-        new TestProcess(["api/main.ts"], {
-          ...moneta.env,
-          PORT: port.toString(),
-          ROLES: "api",
-        }),
-    );
-    for (const process of processes) await process.printed(/"msg":"serving"/);
-    urls = ports.map((port) => `http://127.0.0.1:${port.toString()}`);
+    ({ urls } = await moneta.startApis(2));
     clients = urls.map((url) => ApiClient.at(url, moneta.app.token));
-  });
-  after(async () => {
-    for (const process of processes) await process.end("SIGKILL");
   });
 
   /** Sends the calls to both processes alternately, all concurrently. */
@@ -64,38 +46,22 @@ describe("concurrent calls to two API processes", () => {
     return { accepted: good.length, codes: [...new Set(refused.map((answer) => answer.body["error_code"]))] };
   }
 
-  it("mint the last tokens of a cap", async () => {
-    const body = { collection_address: erc721, to_address: wallet };
-    expect(await race("/v1/nfts", body, 30)).to.deep.equal({ accepted: 2, codes: ["supply_exceeded"] });
+  it("mint the last tokens of a cap, create an ERC1155 id, transfer a token and a balance", async () => {
+    const mint = { collection_address: erc721, to_address: wallet };
+    const create = { collection_address: erc1155, initial_owner: wallet, token_id: 2, initial_supply: 1 };
+    const moved = { from_address: wallet, to_address: await clients[0]!.wallet(), token_id: 1 };
+    for (const [path, body, count, wanted, code] of [
+      ["/v1/nfts", mint, 30, 2, "supply_exceeded"],
+      ["/v1/nfts", create, 20, 1, "token_already_exists"],
+      ["/v1/transfers", { ...moved, contract_address: erc721 }, 20, 1, "token_busy"],
+      ["/v1/transfers", { ...moved, contract_address: erc1155, amount: 3 }, 20, 3, "insufficient_balance"],
+    ] as const)
+      expect(await race(path, body, count)).to.deep.equal({ accepted: wanted, codes: [code] });
   });
 
-  it("create an ERC1155 id", async () => {
-    const body = { collection_address: erc1155, initial_owner: wallet, token_id: 2, initial_supply: 1 };
-    expect(await race("/v1/nfts", body, 20)).to.deep.equal({ accepted: 1, codes: ["token_already_exists"] });
-  });
-
-  it("transfer a token", async () => {
-    const body = {
-      from_address: wallet,
-      to_address: await clients[0]!.wallet(),
-      contract_address: erc721,
-      token_id: 1,
-    };
-    expect(await race("/v1/transfers", body, 20)).to.deep.equal({ accepted: 1, codes: ["token_busy"] });
-  });
-
-  it("transfer of a balance", async () => {
-    const to = await clients[0]!.wallet();
-    const body = { from_address: wallet, to_address: to, contract_address: erc1155, token_id: 1, amount: 3 };
-    expect(await race("/v1/transfers", body, 20)).to.deep.equal({ accepted: 3, codes: ["insufficient_balance"] });
-  });
-
-  it("give a user a wallet", async () => {
+  it("give a user a wallet, also with the first of many mints", async () => {
     const answers = await send("/v1/accounts", { user_identifier: "one" }, 20);
     expect(answers.filter((answer) => answer.status === 200)).to.have.length(1);
-  });
-
-  it("give a user a wallet with the first of many mints", async () => {
     const body = { collection_address: erc1155, token_id: 1, quantity: 1, to_user: "two" };
     expect(await race("/v1/nfts", body, 20)).to.deep.equal({ accepted: 20, codes: [] });
     const { address } = await clients[0]!.ok<{ address: string }>("GET", "/v1/accounts/user/two");
@@ -133,20 +99,10 @@ describe("concurrent calls to two API processes", () => {
     const statuses = () =>
       Promise.all(urls.map(async (url) => (await ApiClient.at(url, leaving.token).send("GET", "/v1/accounts")).status));
     expect(await statuses()).to.deep.equal([200, 200]);
-    const listed = JSON.parse(await cli("token", "list", "leaving", "--json")) as { token_id: string }[];
-    await cli("token", "revoke", listed[0]?.token_id ?? "");
+    const listed = await jsonOfCli<{ token_id: string }[]>(moneta.env, "token", "list", "leaving");
+    await runCli(moneta.env, "token", "revoke", listed[0]?.token_id ?? "");
     expect(await statuses()).to.deep.equal([401, 401]);
   });
-
-  async function cli(...words: string[]): Promise<string> {
-    let output = "";
-    const write = (text: string) => {
-      output += text;
-    };
-    const program = await createProgram({ env: { DATABASE_URL: moneta.databaseUrl }, write }, words);
-    await program.parseAsync(words, { from: "user" });
-    return output;
-  }
 
   it("are all completed if they were accepted", async () => {
     expect(accepted).to.have.length(2 + 1 + 1 + 3 + 20 + 3);

@@ -55,17 +55,10 @@ describe("a private chain whose genesis block has the service's contracts", () =
     cleanups.add(() => folder.remove());
     const { alloc, contracts } = await accountsWithContracts();
     const genesis = join(folder.path, "genesis.json");
-    const config = {
-      chainId: Number(LOCAL_CHAIN_ID),
-      homesteadBlock: 0,
-      shanghaiTime: 0,
-      cancunTime: 0,
-      pragueTime: 0,
-    };
-    await writeFile(
-      genesis,
-      JSON.stringify({ config, alloc, nonce: "0x0", timestamp: "0x0", gasLimit: "0x1c9c380", difficulty: "0x0" }),
-    );
+    const forks = { homesteadBlock: 0, shanghaiTime: 0, cancunTime: 0, pragueTime: 0 };
+    const config = { chainId: Number(LOCAL_CHAIN_ID), ...forks };
+    const header = { nonce: "0x0", timestamp: "0x0", gasLimit: "0x1c9c380", difficulty: "0x0" };
+    await writeFile(genesis, JSON.stringify({ config, alloc, ...header }));
     const node = await NodeProcess.anvil(["--init", genesis]);
     cleanups.add(() => node.stop());
     expect(await node.head()).to.equal(0);

@@ -55,7 +55,7 @@ describe("a database that fails", () => {
       for (const table of TABLES) await trx.schema.alterTable(`${table}${from}`).renameTo(`${table}${to}`).execute();
     });
   const count = (message: string) => log.lines.filter(({ msg }) => msg === message).length;
-  const ready = async () => (await fetch(`${moneta.baseUrl}/readyz`)).status;
+  const ready = async () => (await moneta.readyz()).status;
 
   it("is logged by each worker once when it begins, and once when it is over", async () => {
     await eventually(async () => ((await ready()) === 200 ? true : undefined));

@@ -1,5 +1,6 @@
 import { expect } from "chai";
 
+import type { Shape } from "../../../client/client.ts";
 import { ApiClient } from "../../support/api-client.ts";
 import { EventReader } from "../../support/event-reader.ts";
 import type { TestProcess } from "../../support/process.ts";
@@ -8,11 +9,6 @@ import { useService } from "../../support/use-service.ts";
 const REQUESTS = 120;
 /** Lengths of the connections, in events. */
 const PIECES = [1, 7, 2, 19, 3, 31];
-
-interface Page {
-  events: { id: string; type: string }[];
-  next: string;
-}
 
 /*
  * Two API processes, and the others in a third: no event is stored by the process that sends it. The reader breaks its
@@ -74,7 +70,7 @@ describe("an event stream that reconnects while requests settle, given several p
   async function feedAfter(api: ApiClient, start: string): Promise<string[]> {
     const ids: string[] = [];
     for (let after = start; ;) {
-      const page = await api.ok<Page>("GET", `/v1/events?after=${after}`);
+      const page = await api.ok<Shape<"EventsFeed">>("GET", `/v1/events?after=${after}`);
       if (page.events.length === 0) return ids;
       ids.push(...page.events.map(({ id }) => id));
       after = page.next;

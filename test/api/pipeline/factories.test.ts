@@ -169,16 +169,14 @@ describe("an installation of 0.2.0 that gets a factory for compact storage", () 
     await indexer.end("SIGTERM");
   });
 
-  describe("given a file that lacks a factory which the database knows", () => {
-    it("refuses to start, says what to do, and changes nothing", async () => {
-      await moneta.stop();
-      const refused = await moneta.start(old()).catch((error: unknown) => error);
-      expect(String(refused)).to.match(
-        /31337\.json lacks the factory 0x[0-9a-fA-F]{40}, which the database knows\. Put the newest deployment file there, or remove the file\. Nothing was changed\.$/,
-      );
-      await moneta.start(current());
-      expect(await storages()).to.deep.equal(["compact", "standard"]);
-    });
+  it("given a file that lacks a factory which the database knows: refuses to start, says what to do, and changes nothing", async () => {
+    await moneta.stop();
+    const refused = await moneta.start(old()).catch((error: unknown) => error);
+    expect(String(refused)).to.match(
+      /31337\.json lacks the factory 0x[0-9a-fA-F]{40}, which the database knows\. Put the newest deployment file there, or remove the file\. Nothing was changed\.$/,
+    );
+    await moneta.start(current());
+    expect(await storages()).to.deep.equal(["compact", "standard"]);
   });
 });
 

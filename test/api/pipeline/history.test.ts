@@ -1,6 +1,7 @@
 import { expect } from "chai";
 import { type JsonRpcSigner, ZeroHash } from "ethers";
 
+import type { Shape } from "../../../client/client.ts";
 import { ERC1155Collection__factory } from "../../../types/ethers-contracts/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
 import type { ApiClient } from "../../support/api-client.ts";
@@ -9,18 +10,7 @@ import { Foreign } from "../../support/foreign.ts";
 import { readContract } from "../../support/read-contract.ts";
 import { useService } from "../../support/use-service.ts";
 
-interface Entry {
-  type: string;
-  contract_address: string;
-  token_id: number;
-  quantity: number;
-  from_address: string | null;
-  to_address: string | null;
-  transaction_hash: string;
-  block_number: number;
-  timestamp: string;
-  request_id: string | null;
-}
+type Entry = Shape<"HistoryEntry">;
 
 describe("history on a real node", () => {
   const moneta = useService();
@@ -36,7 +26,7 @@ describe("history on a real node", () => {
   /** Newest first, once there are so many. */
   const history = (path: string, total: number, from = api) =>
     eventually(async () => {
-      const page = await from.ok<{ history: Entry[]; total: number }>("GET", `/v1/${path}/history`);
+      const page = await from.ok<Shape<"HistoryPage">>("GET", `/v1/${path}/history`);
       return page.total === total ? page.history : undefined;
     });
   const brief = (entry: Entry) => [entry.type, entry.token_id, entry.quantity, entry.from_address, entry.to_address];

@@ -134,13 +134,9 @@ describe("the service's own IPFS node", () => {
     expect(moneta.service.ipfsNode!.peerId).to.equal(peerId);
   });
 
-  it("runs only in a process with the role ipfs", async () => {
+  it("serves and announces content from a process that holds no key, and runs only with the role ipfs", async () => {
     await moneta.start({ ...ENV, ROLES: "api,relayer,indexer,webhooks,media" });
     expect(moneta.service.ipfsNode).to.equal(null);
-  });
-
-  it("serves and announces content from a process that holds no key", async () => {
-    await moneta.start({ ...ENV, ROLES: "api,relayer,indexer,webhooks,media" });
     const alone = moneta.spawn({
       ...ENV,
       ROLES: "ipfs",
@@ -158,22 +154,18 @@ describe("the service's own IPFS node", () => {
     expect(await alone.end("SIGTERM")).to.equal(0);
   });
 
-  describe("as a process", () => {
-    it("says who it is and where, keeps its key to itself, and ends cleanly", async () => {
-      const process = moneta.spawn(ENV);
-      await process.printed(/"peerId":"12D3Koo\w+","addresses":\["\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/12D3Koo\w+"\]/);
-      await process.printed(/"msg":"serving"/);
-      expect(await process.end("SIGTERM")).to.equal(0);
-      const file = join(moneta.folder, "ipfs-node.key");
-      expect((await stat(file)).mode & 0o777).to.equal(0o600);
-      expect(process.output).to.not.contain((await readFile(file, "utf8")).trim());
-    });
+  it("says as a process who it is and where, keeps its key to itself, and ends cleanly", async () => {
+    const process = moneta.spawn(ENV);
+    await process.printed(/"peerId":"12D3Koo\w+","addresses":\["\/ip4\/127\.0\.0\.1\/tcp\/\d+\/p2p\/12D3Koo\w+"\]/);
+    await process.printed(/"msg":"serving"/);
+    expect(await process.end("SIGTERM")).to.equal(0);
+    const file = join(moneta.folder, "ipfs-node.key");
+    expect((await stat(file)).mode & 0o777).to.equal(0o600);
+    expect(process.output).to.not.contain((await readFile(file, "utf8")).trim());
 
-    it("says what is wrong when its address is taken", async () => {
-      const process = moneta.spawn({ ...ENV, IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${server!.port.toString()}` });
-      expect(await process.gone()).to.equal(1);
-      expect(process.output).to.contain("Check that the addresses in IPFS_LISTEN are free");
-      expect(process.output).to.contain("EADDRINUSE");
-    });
+    const taken = moneta.spawn({ ...ENV, IPFS_LISTEN: `/ip4/127.0.0.1/tcp/${server!.port.toString()}` });
+    expect(await taken.gone()).to.equal(1);
+    expect(taken.output).to.contain("Check that the addresses in IPFS_LISTEN are free");
+    expect(taken.output).to.contain("EADDRINUSE");
   });
 });

@@ -49,17 +49,12 @@ describe("a service whose media are in a bucket", () => {
     await moneta.start(bucket);
     const collection = await api.collection({ type: "ERC721" });
     server.fault = { status: 403, code: "AccessDenied" };
-    const id = await api.accept("/v1/nfts", {
-      collection_address: collection,
-      to_address: await api.wallet(),
-      image: IMAGE,
-      copy_media: true,
-    });
+    const to = { collection_address: collection, to_address: await api.wallet() };
+    const id = await api.accept("/v1/nfts", { ...to, image: IMAGE, copy_media: true });
     await eventually(async () => {
       return (await moneta.lastErrorOf("media"))?.includes("AccessDenied") === true ? true : undefined;
     });
-    const readyz = await (await fetch(`${moneta.baseUrl}/readyz`)).text();
-    expect(readyz).not.to.include("AccessDenied");
+    expect((await moneta.readyz()).text).not.to.include("AccessDenied");
     expect(await api.ok("GET", `/v1/requests/${id}`)).to.include({ status: "pending", error_code: null });
     server.fault = null;
     expect(await api.settled(id)).to.include({ status: "completed" });

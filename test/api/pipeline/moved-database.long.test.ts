@@ -9,32 +9,11 @@ import { jsonOfCli } from "../cli/support/run.ts";
 import { useService } from "../../support/use-service.ts";
 
 /** Tables that have rows when the database is moved: there is something of every kind under way. */
-const IN_USE = [
-  "announcements",
-  "api_tokens",
-  "apps",
-  "attempts",
-  "batch_items",
-  "batches",
-  "blocks",
-  "collections",
-  "console_sessions",
-  "counters",
-  "deliveries",
-  "events",
-  "holdings",
-  "idempotency_keys",
-  "lanes",
-  "media",
-  "media_jobs",
-  "meta",
-  "nfts",
-  "requests",
-  "transfers",
-  "wallet_history",
-  "wallets",
-  "webhooks",
-];
+const IN_USE = (
+  "announcements api_tokens apps attempts batch_items batches blocks collections console_sessions " +
+  "counters deliveries events holdings idempotency_keys lanes media media_jobs meta nfts requests " +
+  "transfers wallet_history wallets webhooks"
+).split(" ");
 
 describe("a database moved by `migrate-to`", () => {
   // The service stops, and starts on other databases.
@@ -67,10 +46,7 @@ describe("a database moved by `migrate-to`", () => {
     const sent = [
       await mint(collection, other),
       await api.accept("/v1/transfers", {
-        from_address: holder,
-        to_address: other,
-        contract_address: collection,
-        token_id: 1,
+        ...{ from_address: holder, to_address: other, contract_address: collection, token_id: 1 },
       }),
     ];
     for (const id of sent) await api.processing(id);

@@ -1,40 +1,12 @@
 import { expect } from "chai";
 
 import { createConsoleLink } from "../../../api/commands/console-session.ts";
+import type { Shape } from "../../../client/client.ts";
 import { conformanceOf } from "../../support/conformance.ts";
 import { eventually } from "../../support/eventually.ts";
 import { useService } from "../../support/use-service.ts";
 
 const PUBLIC_URL = "https://nft.example";
-
-interface Lane {
-  lane: number;
-  address: string;
-  balance_wei: string | null;
-  spent_24h_wei: string;
-  days_left: number;
-  in_use: boolean;
-  low_funds: boolean | null;
-  advised_wei: string | null;
-}
-
-interface Status {
-  ready: boolean;
-  checks: Record<string, string>;
-  backlog: Record<string, number>;
-  oldest_pending_seconds: number | null;
-  indexer: { checkpoint: number; head: number | null; lag_blocks: number | null };
-  deliveries: { waiting: number; dead: number };
-  lanes: Lane[];
-  relay_paused: boolean | null;
-  processes: Record<string, number>;
-}
-
-interface Report {
-  result: string;
-  findings: { check: string; result: string; words: string }[];
-  checked_at: string;
-}
 
 describe("the operator's calls on a real chain", () => {
   // The operator sees the whole service, and a session belongs to its PUBLIC_URL.
@@ -67,7 +39,7 @@ describe("the operator's calls on a real chain", () => {
   it("advise what to send to a lane that is low on funds, and that is enough", async () => {
     const lane = async (low: boolean) =>
       eventually(async () => {
-        const found = (await get<Status>("/v1/operator/status")).lanes.find((one) => one.lane === 0);
+        const found = (await get<Shape<"OperatorStatus">>("/v1/operator/status")).lanes.find((one) => one.lane === 0);
         return found?.low_funds === low ? found : undefined;
       });
     const rich = await lane(false);
@@ -82,7 +54,7 @@ describe("the operator's calls on a real chain", () => {
   });
 
   it("show the state of the service, and how long the lanes' funds last", async () => {
-    const status = await get<Status>("/v1/operator/status");
+    const status = await get<Shape<"OperatorStatus">>("/v1/operator/status");
     expect(status).to.include({ ready: true, oldest_pending_seconds: null, relay_paused: false });
     expect(status.checks).to.include({ database: "ok", chain: "ok" });
     expect(status.backlog).to.deep.equal({ media: 0, pending: 0, processing: 0 });
@@ -97,9 +69,7 @@ describe("the operator's calls on a real chain", () => {
   });
 
   it("count what became final, with its fee", async () => {
-    const { points } = await get<{ points: { completed: number; fee_wei: string; latency_p50_ms: number | null }[] }>(
-      "/v1/operator/series?hours=1",
-    );
+    const { points } = await get<Shape<"OperatorSeries">>("/v1/operator/series?hours=1");
     const active = points.filter(({ completed }) => completed > 0);
     expect(active.map(({ completed }) => completed).reduce((sum, count) => sum + count, 0)).to.equal(1);
     const { requests } = await moneta.api.ok<{ requests: { fee_wei: string }[] }>("GET", "/v1/requests");
@@ -109,7 +79,7 @@ describe("the operator's calls on a real chain", () => {
   });
 
   it("run the doctor once for several calls", async () => {
-    const reports = await Promise.all([1, 2, 3].map(() => get<Report>("/v1/operator/doctor")));
+    const reports = await Promise.all([1, 2, 3].map(() => get<Shape<"DoctorReport">>("/v1/operator/doctor")));
     const [first] = reports;
     expect(first?.findings.filter(({ result }) => result !== "ok")).to.deep.equal([]);
     expect(first?.result).to.equal("ok");
@@ -122,7 +92,7 @@ describe("the operator's calls on a real chain", () => {
     moneta.intercept = ({ method }) =>
       method === "eth_getBalance" ? { error: { code: -32_000, message: "out of order" } } : undefined;
     const status = await eventually(async () => {
-      const found = await get<Status>("/v1/operator/status");
+      const found = await get<Shape<"OperatorStatus">>("/v1/operator/status");
       return found.indexer.head === null ? found : undefined;
     });
     expect(status.indexer.checkpoint).to.be.above(0);

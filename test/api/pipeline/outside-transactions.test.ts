@@ -133,55 +133,53 @@ describe("transactions that others send to the service's collections", () => {
     });
   });
 
-  describe("the owner of an ERC1155 collection, outside the service", () => {
-    it("can create an id that a request has reserved: the request fails, and the token gets nothing from it", async () => {
-      const to = await api.wallet();
-      const collection = await api.collection({ type: "ERC1155", new_owner: owner.address });
-      const contract = ERC1155Collection__factory.connect(collection, owner);
-      await (await contract.setMinter(owner.address, true)).wait();
-      // No block is mined until the owner's transaction is the first in the pool.
-      await moneta.provider.send("evm_setAutomine", [false]);
-      const bid = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n - 1n, gasLimit: 500_000 };
-      await contract.create(to, 5, 2, "ipfs://outside", bid);
-      const id = await api.accept("/v1/nfts", {
-        collection_address: collection,
-        initial_owner: to,
-        token_id: 5,
-        initial_supply: 10,
-        name: "of the request",
-        unlockable_content: "the secret of the request",
-      });
-      await api.processing(id);
-      // In this order a transaction that arrives in between is mined too.
-      await moneta.provider.send("evm_setAutomine", [true]);
-      await moneta.provider.send("evm_mine", []);
-      expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
-      const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
-      expect(nfts).to.have.length(1);
-      expect(nfts[0]).to.deep.include({
-        token_id: 5,
-        quantity: 2,
-        unlockable_content: null,
-        metadata: null,
-        token_uri: "ipfs://outside",
-      });
-
-      await (await contract.setTokenURI(5, "ipfs://renamed")).wait();
-      await eventually(async () => {
-        const page = await api.ok<{ nfts: { token_uri: string }[] }>("GET", `/v1/accounts/${to}/${collection}`);
-        return page.nfts[0]?.token_uri === "ipfs://renamed" ? true : undefined;
-      });
-      // The reservation was released: only the two existing copies count.
-      const rest = (2n ** 128n - 3n).toString();
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: to, token_id: 5, quantity: rest });
-      expect(await contract.totalSupply(5)).to.equal(2n ** 128n - 1n);
-      await (await contract.create(to, 6, 7, "")).wait();
-      const copies = async () => (await record(collection))?.["copies"];
-      await eventually(async () => ((await copies()) === (2n ** 128n + 6n).toString() ? true : undefined));
-      // The wallet of the owner of the contract burns its own copies.
-      await (await contract.create(owner.address, 8, 10, "")).wait();
-      await (await contract.burn(owner.address, 8, 4)).wait();
-      await eventually(async () => ((await copies()) === (2n ** 128n + 12n).toString() ? true : undefined));
+  it("the owner of an ERC1155 collection, outside the service: can create an id that a request has reserved: the request fails, and the token gets nothing from it", async () => {
+    const to = await api.wallet();
+    const collection = await api.collection({ type: "ERC1155", new_owner: owner.address });
+    const contract = ERC1155Collection__factory.connect(collection, owner);
+    await (await contract.setMinter(owner.address, true)).wait();
+    // No block is mined until the owner's transaction is the first in the pool.
+    await moneta.provider.send("evm_setAutomine", [false]);
+    const bid = { maxFeePerGas: 10n ** 12n, maxPriorityFeePerGas: 10n ** 12n - 1n, gasLimit: 500_000 };
+    await contract.create(to, 5, 2, "ipfs://outside", bid);
+    const id = await api.accept("/v1/nfts", {
+      collection_address: collection,
+      initial_owner: to,
+      token_id: 5,
+      initial_supply: 10,
+      name: "of the request",
+      unlockable_content: "the secret of the request",
     });
+    await api.processing(id);
+    // In this order a transaction that arrives in between is mined too.
+    await moneta.provider.send("evm_setAutomine", [true]);
+    await moneta.provider.send("evm_mine", []);
+    expect(await api.settled(id)).to.include({ status: "failed", error_code: "token_already_exists" });
+    const { nfts } = await api.ok<{ nfts: object[] }>("GET", `/v1/accounts/${to}/${collection}`);
+    expect(nfts).to.have.length(1);
+    expect(nfts[0]).to.deep.include({
+      token_id: 5,
+      quantity: 2,
+      unlockable_content: null,
+      metadata: null,
+      token_uri: "ipfs://outside",
+    });
+
+    await (await contract.setTokenURI(5, "ipfs://renamed")).wait();
+    await eventually(async () => {
+      const page = await api.ok<{ nfts: { token_uri: string }[] }>("GET", `/v1/accounts/${to}/${collection}`);
+      return page.nfts[0]?.token_uri === "ipfs://renamed" ? true : undefined;
+    });
+    // The reservation was released: only the two existing copies count.
+    const rest = (2n ** 128n - 3n).toString();
+    await api.completed("/v1/nfts", { collection_address: collection, to_address: to, token_id: 5, quantity: rest });
+    expect(await contract.totalSupply(5)).to.equal(2n ** 128n - 1n);
+    await (await contract.create(to, 6, 7, "")).wait();
+    const copies = async () => (await record(collection))?.["copies"];
+    await eventually(async () => ((await copies()) === (2n ** 128n + 6n).toString() ? true : undefined));
+    // The wallet of the owner of the contract burns its own copies.
+    await (await contract.create(owner.address, 8, 10, "")).wait();
+    await (await contract.burn(owner.address, 8, 4)).wait();
+    await eventually(async () => ((await copies()) === (2n ** 128n + 12n).toString() ? true : undefined));
   });
 });

@@ -2,7 +2,7 @@ import { expect } from "chai";
 
 import { withLocalOwner } from "../../../api/chain/local-contracts.ts";
 import { connectRelay } from "../../../api/chain/relay-administration.ts";
-import type { Condition } from "../../../api/domain/conditions.ts";
+import type { Examination } from "../../../api/checks/examine.ts";
 import type { Reconciliation } from "../../../api/operate/reconcile/reconcile.ts";
 import { poison } from "../../../scripts/scene/poison.ts";
 import { eventually } from "../../support/eventually.ts";
@@ -11,13 +11,6 @@ import { parkedIds } from "../../support/poison.ts";
 import { useService } from "../../support/use-service.ts";
 import { jsonOfCli } from "../cli/support/run.ts";
 import { scrape } from "../metrics/support.ts";
-
-interface Finding {
-  check: string;
-  result: string;
-  words: string;
-  condition?: Condition;
-}
 
 const GOOD = 1_000;
 const NONE = [{ check: "parked", result: "ok", words: "no row is parked" }];
@@ -48,7 +41,7 @@ describe("parked rows", () => {
     moneta.service.database.write((trx) => trx.updateTable("requests").set(fields).where("id", "=", id).execute());
   const parked = (kind = "request") => parkedIds(moneta.service.database, kind);
   const findings = async () =>
-    (await jsonOfCli<{ findings: Finding[] }>(moneta.env, "doctor")).findings.filter(({ check }) => check === "parked");
+    (await jsonOfCli<Examination>(moneta.env, "doctor")).findings.filter(({ check }) => check === "parked");
 
   /** Nothing is sent while the rows are prepared. */
   const whilePaused = (prepare: () => Promise<void>) =>

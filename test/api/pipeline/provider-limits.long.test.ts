@@ -28,11 +28,7 @@ describe("a provider that limits the rate of calls of the background work", () =
       return { error: { code: 429, message: "too many requests" } };
     };
     await moneta.provider.send("evm_mine", []);
-    await eventually(async () => {
-      const answer = await fetch(`${moneta.baseUrl}/readyz`);
-      const { checks } = (await answer.json()) as { checks: Record<string, string> };
-      return checks["chain"] === "rate_limited" ? true : undefined;
-    });
+    await moneta.says("rate_limited", "chain");
     expect(refused).to.be.above(0);
     proxy.intercept = null;
     expect(await process.end("SIGTERM")).to.equal(0);
@@ -110,12 +106,8 @@ describe("a provider that limits log queries", () => {
   it("catches up within 20 calls a second, and says that it waits for a rate limit", async () => {
     const missed = await missBlocks({ blocks: 50, callsPerSecond: 20 }, 100);
     await moneta.start({ RPC_URL: provider.url });
-    const status = await eventually(async () => {
-      const answer = await fetch(`${moneta.baseUrl}/readyz`);
-      const { checks } = (await answer.json()) as { checks?: Record<string, string> };
-      return checks?.["chain"] === "rate_limited" ? answer.status : undefined;
-    });
-    expect(status).to.equal(200);
+    await moneta.says("rate_limited", "chain");
+    expect((await moneta.readyz()).status).to.equal(200);
     await expectAllMints(missed);
     expect(provider.refused.rate).to.be.greaterThan(0);
   });

@@ -20,11 +20,6 @@ const RETAIN: Retention = { days: 30, failedDays: 30 };
 /** Blocks that a reorg drops: fewer than those whose headers are stored. */
 const DEPTH = 250;
 
-interface Deliveries {
-  deliveries: { id: string; status: string }[];
-  total: number;
-}
-
 describe("pruning beside the service", () => {
   // Weeks pass on the chain, and all old rows of the database are deleted.
   const moneta = useService({ node: "deployed" });
@@ -43,7 +38,7 @@ describe("pruning beside the service", () => {
   const read = () => moneta.service.database.read;
   const mint = () => ({ collection_address: collection, to_address: from, name: "One" });
   const keyed = () => api.send<{ request_id: string }>("POST", "/v1/nfts", mint(), { "idempotency-key": "once" });
-  const deliveries = () => api.ok<Deliveries>("GET", "/v1/webhook/deliveries?limit=30");
+  const deliveries = () => api.ok<Shape<"DeliveriesPage">>("GET", "/v1/webhook/deliveries?limit=30");
 
   async function completed(...call: Parameters<typeof api.completed>): Promise<RequestBody> {
     const request = await api.completed(...call);
@@ -102,12 +97,8 @@ describe("pruning beside the service", () => {
     const editions = await completed("/v1/collections", { type: "ERC1155", name: "B", symbol: "BBB" });
     const contract = editions.nft_collection ?? "";
     await Promise.all(Array.from({ length: 8 }, () => completed("/v1/nfts", mint())));
-    await completed("/v1/nfts", {
-      collection_address: contract,
-      initial_owner: from,
-      token_id: 5,
-      initial_supply: 10,
-    });
+    const created = { initial_owner: from, token_id: 5, initial_supply: 10 };
+    await completed("/v1/nfts", { collection_address: contract, ...created });
     const moved = { from_address: from, to_address: to };
     await completed("/v1/transfers", { ...moved, contract_address: contract, token_id: 5, amount: 4 });
     await completed("/v1/transfers", { ...moved, contract_address: collection, token_id: 1 });
@@ -153,81 +144,69 @@ describe("pruning beside the service", () => {
     );
     expect(await pruneLater(), "nothing is left").to.deep.equal({});
     expect((await deliveries()).total).to.equal(0);
-  });
-
-  it("keeps what a reorg can still reach, however old it is by the clock", async () => {
+    // What a reorg can still reach stays, however old it is by the clock.
     expect((await attempts()).kept).to.deep.equal([{ hash: late.transaction_hash, items: 1 }]);
-  });
-
-  it("leaves nothing for doctor and reconcile to find", async () => {
     await healthy();
     expect(await state()).to.deep.equal(untouched);
   });
 
   it("says that a pruned delivery cannot be repeated, and where the event is", async () => {
-    const answer = await api.send("POST", `/v1/webhook/deliveries/${delivery}/redeliver`, {});
-    expect(answer.status).to.equal(404);
-    expect(answer.body["error_code"]).to.equal("not_found");
-    expect(answer.body["message"]).to.contain("GET /v1/events has every event");
+    const { status, body } = await api.send("POST", `/v1/webhook/deliveries/${delivery}/redeliver`, {});
+    expect([status, body["error_code"]]).to.deep.equal([404, "not_found"]);
+    expect(body["message"]).to.contain("GET /v1/events has every event");
   });
 
-  describe("given a reorg of almost all remembered blocks", () => {
-    it("rolls back what was not pruned, and sends it again", async () => {
-      await moneta.provider.send("evm_revert", [snapshot]);
-      // Other blocks than before.
-      await moneta.provider.send("evm_increaseTime", [3_600]);
-      await mine(DEPTH + 10);
-      const found = await eventually(async () => {
-        const receipt = await moneta.provider.getTransactionReceipt(late.transaction_hash ?? "");
-        return receipt ?? undefined;
-      });
-      expect(found.blockNumber).to.be.greaterThan(late.block_number ?? 0);
-      await moneta.caughtUp();
-      const { requests: shown, moves: _moves, feed, ...rest } = await state();
-      const { requests: earlier, moves: _earlier, feed: told, ...same } = untouched;
-      expect(shown.map(({ status, nft_token_id: id }) => [status, id])).to.deep.equal(
-        earlier.map(({ status, nft_token_id: id }) => [status, id]),
-      );
-      expect(feed).to.deep.equal(told);
-      expect(rest.holdings).to.deep.equal(same.holdings);
-      expect(rest.usage.requests_completed).to.equal(same.usage.requests_completed);
-      await healthy();
+  it("given a reorg of almost all remembered blocks: rolls back what was not pruned, and sends it again", async () => {
+    await moneta.provider.send("evm_revert", [snapshot]);
+    // Other blocks than before.
+    await moneta.provider.send("evm_increaseTime", [3_600]);
+    await mine(DEPTH + 10);
+    const found = await eventually(async () => {
+      const receipt = await moneta.provider.getTransactionReceipt(late.transaction_hash ?? "");
+      return receipt ?? undefined;
     });
+    expect(found.blockNumber).to.be.greaterThan(late.block_number ?? 0);
+    await moneta.caughtUp();
+    const { requests: shown, moves: _moves, feed, ...rest } = await state();
+    const { requests: earlier, moves: _earlier, feed: told, ...same } = untouched;
+    expect(shown.map(({ status, nft_token_id: id }) => [status, id])).to.deep.equal(
+      earlier.map(({ status, nft_token_id: id }) => [status, id]),
+    );
+    expect(feed).to.deep.equal(told);
+    expect(rest.holdings).to.deep.equal(same.holdings);
+    expect(rest.usage.requests_completed).to.equal(same.usage.requests_completed);
+    await healthy();
   });
 
-  describe("given a roll-back behind pruned batches, as reconcile makes for an old backup", () => {
-    it("stores them again from their transactions on chain", async () => {
-      await moneta.caughtUp();
-      const earlier = await state();
-      await moneta.stop();
-      const database = await openDatabase(moneta.databaseUrl);
-      const { block } = await database.read
-        .selectFrom("batches")
-        .select((eb) => eb.fn.min("block_number").as("block"))
-        .executeTakeFirstOrThrow();
-      await database.write((trx) => rollback(trx, (block ?? 0) - 1));
-      const open = await database.read.selectFrom("batches").select("id").where("status", "=", "open").execute();
-      await database.close();
-      expect(open.length).to.be.greaterThan(1);
-      await moneta.start();
-      await moneta.caughtUp();
-      const { transfers, history, requests: shown, ...rest } = await state();
-      const { transfers: moved, history: owned, requests: told, ...same } = earlier;
-      expect(rest).to.deep.equal(same);
-      const timeless = (list: RequestBody[]) => list.map(({ updated_at: _at, ...request }) => request);
-      expect(timeless(shown)).to.deep.equal(timeless(told));
-      const words = (rows: typeof transfers) => rows.map(({ id: _id, ...row }) => row);
-      expect(words(transfers)).to.deep.equal(words(moved));
-      expect(history).to.have.length(owned.length);
-      await healthy();
-    });
+  it("given a roll-back behind pruned batches, as reconcile makes for an old backup: stores them again from their transactions on chain", async () => {
+    await moneta.caughtUp();
+    const earlier = await state();
+    await moneta.stop();
+    const database = await openDatabase(moneta.databaseUrl);
+    const { block } = await database.read
+      .selectFrom("batches")
+      .select((eb) => eb.fn.min("block_number").as("block"))
+      .executeTakeFirstOrThrow();
+    await database.write((trx) => rollback(trx, (block ?? 0) - 1));
+    const open = await database.read.selectFrom("batches").select("id").where("status", "=", "open").execute();
+    await database.close();
+    expect(open.length).to.be.greaterThan(1);
+    await moneta.start();
+    await moneta.caughtUp();
+    const { transfers, history, requests: shown, ...rest } = await state();
+    const { transfers: moved, history: owned, requests: told, ...same } = earlier;
+    expect(rest).to.deep.equal(same);
+    const timeless = (list: RequestBody[]) => list.map(({ updated_at: _at, ...request }) => request);
+    expect(timeless(shown)).to.deep.equal(timeless(told));
+    const words = (rows: typeof transfers) => rows.map(({ id: _id, ...row }) => row);
+    expect(words(transfers)).to.deep.equal(words(moved));
+    expect(history).to.have.length(owned.length);
+    await healthy();
   });
 
-  describe("given an idempotency key that is older than everything that was pruned", () => {
-    it("does not run the call again: keys are kept forever", async () => {
-      const again = await keyed();
-      expect(again.status).to.equal(200);
-      expect(requests).to.include(again.body.request_id);
-    });
+  it("given an idempotency key that is older than everything that was pruned: does not run the call again", async () => {
+    const again = await keyed();
+    expect(again.status).to.equal(200);
+    expect(requests).to.include(again.body.request_id);
   });
 });

@@ -15,17 +15,16 @@ for (const ROLES of ["api,relayer,indexer,webhooks,media", "api"]) {
 
     it("stops the service: readyz says why, and nothing is accepted", async () => {
       const [wallet, collection] = [await api.wallet(), await api.collection({ type: "ERC721" })];
-      await api.completed("/v1/nfts", { collection_address: collection, to_address: wallet });
+      await api.mint(collection, wallet);
       await moneta.restart({ ROLES });
-      await eventually(async () => ((await fetch(`${moneta.baseUrl}/readyz`)).status === 200 ? true : undefined));
+      await eventually(async () => ((await moneta.readyz()).status === 200 ? true : undefined));
       const { port } = new URL(moneta.node.url);
       await moneta.node.stop();
       replacement = await startNode({}, Number(port));
 
       const words = await eventually(async () => {
-        const answer = await fetch(`${moneta.baseUrl}/readyz`);
-        const text = await answer.text();
-        return answer.status === 503 && text.includes("wrong_chain") ? text : undefined;
+        const { status, text } = await moneta.readyz();
+        return status === 503 && text.includes("wrong_chain") ? text : undefined;
       });
       expect(words).to.include("The node serves another chain than the one that the database belongs to.");
       expect(words).not.to.match(/31337|127\.0\.0\.1/);

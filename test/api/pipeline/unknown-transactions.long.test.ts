@@ -43,7 +43,7 @@ describe("an old copy of the database, whose later transactions are mined after 
   before("send a request after the copy was made, and go back to the copy", async () => {
     await moneta.start();
     [collection, alice, bob] = [await api.collection({ type: "ERC721" }), await api.wallet(), await api.wallet()];
-    await api.completed("/v1/nfts", mintTo(alice));
+    await api.mint(collection, alice);
     await moneta.restart(NOT_SENDING);
     waiting = await api.accept("/v1/nfts", mintTo(bob));
     await moneta.stop();
@@ -106,7 +106,7 @@ describe("an old copy of the database, whose later transactions are mined after 
     const { total } = await api.ok<{ total: number }>("GET", `/v1/collections/${collection}`);
     expect(total).to.equal(3);
     expect(await countedTotals(moneta.service.database)).to.deep.equal([]);
-    await api.completed("/v1/nfts", mintTo(bob));
+    await api.mint(collection, bob);
     await moneta.stop();
     const again = await jsonOfCli<Reconciliation>(moneta.env, "reconcile");
     expect(again.recovery).to.equal(null);

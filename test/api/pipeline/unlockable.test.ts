@@ -4,13 +4,15 @@ import { Writable } from "node:stream";
 import { expect } from "chai";
 import pino from "pino";
 
-import { createProgram } from "../../../api/cli/program.ts";
 import { ERC721Collection__factory } from "../../../types/ethers-contracts/factories/ERC721Collection__factory.ts";
-import { RejectingReceiver__factory } from "../../../types/ethers-contracts/factories/mocks/RejectingReceiver__factory.ts";
 import { eventually } from "../../support/eventually.ts";
 import { WebhookReceiver } from "../../../scripts/scene/receiver.ts";
-import { useService } from "../../support/use-service.ts";
+import { Foreign } from "../../support/foreign.ts";
 import type { ServiceFixture } from "../../support/service.ts";
+import { useService } from "../../support/use-service.ts";
+import { runCli } from "../cli/support/run.ts";
+
+const SECRET = "Würfel-7c1f: the key lies under the third stone";
 
 /** The bytes of something that a service has stored. */
 interface Stored {
@@ -35,8 +37,6 @@ async function everythingStored({ folder, service }: ServiceFixture): Promise<St
   }
   return stored;
 }
-
-const SECRET = "Würfel-7c1f: the key lies under the third stone";
 
 describe("unlockable content on a real node", () => {
   const log: string[] = [];
@@ -64,8 +64,7 @@ describe("unlockable content on a real node", () => {
   };
   const mint = async (to: string) => {
     const collection = await api.collection({ type: "ERC721" });
-    const fields = { collection_address: collection, to_address: to, name: "Box", unlockable_content: SECRET };
-    return { collection, request: await api.completed("/v1/nfts", fields) };
+    return { collection, request: await api.mint(collection, to, { name: "Box", unlockable_content: SECRET }) };
   };
 
   it("is hidden when the token leaves the wallet by an outside transaction", async () => {
@@ -81,15 +80,11 @@ describe("unlockable content on a real node", () => {
 
   it("of a failed mint is shown to nobody", async () => {
     const collection = await api.collection({ type: "ERC721" });
-    const refusing = await new RejectingReceiver__factory(await moneta.provider.getSigner(4)).deploy();
-    const fields = {
-      collection_address: collection,
-      to_address: await refusing.getAddress(),
-      unlockable_content: SECRET,
-    };
+    const to_address = await new Foreign(moneta).rejecting();
+    const fields = { collection_address: collection, to_address, unlockable_content: SECRET };
     expect(await api.done("/v1/nfts", fields)).to.include({ status: "failed" });
     const next = await api.wallet();
-    await api.completed("/v1/nfts", { collection_address: collection, to_address: next });
+    await api.mint(collection, next);
     expect(await shown(next)).to.equal(null);
   });
 
@@ -152,17 +147,9 @@ describe("unlockable content on a real node", () => {
   });
 
   async function commandLine(requestId: string): Promise<string> {
-    let output = "";
-    const write = (text: string) => {
-      output += text;
-    };
-    for (const words of [
-      ["request", "show", requestId, "--json"],
-      ["request", "list", "--json"],
-    ]) {
-      const program = await createProgram({ env: moneta.env, write }, words);
-      await program.parseAsync(words, { from: "user" });
-    }
-    return output;
+    const outputs = [];
+    for (const words of [["show", requestId], ["list"]])
+      outputs.push((await runCli(moneta.env, "request", ...words, "--json")).output);
+    return outputs.join("");
   }
 });

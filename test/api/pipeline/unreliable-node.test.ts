@@ -17,20 +17,18 @@ describe("an unreliable node", () => {
       `/v1/accounts/${wallet}${rest}`,
     );
 
-  describe("given one lagging back end that returns no logs for blocks it lacks", () => {
-    it("misses no log: the mint completes", async () => {
-      const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
-      let unknown = 3;
-      moneta.intercept = ({ method, params }) => {
-        if (method !== "eth_getLogs") return undefined;
-        const filter = params[0] as { blockHash?: string };
-        if (filter.blockHash === undefined) return { result: [] };
-        return unknown-- > 0 ? { error: { code: -32000, message: "unknown block" } } : undefined;
-      };
-      const mint = await api.mint(collection, to);
-      expect(mint.nft_token_id).to.equal(1);
-      expect(unknown).to.be.below(0);
-    });
+  it("given one lagging back end that returns no logs for blocks it lacks: misses no log: the mint completes", async () => {
+    const [collection, to] = [await api.collection({ type: "ERC721" }), await api.wallet()];
+    let unknown = 3;
+    moneta.intercept = ({ method, params }) => {
+      if (method !== "eth_getLogs") return undefined;
+      const filter = params[0] as { blockHash?: string };
+      if (filter.blockHash === undefined) return { result: [] };
+      return unknown-- > 0 ? { error: { code: -32000, message: "unknown block" } } : undefined;
+    };
+    const mint = await api.mint(collection, to);
+    expect(mint.nft_token_id).to.equal(1);
+    expect(unknown).to.be.below(0);
   });
 
   it("given a head number that goes back and forth: does not roll back", async () => {
@@ -74,38 +72,36 @@ describe("an unreliable node", () => {
     expect(both.map((nft) => nft.token_id)).to.deep.equal([1, 2]);
   });
 
-  describe("given a call that names a collection before its block is stored", () => {
-    it("counts each of its tokens once", async () => {
-      const [to, stored] = [await api.wallet(), await moneta.checkpoint()];
-      // Only the indexer is stopped. The service asks for block 0 when it checks that this is still the same chain.
-      let still = true;
-      moneta.intercept = ({ method, params }) =>
-        still && method === "eth_getBlockByNumber" && params[0] !== "latest" && params[0] !== "0x0"
-          ? { error: { code: -32000, message: "?" } }
-          : undefined;
-      const id = await api.accept("/v1/collections", { type: "ERC721", name: "Early", symbol: "EAR" });
-      const factory = moneta.service.contracts.factories[0].address;
-      const address = await eventually(async () => {
-        const logs = await moneta.provider.getLogs({
-          address: factory,
-          topics: [CREATED_TOPIC],
-          fromBlock: stored + 1,
-        });
-        const data = logs[0]?.data;
-        return data === undefined ? undefined : `0x${data.slice(26, 66)}`;
+  it("given a call that names a collection before its block is stored: counts each of its tokens once", async () => {
+    const [to, stored] = [await api.wallet(), await moneta.checkpoint()];
+    // Only the indexer is stopped. The service asks for block 0 when it checks that this is still the same chain.
+    let still = true;
+    moneta.intercept = ({ method, params }) =>
+      still && method === "eth_getBlockByNumber" && params[0] !== "latest" && params[0] !== "0x0"
+        ? { error: { code: -32000, message: "?" } }
+        : undefined;
+    const id = await api.accept("/v1/collections", { type: "ERC721", name: "Early", symbol: "EAR" });
+    const factory = moneta.service.contracts.factories[0].address;
+    const address = await eventually(async () => {
+      const logs = await moneta.provider.getLogs({
+        address: factory,
+        topics: [CREATED_TOPIC],
+        fromBlock: stored + 1,
       });
-      expect((await contents(to, `/${address}`)).total).to.equal(0);
-      expect(
-        await moneta.service.database.read.selectFrom("foreign_contracts").select("type").execute(),
-      ).to.deep.include({ type: "ERC721" });
-      still = false;
-      const { nft_collection: collection } = await api.settled(id);
-      if (collection === null) throw new Error("a completed collection has an address");
-      expect(collection.toLowerCase()).to.equal(address);
-      await api.mint(collection, to);
-      expect((await contents(to, `/${address}`)).total).to.equal(1);
-      const { history } = await api.ok<{ history: object[] }>("GET", `/v1/accounts/${to}/history`);
-      expect(history).to.have.length(1);
+      const data = logs[0]?.data;
+      return data === undefined ? undefined : `0x${data.slice(26, 66)}`;
     });
+    expect((await contents(to, `/${address}`)).total).to.equal(0);
+    expect(await moneta.service.database.read.selectFrom("foreign_contracts").select("type").execute()).to.deep.include(
+      { type: "ERC721" },
+    );
+    still = false;
+    const { nft_collection: collection } = await api.settled(id);
+    if (collection === null) throw new Error("a completed collection has an address");
+    expect(collection.toLowerCase()).to.equal(address);
+    await api.mint(collection, to);
+    expect((await contents(to, `/${address}`)).total).to.equal(1);
+    const { history } = await api.ok<{ history: object[] }>("GET", `/v1/accounts/${to}/history`);
+    expect(history).to.have.length(1);
   });
 });

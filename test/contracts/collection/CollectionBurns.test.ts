@@ -76,20 +76,18 @@ for (const { kind, deploy, single } of [
       await reverts(sent, collection, "CollectionUnauthorizedRelay", stranger.address);
     });
 
-    describe("given a used or cancelled authorization", () => {
-      it("is skipped under its own number, and fails under another one", async () => {
-        const { relay, intent, sign, burnItem, another, expectFailed, wallet, supply } = await setUp();
-        await another(wallet.address);
-        const burn = intent();
-        const used = await burnItem(0, burn, sign(burn));
-        await run(relay, used);
-        await expect(run(relay, used)).to.emit(relay, "CallSkipped").withArgs(burn.number);
-        await expectFailed({ ...used, number: nextNumber() }, "CollectionInvalidAuthorization");
-        const cancelled = intent();
-        await relay.cancel([cancelled.number]);
-        await expect(run(relay, await burnItem(0, cancelled, sign(cancelled)))).to.emit(relay, "CallSkipped");
-        expect(await supply()).to.equal(1n);
-      });
+    it("given a used or cancelled authorization: is skipped under its own number, and fails under another one", async () => {
+      const { relay, intent, sign, burnItem, another, expectFailed, wallet, supply } = await setUp();
+      await another(wallet.address);
+      const burn = intent();
+      const used = await burnItem(0, burn, sign(burn));
+      await run(relay, used);
+      await expect(run(relay, used)).to.emit(relay, "CallSkipped").withArgs(burn.number);
+      await expectFailed({ ...used, number: nextNumber() }, "CollectionInvalidAuthorization");
+      const cancelled = intent();
+      await relay.cancel([cancelled.number]);
+      await expect(run(relay, await burnItem(0, cancelled, sign(cancelled)))).to.emit(relay, "CallSkipped");
+      expect(await supply()).to.equal(1n);
     });
 
     describe("given a signature of something else", () => {
@@ -119,23 +117,21 @@ for (const { kind, deploy, single } of [
       });
     });
 
-    describe("given an account that the holder approved", () => {
-      it("fails with the account's signature, whoever is named as the holder", async () => {
-        const { collection, intent, sign, burnItem, expectFailed, expectRefused, holds, wallet } = await setUp();
-        const approved = newWallet();
-        const holder = await signerOf(wallet.address);
-        const approvals = await ethers.getContractAt("ERC721Collection", collection.target, holder);
-        await approvals.setApprovalForAll(approved.address, true);
-        if (single) await approvals.approve(approved.address, 1n);
+    it("given an account that the holder approved: fails with the account's signature, whoever is named as the holder", async () => {
+      const { collection, intent, sign, burnItem, expectFailed, expectRefused, holds, wallet } = await setUp();
+      const approved = newWallet();
+      const holder = await signerOf(wallet.address);
+      const approvals = await ethers.getContractAt("ERC721Collection", collection.target, holder);
+      await approvals.setApprovalForAll(approved.address, true);
+      if (single) await approvals.approve(approved.address, 1n);
 
-        const burn = intent();
-        await expectRefused(burn, sign(burn, approved));
-        const own = { ...intent(), from: approved.address };
-        const call = await burnItem(0, own, sign(own, approved));
-        if (single) await expectFailed(call, "ERC721IncorrectOwner", [approved.address, 1n, wallet.address]);
-        else await expectFailed(call, "ERC1155InsufficientBalance", [approved.address, 0n, 1n, 1n]);
-        expect(await holds(0, wallet.address)).to.equal(true);
-      });
+      const burn = intent();
+      await expectRefused(burn, sign(burn, approved));
+      const own = { ...intent(), from: approved.address };
+      const call = await burnItem(0, own, sign(own, approved));
+      if (single) await expectFailed(call, "ERC721IncorrectOwner", [approved.address, 1n, wallet.address]);
+      else await expectFailed(call, "ERC1155InsufficientBalance", [approved.address, 0n, 1n, 1n]);
+      expect(await holds(0, wallet.address)).to.equal(true);
     });
 
     describe("given the wallet does not hold the token any more", () => {

@@ -109,70 +109,62 @@ describe("Relay", () => {
       }).timeout(60_000);
     });
 
-    describe("given a call with a high limit that burns all its gas", () => {
-      it("either fails the call or does not start it, at every amount of gas around its limit", async () => {
-        const { relay, probe } = await withoutTransactionLimit();
-        const burn = { ...(await item(probe, "burnAllGas")), gasLimit: 60_000_000n };
-        await expectAllOrNothing(relay, burn, { from: 60_300_000n, to: 61_500_000n, step: LARGE_STEP });
-      }).timeout(60_000);
-    });
+    it("given a call with a high limit that burns all its gas: either fails the call or does not start it, at every amount of gas around its limit", async () => {
+      const { relay, probe } = await withoutTransactionLimit();
+      const burn = { ...(await item(probe, "burnAllGas")), gasLimit: 60_000_000n };
+      await expectAllOrNothing(relay, burn, { from: 60_300_000n, to: 61_500_000n, step: LARGE_STEP });
+    }).timeout(60_000);
 
-    describe("given a call with 450,000 bytes of data", () => {
-      it("either gives it its whole limit or does not start it: copying the data costs more than the reserve", async function () {
-        // Its floor price is above the gas limit of a transaction there (EIP-7976).
-        if (IN_AMSTERDAM) this.skip();
-        const { relay, probe } = await setUp();
-        const selector = probe.interface.encodeFunctionData("burnAllGas");
-        const data = selector.padEnd(2 + 2 * 450_000, "0");
-        const item = { target: await probe.getAddress(), data, gasLimit: 4_000_000n };
-        // Without the price of the data in the check, some of these revert as a whole.
-        await expectAllOrNothing(relay, item, { from: 6_350_000n, to: 7_350_000n, step: 10n * STEP });
-      }).timeout(60_000);
-    });
+    it("given a call with 450,000 bytes of data: either gives it its whole limit or does not start it: copying the data costs more than the reserve", async function () {
+      // Its floor price is above the gas limit of a transaction there (EIP-7976).
+      if (IN_AMSTERDAM) this.skip();
+      const { relay, probe } = await setUp();
+      const selector = probe.interface.encodeFunctionData("burnAllGas");
+      const data = selector.padEnd(2 + 2 * 450_000, "0");
+      const item = { target: await probe.getAddress(), data, gasLimit: 4_000_000n };
+      // Without the price of the data in the check, some of these revert as a whole.
+      await expectAllOrNothing(relay, item, { from: 6_350_000n, to: 7_350_000n, step: 10n * STEP });
+    }).timeout(60_000);
 
-    describe("given a new slot costs twice what the reserve was planned for", () => {
-      it("at worst reverts a batch as a whole, which can be sent again; no call fails for lack of gas", async function () {
-        // The small reserve is half of two new slots at the prices before Amsterdam.
-        if (IN_AMSTERDAM) this.skip();
-        const { admin, operator, probe } = await setUp();
-        const relay = (await ethers.deployContract("LowReserveRelay", [admin.address])).connect(operator);
-        await relay.connect(admin).setOperator(operator.address, true);
-        const spend = await item(probe, "spend", 92_000n);
-        await probe.spend(1n);
-        // Each number has a word of the bitmap of its own.
-        const numbers = [1n, 2n].map((k) => (nextNumber() << 40n) + k * 256n);
-        const batch = numbers.map((number) => toCall({ ...spend, number, gasLimit: 100_000n }));
-        const outcomes = new Set<string>();
-        for (let gasLimit = 160_000n; gasLimit <= 340_000n; gasLimit += 2_000n) {
-          const snapshot = await networkHelpers.takeSnapshot();
-          const sent = await relay.execute(batch, { gasLimit }).catch(() => null);
-          const receipt = sent === null ? null : await sent.wait().catch(() => null);
-          const names = (receipt?.logs ?? []).map((log) => relay.interface.parseLog(log)?.name);
-          expect(names).to.not.include("CallFailed");
-          const consumed = await Promise.all(numbers.map((number) => relay.isConsumed(number)));
-          const executed = names.length === 0 ? 0 : consumed.filter(Boolean).length;
-          if (names.length === 0) expect(consumed).to.deep.equal([false, false]);
-          outcomes.add(names.length === 0 ? "reverted" : `executed ${executed.toString()}`);
-          await snapshot.restore();
-        }
-        expect([...outcomes]).to.include.members(["reverted", "executed 2"]);
-        await (await relay.execute(batch, { gasLimit: BATCH_GAS })).wait();
-        expect(await Promise.all(numbers.map((number) => relay.isConsumed(number)))).to.deep.equal([true, true]);
-      }).timeout(60_000);
-    });
+    it("given a new slot costs twice what the reserve was planned for: at worst reverts a batch as a whole, which can be sent again; no call fails for lack of gas", async function () {
+      // The small reserve is half of two new slots at the prices before Amsterdam.
+      if (IN_AMSTERDAM) this.skip();
+      const { admin, operator, probe } = await setUp();
+      const relay = (await ethers.deployContract("LowReserveRelay", [admin.address])).connect(operator);
+      await relay.connect(admin).setOperator(operator.address, true);
+      const spend = await item(probe, "spend", 92_000n);
+      await probe.spend(1n);
+      // Each number has a word of the bitmap of its own.
+      const numbers = [1n, 2n].map((k) => (nextNumber() << 40n) + k * 256n);
+      const batch = numbers.map((number) => toCall({ ...spend, number, gasLimit: 100_000n }));
+      const outcomes = new Set<string>();
+      for (let gasLimit = 160_000n; gasLimit <= 340_000n; gasLimit += 2_000n) {
+        const snapshot = await networkHelpers.takeSnapshot();
+        const sent = await relay.execute(batch, { gasLimit }).catch(() => null);
+        const receipt = sent === null ? null : await sent.wait().catch(() => null);
+        const names = (receipt?.logs ?? []).map((log) => relay.interface.parseLog(log)?.name);
+        expect(names).to.not.include("CallFailed");
+        const consumed = await Promise.all(numbers.map((number) => relay.isConsumed(number)));
+        const executed = names.length === 0 ? 0 : consumed.filter(Boolean).length;
+        if (names.length === 0) expect(consumed).to.deep.equal([false, false]);
+        outcomes.add(names.length === 0 ? "reverted" : `executed ${executed.toString()}`);
+        await snapshot.restore();
+      }
+      expect([...outcomes]).to.include.members(["reverted", "executed 2"]);
+      await (await relay.execute(batch, { gasLimit: BATCH_GAS })).wait();
+      expect(await Promise.all(numbers.map((number) => relay.isConsumed(number)))).to.deep.equal([true, true]);
+    }).timeout(60_000);
 
-    describe("given the gas check before a call is too low", () => {
-      it("reverts the batch with RelayCallStarved instead of failing the call", async () => {
-        const { admin, operator, probe } = await setUp();
-        const unguarded = await ethers.deployContract("UnguardedRelay", [admin.address]);
-        await unguarded.connect(admin).setOperator(operator.address, true);
-        const number = nextNumber();
-        const call = toCall({ ...(await item(probe, "burnAllGas")), number, gasLimit: 1_000_000n });
-        await expect(unguarded.connect(operator).execute([call], { gasLimit: 700_000n }))
-          .to.be.revertedWithCustomError(unguarded, "RelayCallStarved")
-          .withArgs(number, 1_000_000n);
-        expect(await unguarded.isConsumed(number)).to.equal(false);
-      });
+    it("given the gas check before a call is too low: reverts the batch with RelayCallStarved instead of failing the call", async () => {
+      const { admin, operator, probe } = await setUp();
+      const unguarded = await ethers.deployContract("UnguardedRelay", [admin.address]);
+      await unguarded.connect(admin).setOperator(operator.address, true);
+      const number = nextNumber();
+      const call = toCall({ ...(await item(probe, "burnAllGas")), number, gasLimit: 1_000_000n });
+      await expect(unguarded.connect(operator).execute([call], { gasLimit: 700_000n }))
+        .to.be.revertedWithCustomError(unguarded, "RelayCallStarved")
+        .withArgs(number, 1_000_000n);
+      expect(await unguarded.isConsumed(number)).to.equal(false);
     });
   });
 });

@@ -198,14 +198,12 @@ describe("CompactHolders", () => {
     });
   });
 
-  describe("given the same candidate twice", () => {
-    it("takes it once, and passes over it twice if another holder has it", async () => {
-      const model = await modelWith(0n);
-      const [first, second] = [await model.accountOf(1n), await model.accountOf(2n)];
-      for (const [id, holder] of [first, second, first].entries()) await model.put(holder, id);
-      expect([await model.keyOf(first), await model.keyOf(second)]).to.deep.equal([1n, 2n ** 32n - 1n]);
-      expect([await model.balanceOf(first), await model.balanceOf(second)]).to.deep.equal([2n, 1n]);
-    });
+  it("given the same candidate twice: takes it once, and passes over it twice if another holder has it", async () => {
+    const model = await modelWith(0n);
+    const [first, second] = [await model.accountOf(1n), await model.accountOf(2n)];
+    for (const [id, holder] of [first, second, first].entries()) await model.put(holder, id);
+    expect([await model.keyOf(first), await model.keyOf(second)]).to.deep.equal([1n, 2n ** 32n - 1n]);
+    expect([await model.balanceOf(first), await model.balanceOf(second)]).to.deep.equal([2n, 1n]);
   });
 
   it("given ids at the borders of words: moves each without touching its neighbours", async () => {
