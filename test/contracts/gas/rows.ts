@@ -23,3 +23,6 @@ export type Rows = Record<string, Row>;
 export function of(count: number): string {
   return count === 1 ? "batch of 1" : `batch of ${count}, per item`;
 }
+
+/** Of a row's name: its mints go through the same relay for all contracts. */
+export const RELAYED = "mint ERC721 through the relay";

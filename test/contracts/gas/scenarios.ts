@@ -1,10 +1,7 @@
 import { type Hardfork, openBench } from "./bench.ts";
-import { measureCreation } from "./creation.ts";
-import { measureBlockedHolders, measureHolders } from "./holders.ts";
-import { measureErc1155Mints, measureErc721Mints } from "./mints.ts";
-import { measureRelayed } from "./relayed.ts";
+import { measureCreation, measureErc1155Mints, measureErc721Mints, measureRelayed } from "./mints.ts";
 import type { Measured } from "./rows.ts";
-import { measureErc721Transfers, measureTransfers } from "./transfers.ts";
+import { measureBlockedHolders, measureErc721Transfers, measureHolders, measureTransfers } from "./transfers.ts";
 
 /** Measures every row of the gas tables once, under the rules of one hard fork. */
 export async function measure(hardfork: Hardfork): Promise<Measured> {

@@ -1,5 +1,4 @@
-import { RELAYED } from "./relayed.ts";
-import type { Row, Rows } from "./rows.ts";
+import { RELAYED, type Row, type Rows } from "./rows.ts";
 
 /** The project's upper bounds for gas per item. */
 export const GOALS: Record<string, number> = {

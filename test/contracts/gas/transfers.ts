@@ -1,11 +1,11 @@
-import type { BaseWallet } from "ethers";
+import { AbiCoder, type BaseWallet, concat, type Interface, Signature } from "ethers";
 
 import { ERC1155Collection__factory } from "../../../contracts/generated/factories/ERC1155Collection__factory.ts";
 import { ERC721Collection__factory } from "../../../contracts/generated/factories/ERC721Collection__factory.ts";
+import { blockCandidates } from "../support/compact-layout.ts";
 import type { Bench } from "./bench.ts";
-import { measureForwarding } from "./forwarding.ts";
+import { deployYardsticks, erc1155Yardstick } from "./mints.ts";
 import type { Figures, Measured } from "./rows.ts";
-import { erc1155Yardstick, erc721Yardstick, PLAIN_YARDSTICK } from "./yardsticks.ts";
 
 /** Makes the item for a request number and a position in the batch. */
 type MakeItem = (number: bigint, index: number) => { target: string; data: string };
@@ -58,28 +58,30 @@ type Encode = (bench: Bench, target: string, from: BaseWallet, tokenId: bigint, 
 
 const erc721 = ERC721Collection__factory.createInterface();
 const erc1155 = ERC1155Collection__factory.createInterface();
+/** Of an ERC1155 id. */
+const COPIES = 4n;
 
-const transferErc721: Encode = (bench, target, from, tokenId, number) => {
-  const to = bench.wallet().address;
-  const [r, vs] = bench.signTransfer(from, target, to, tokenId, 1n, number);
-  return erc721.encodeFunctionData("transferWithAuthorization", [from.address, to, tokenId, r, vs]);
-};
+/** Transfers to a new wallet. */
+function transferring(abi: Interface, copies: bigint[]): Encode {
+  return (bench, target, from, tokenId, number) => {
+    const to = bench.wallet().address;
+    const signature = bench.signTransfer(from, target, to, tokenId, copies[0] ?? 1n, number);
+    const args = [from.address, to, tokenId, ...copies, ...signature];
+    return abi.encodeFunctionData("transferWithAuthorization", args);
+  };
+}
 
-const burnErc721: Encode = (bench, target, from, tokenId, number) => {
-  const [r, vs] = bench.signBurn(from, target, tokenId, 1n, number);
-  return erc721.encodeFunctionData("burnWithAuthorization", [from.address, tokenId, r, vs]);
-};
+function burning(abi: Interface, copies: bigint[]): Encode {
+  return (bench, target, from, tokenId, number) => {
+    const signature = bench.signBurn(from, target, tokenId, copies[0] ?? 1n, number);
+    return abi.encodeFunctionData("burnWithAuthorization", [from.address, tokenId, ...copies, ...signature]);
+  };
+}
 
-const transferErc1155: Encode = (bench, target, from, tokenId, number) => {
-  const to = bench.wallet().address;
-  const [r, vs] = bench.signTransfer(from, target, to, tokenId, 4n, number);
-  return erc1155.encodeFunctionData("transferWithAuthorization", [from.address, to, tokenId, 4n, r, vs]);
-};
-
-const burnErc1155: Encode = (bench, target, from, tokenId, number) => {
-  const [r, vs] = bench.signBurn(from, target, tokenId, 4n, number);
-  return erc1155.encodeFunctionData("burnWithAuthorization", [from.address, tokenId, 4n, r, vs]);
-};
+const transferErc721 = transferring(erc721, []);
+const transferErc1155 = transferring(erc1155, [COPIES]);
+const burnErc721 = burning(erc721, []);
+const burnErc1155 = burning(erc1155, [COPIES]);
 
 /** Mints a token for each holder. Returns the signed calls for their tokens, starting with the holder at `first`. */
 async function prepareErc721(
@@ -122,9 +124,7 @@ async function measureDirect721(bench: Bench): Promise<Figures> {
   const { collection, target } = await bench.erc721();
   const holder = bench.operator;
   const to = bench.wallet().address;
-  const yardstick = await bench.ethers.deployContract("YardstickERC721", erc721Yardstick(bench));
-  const solady = await bench.ethers.deployContract("YardstickSolady", PLAIN_YARDSTICK);
-  const erc721a = await bench.ethers.deployContract("YardstickERC721A", PLAIN_YARDSTICK);
+  const { openZeppelin: yardstick, solady, erc721a } = await deployYardsticks(bench);
   await bench.prepare(2, () => ({ target, data: collection.interface.encodeFunctionData("mint", [holder.address]) }));
   for (let token = 0; token < 2; token++) {
     await yardstick.mint(holder.address);
@@ -170,4 +170,113 @@ async function measureDelegated(bench: Bench): Promise<Measured> {
       moneta: await bench.execution(from, target, transfer(2n), false),
     },
   };
+}
+
+const BATCH = 100;
+
+/** Gas of what depends on how owners and balances of ERC721 tokens are stored: known receivers, burning, reading. */
+export async function measureHolders(bench: Bench): Promise<Measured> {
+  const { collection, target } = await bench.erc721();
+  const mint = (to: string) => ({ target, data: collection.interface.encodeFunctionData("mintToWallet", [to]) });
+  const holders = Array.from({ length: BATCH }, () => bench.wallet());
+  const receivers = Array.from({ length: BATCH }, () => bench.wallet());
+  const everybody = [...holders, ...receivers, bench.operator, bench.operator];
+  await bench.prepare(everybody.length, (_number, index) => mint(everybody[index]!.address));
+  return {
+    "mint ERC721 to a wallet that has one, batch of 100, per item": {
+      moneta: await bench.batch(BATCH, (_number, index) => mint(holders[index]!.address)),
+    },
+    "transfer ERC721 by authorization to a holder, batch of 100, per item": {
+      moneta: await bench.batch(BATCH, (number, index) =>
+        transfer(bench, target, { from: holders[index]!, to: receivers[index]!.address }, index + 1, number),
+      ),
+    },
+    "burn ERC721 directly, by its holder": {
+      moneta: await bench.transaction(collection.connect(bench.operator).burn(2 * BATCH + 1)),
+    },
+    "burn ERC721 directly, the holder's only one": {
+      moneta: await bench.transaction(collection.connect(bench.operator).burn(2 * BATCH + 2)),
+    },
+    "ownerOf, called by a contract": { moneta: await coldCall(bench, target, "ownerOf", [BATCH + 5]) },
+    "balanceOf, called by a contract": { moneta: await coldCall(bench, target, "balanceOf", [holders[5]!.address]) },
+  };
+}
+
+/** Gas in a compact collection for holders whose four keys others have taken. */
+export async function measureBlockedHolders(bench: Bench): Promise<Measured> {
+  const { collection, target } = await bench.erc721();
+  const mint = (to: string) => ({ target, data: collection.interface.encodeFunctionData("mintToWallet", [to]) });
+  const holders = Array.from({ length: BATCH }, () => bench.wallet());
+  const receivers = Array.from({ length: BATCH }, () => bench.wallet());
+  for (const { address } of [...holders, ...receivers]) await blockCandidates(target, address, bench.networkHelpers);
+  return {
+    "mint ERC721 to a new wallet whose keys are taken, batch of 100, per item": {
+      moneta: await bench.batch(BATCH, (_number, index) => mint(holders[index]!.address)),
+    },
+    "transfer ERC721 by authorization between wallets whose keys are taken, batch of 100, per item": {
+      moneta: await bench.batch(BATCH, (number, index) =>
+        transfer(bench, target, { from: holders[index]!, to: receivers[index]!.address }, index + 1, number),
+      ),
+    },
+  };
+}
+
+/** Gas of a call that is the first one in its transaction to touch the contract. */
+async function coldCall(bench: Bench, target: string, name: "ownerOf" | "balanceOf", args: unknown[]): Promise<number> {
+  const { interface: abi } = await bench.ethers.getContractAt("ERC721Collection", target);
+  const probe = await bench.ethers.getContractFactory("GasProbe");
+  const data = concat([
+    probe.bytecode,
+    probe.interface.encodeDeploy([[{ target, data: abi.encodeFunctionData(name as "ownerOf", args as [bigint]) }]]),
+  ]);
+  const answer = await bench.ethers.provider.call({ data });
+  const [, used] = AbiCoder.defaultAbiCoder().decode(["tuple(uint256,uint256,uint256)", "uint256[]"], answer);
+  return Number((used as bigint[])[0]);
+}
+
+function transfer(
+  bench: Bench,
+  target: string,
+  { from, to }: { from: BaseWallet; to: string },
+  tokenId: number,
+  number: bigint,
+) {
+  const signature = bench.signTransfer(from, target, to, BigInt(tokenId), 1n, number);
+  const args = [from.address, to, tokenId, ...signature] as const;
+  return { target, data: erc721.encodeFunctionData("transferWithAuthorization", [...args]) };
+}
+
+/** Gas of the same gasless transfers through OpenZeppelin's ERC-2771 forwarder. */
+async function measureForwarding(bench: Bench) {
+  const forwarder = await bench.ethers.deployContract("YardstickForwarder");
+  const verifyingContract = await forwarder.getAddress();
+  const token = await bench.ethers.deployContract("YardstickForwardedERC721", [verifyingContract]);
+  const to = await token.getAddress();
+  const domain = { name: "Forwarder", version: "1", chainId: 31337n, verifyingContract };
+  const types = {
+    ForwardRequest: [
+      { name: "from", type: "address" },
+      { name: "to", type: "address" },
+      { name: "value", type: "uint256" },
+      { name: "gas", type: "uint256" },
+      { name: "nonce", type: "uint256" },
+      { name: "deadline", type: "uint48" },
+      { name: "data", type: "bytes" },
+    ],
+  };
+  const request = async (from: BaseWallet, id: bigint) => {
+    await token.mint(from.address, id);
+    const transfer = "safeTransferFrom(address,address,uint256)";
+    const data = token.interface.encodeFunctionData(transfer, [from.address, bench.wallet().address, id]);
+    const message = { from: from.address, to, value: 0n, gas: 1_000_000n, deadline: 4_000_000_000n, data };
+    const signature = await from.signTypedData(domain, types, { ...message, nonce: 0n });
+    return { ...message, signature: Signature.from(signature).serialized };
+  };
+  const single = await bench.transaction(forwarder.execute(await request(bench.wallet(), 1n)));
+  const requests = [];
+  for (let index = 0n; index < 100n; index++) requests.push(await request(bench.wallet(), index + 2n));
+  const whole = await bench.transaction(
+    forwarder.executeBatch(requests, bench.operator.address, { gasLimit: bench.batchGas }),
+  );
+  return { single, batch: Math.round(whole / 100) };
 }
