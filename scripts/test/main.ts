@@ -5,7 +5,7 @@ import { availableParallelism, freemem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-import { CONTRACTS, type Job, jobsOf, named, type Tier } from "./plan.ts";
+import { CONTRACTS, jobsOf, named, type Tier } from "./plan.ts";
 import { runJobs } from "./pool.ts";
 import { countsOf, fileLines, type Result, summary } from "./report.ts";
 
@@ -48,26 +48,17 @@ const memory = process.env["TMPDIR"] === undefined ? memoryFolder() : null;
 if (memory !== null) process.env["TMPDIR"] = memory.path;
 process.once("exit", () => memory?.remove());
 const began = performance.now();
-// What takes longest begins first, even if it must wait for the compiler; then what needs no compiler.
-const order = jobs.toSorted((one, other) => rank(one) - rank(other));
-await runJobs(
-  order,
-  availableParallelism() + MORE_WORKERS,
-  (result) => {
-    results.push(result);
-    console.log(fileLines(result, results.length, all));
-  },
-  jobs.some(({ compiled }) => compiled) ? compile() : undefined,
-);
+await compile();
+// What takes longest begins first.
+const order = jobs.toSorted((one, other) => Number(other.slow) - Number(one.slow));
+await runJobs(order, availableParallelism() + MORE_WORKERS, (result) => {
+  results.push(result);
+  console.log(fileLines(result, results.length, all));
+});
 const counts = countsOf(results);
 const minutes = ((performance.now() - began) / 60_000).toFixed(1);
 console.log(summary(results, counts, `This took ${minutes} minutes.${notRun()}`));
 process.exitCode = counts.failed === 0 ? 0 : 1;
-
-function rank({ slow, compiled }: Job): number {
-  if (slow) return 0;
-  return compiled ? 2 : 1;
-}
 
 /** Compiles the contracts, if their build output is missing or old. What it says goes to stderr. */
 async function compile(): Promise<void> {

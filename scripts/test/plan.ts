@@ -1,7 +1,6 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 
 import type { Engine } from "../../api/store/db/sql.ts";
-import { engineTests, filesOf, onlyOn } from "./engine-tests.ts";
 
 /** "short": `npm test`. "long": `npm run test:long`, which runs what `npm test` leaves out. */
 export type Tier = "short" | "long";
@@ -13,8 +12,6 @@ export type Place = Engine | "embedded";
 export interface Job {
   path: string;
   place: Place;
-  /** Whether it uses what Hardhat compiles: the contracts for tests, or the types of contracts. */
-  compiled: boolean;
   /** Whether it takes minutes. */
   slow: boolean;
 }
@@ -29,8 +26,6 @@ export const CONTRACTS = "test/contracts";
 const LONG = /\.long\.test\.ts$/;
 const API = "test/api/";
 const STORE = /^test\/api\/store\//;
-/** What Hardhat writes when it compiles. */
-const BUILT = /^types\/|\bartifacts\b/;
 
 /** Files of the long tier that take minutes. They begin first, so that none of them runs alone at the end. */
 const SLOWEST = [
@@ -57,10 +52,12 @@ export const PIPELINE_ON_BOTH = [
 ];
 
 /**
- * Files below `test/api` that open a database and still run on SQLite only. They test the chain, HTTP, media, IPFS, settings or
+ * Files below `test/api` that run on SQLite only: they open no database, or test the chain, HTTP, media, IPFS, settings or
  * programs; the statements that they need also run in other files, which run on both. A new file runs on both.
  */
 const SAME_ON_BOTH = [
+  /^(?:keys|outbound)\/|^content\/(?:copy\/(?:copy|data|hostile)-|node\/)|^operate\/deploy\/deploy-contracts\./,
+  /^relayer\/(?:doubts|lane-share)\.|^v1\/field-messages\.|^store\/db\/(?:prefix|write-turns)\./,
   /^(?:chain|config|shared)\/|^context\/(?:chain-defaults|prepare-chain|run|threads|what-runs)\.|^domain\/|^metrics\/traces\./,
   /^content\/(?:store\/|copy\/(?:announcer|pin|quota)\.|[^/]+$)|^operate\/move-media\./,
   /^cli\/(?:announced|console|deploy|drop(?:-\w+)*|init\.long|keys|listen|media|program|relay|top-up)\./,
@@ -89,21 +86,19 @@ export function jobsOf(tier: Tier): Job[] {
   );
   const onSqlite = files.filter((path) => onlyOn(path) !== "postgres");
   const isShort = (path: string) => !LONG.test(path);
-  const byEngine = engineTests(
-    files.filter((path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length))),
-  ).filter((path) => onlyOn(path) !== "sqlite");
+  const byEngine = files.filter(
+    (path) => path.startsWith(API) && !isSameOnBoth(path.slice(API.length)) && onlyOn(path) !== "sqlite",
+  );
   const onBoth = (path: string) => isShort(path) && (STORE.test(path) || PIPELINE_ON_BOTH.includes(path));
-  const imports = new Map<string, string[]>();
-  const compiled = (path: string) => [...filesOf(path, imports)].some((file) => BUILT.test(file));
   const slowestFirst = (paths: string[]) => [
     ...SLOWEST.filter((path) => paths.includes(path)),
     ...paths.filter((path) => !SLOWEST.includes(path)).sort(),
   ];
   const on = (place: Place, paths: string[]) =>
-    slowestFirst(paths).map((path) => ({ path, place, compiled: compiled(path), slow: SLOWEST.includes(path) }));
+    slowestFirst(paths).map((path) => ({ path, place, slow: SLOWEST.includes(path) }));
   if (tier === "short") {
     return [
-      { path: CONTRACTS, place: "sqlite", compiled: true, slow: true },
+      { path: CONTRACTS, place: "sqlite", slow: true },
       ...on("postgres", byEngine.filter(onBoth)),
       ...on("sqlite", onSqlite.filter(isShort)),
     ];
@@ -122,6 +117,15 @@ export function jobsOf(tier: Tier): Job[] {
       byEngine.filter((path) => DIFFERS_BY_VERSION.test(path)),
     ),
   ];
+}
+
+/** The engine for which alone a file has tests (`describeOn`); null: it has some for each. */
+function onlyOn(file: string): Engine | null {
+  const text = readFileSync(file, "utf8");
+  if (/^describe[(.]/m.test(text)) return null;
+  const engines = new Set([...text.matchAll(/^describeOn\("(sqlite|postgres)"/gm)].map((match) => match[1] as Engine));
+  const [engine] = engines;
+  return engines.size === 1 && engine !== undefined ? engine : null;
 }
 
 function isSameOnBoth(path: string): boolean {

@@ -24,14 +24,8 @@ const ENVIRONMENTS: Record<Place, Record<string, string>> = {
  * Runs the jobs on some workers at the same time. A worker keeps its process, and so its node, its service and its database
  * server, as long as there are jobs for its engine.
  * @param report is called for each file as soon as it is done.
- * @param built resolves when Hardhat has compiled. Until then, the workers do what needs nothing of that.
  */
-export async function runJobs(
-  jobs: readonly Job[],
-  workers: number,
-  report: (result: Result) => void,
-  built: Promise<void> = Promise.resolve(),
-): Promise<void> {
+export async function runJobs(jobs: readonly Job[], workers: number, report: (result: Result) => void): Promise<void> {
   const queues = new Map<Place, Job[]>();
   for (const job of jobs) queues.set(job.place, [...(queues.get(job.place) ?? []), job]);
   const serving = new Map<Place, number>();
@@ -55,7 +49,6 @@ export async function runJobs(
       const queue = queues.get(place) ?? [];
       let worker: Worker | null = null;
       for (let job = queue.shift(); job !== undefined; job = queue.shift()) {
-        if (job.compiled) await built;
         if (job.path === CONTRACTS) await runAlone("contracts.ts", job, report);
         else {
           if (worker?.isAlive !== true) {

@@ -35,12 +35,6 @@ describe("the plan of the tests", () => {
     expect(new Set(names).size).to.equal(names.length);
   });
 
-  it("knows which files need the compiled contracts", () => {
-    const compiled = (path: string) => short.find((job) => job.path === path)?.compiled;
-    expect(compiled("test/api/relayer/lane.test.ts")).to.equal(true);
-    expect(compiled("test/api/v1/pages.test.ts")).to.equal(false);
-  });
-
   it("has the store and a path of each kind of request on PostgreSQL in the short tier", () => {
     const onBoth = paths(short, "postgres");
     expect(onBoth).to.include.members([...PIPELINE_ON_BOTH, "test/api/store/db/row-set.test.ts"]);
@@ -76,11 +70,11 @@ describe("the plan of the tests", () => {
 
   describe("named", () => {
     const jobs: Job[] = [
-      { path: CONTRACTS, place: "sqlite", compiled: true, slow: false },
-      { path: "test/api/relayer/lane.test.ts", place: "sqlite", compiled: false, slow: false },
-      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite", compiled: false, slow: false },
-      { path: "test/api/store/a.test.ts", place: "postgres", compiled: false, slow: false },
-      { path: "test/api/store/a.test.ts", place: "sqlite", compiled: false, slow: false },
+      { path: CONTRACTS, place: "sqlite", slow: false },
+      { path: "test/api/relayer/lane.test.ts", place: "sqlite", slow: false },
+      { path: "test/api/relayer-x/lane.test.ts", place: "sqlite", slow: false },
+      { path: "test/api/store/a.test.ts", place: "postgres", slow: false },
+      { path: "test/api/store/a.test.ts", place: "sqlite", slow: false },
     ];
     const [contracts, lane, laneX, storeOnPostgres, store] = jobs;
 

@@ -8,7 +8,7 @@ describe("runJobs", () => {
   const job = (name: string, place: Place = "sqlite") => ({
     path: `test/scripts/test/samples/${name}.ts`,
     place,
-    compiled: false,
+
     slow: false,
   });
 
@@ -94,7 +94,7 @@ describe("runAlone", () => {
     it(title, async () => {
       process.env["SAMPLE"] = JSON.stringify({ files, exitCode });
       const results: Result[] = [];
-      const alone = { path: "all of them", place: "sqlite", compiled: false, slow: false } as const;
+      const alone = { path: "all of them", place: "sqlite", slow: false } as const;
       await runAlone("../../test/scripts/test/samples/alone.ts", alone, (result) => results.push(result));
       expect(results.map((result) => result.failed)).to.deep.equal(failed);
     });
